@@ -12,18 +12,18 @@ import (
 	"cursord/sessions"
 )
 
-// Asked takes what a client tells of its environment. A daemon that has no agent that works reads its configuration again
-// and looks again, there and where the client would find one. It runs nothing.
+// Asked takes what a client says about its environment. If the daemon has no working agent, it reads its configuration again
+// and looks again: there, and where the client would find an agent. It runs nothing.
 func (d *Daemon) Asked(a api.Asker) { d.agent.Asked(a) }
 
-// AgentPath returns the program that turns would start now, "" if there is none. It runs nothing.
+// AgentPath returns the program that turns would start now, or "". It runs nothing.
 func (d *Daemon) AgentPath() string { return d.agent.Path() }
 
-// AgentState is what initialize says of the agent: the last known state, without running anything.
+// AgentState returns what initialize says about the agent: the last known state. It runs nothing.
 func (d *Daemon) AgentState() api.AgentStatus { return d.agent.State() }
 
-// AgentStatus asks the agent for its version and account, in the environment env, nil being the daemon's own. With a
-// workspace it also tells the hooks of agents there.
+// AgentStatus asks the agent for its version and account, in the environment env (nil: the daemon's own). With a workspace
+// it also returns the hooks of agents there.
 func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker, env []string) (api.AgentStatus, error) {
 	var found []api.AgentHook
 	if workspace != "" {
@@ -45,7 +45,7 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker,
 	return s, nil
 }
 
-// agentHooks returns hooks as agent/status gives them.
+// agentHooks returns hooks in the form of agent/status.
 func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	for _, h := range set.Hooks {
 		list = append(list, api.AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})
@@ -56,8 +56,8 @@ func agentHooks(set hooks.Set) (list []api.AgentHook) {
 	return list
 }
 
-// AgentModels asks the agent which models it offers, in the environment env, nil being the daemon's own. The current one is
-// what turns use that name none.
+// AgentModels asks the agent which models it offers, in the environment env (nil: the daemon's own). The current model is
+// the one for turns that name none.
 func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]api.Model, error) {
 	d.Asked(a)
 	models, err := d.agent.Models(ctx, env)
@@ -69,8 +69,8 @@ func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]
 	return models, err
 }
 
-// AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have
-// adopted them. Where the agent keeps its chats in another way there are none.
+// AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have adopted
+// them. It lists none if the agent keeps its chats in an unknown way.
 func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 	root, err := resolveRoot(root)
 	if err != nil {
@@ -104,8 +104,8 @@ func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 	return chats, nil
 }
 
-// ranBuild notes which build a turn has, and tells whom it may concern if the session's turn before had another. The loop
-// calls it. The turn's next change publishes it.
+// ranBuild notes which build runs a turn. If the session's turn before had another build, it adds a notice. The loop calls
+// it; the turn's next change publishes it.
 func (w *workspace) ranBuild(t *liveTurn, version string) {
 	if version == "" || t.turn.AgentVersion == version {
 		return
@@ -134,8 +134,8 @@ func (w *workspace) buildBefore(session string) string {
 	return t.AgentVersion
 }
 
-// learnBuild returns the build of a turn's program, "" if it does not tell: its start says what is wrong with it. The
-// snapshot is made meanwhile.
+// learnBuild returns the build of a turn's program while the snapshot is taken. It returns "" if the program does not say;
+// starting the program then shows what is wrong.
 func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) string {
 	version := w.d.agent.Version(ctx, bin)
 	if version != "" {

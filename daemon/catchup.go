@@ -9,14 +9,14 @@ import (
 	"cursord/sessions"
 )
 
-// Bounds of a piece of a catch-up: what the loop may do for one subscriber before it serves others.
+// Bounds of a piece of a catch-up: how much the loop does for one subscriber before it serves others.
 const (
 	pieceEntries   = 256
-	snapshotLatest = 20          // sessions in a snapshot that neither run nor wait
-	catchUpAgain   = time.Second // where the store could not be read
+	snapshotLatest = 20          // idle sessions in a snapshot
+	catchUpAgain   = time.Second // the pause after the store could not be read
 )
 
-// advance catches up by one piece, and makes the subscription live when nothing is missing.
+// advance catches up by one piece, and makes the subscription live once nothing is missing.
 func (s *Subscription) advance() {
 	if !s.behind.Load() || !s.started {
 		return
@@ -25,14 +25,14 @@ func (s *Subscription) advance() {
 	sent := false
 	for n := 0; len(s.snapshot) > 0; n++ {
 		if n == pieceEntries {
-			if !sent { // nothing is on its way whose arrival would resume
+			if !sent { // nothing is under way that would call Resume
 				go s.Resume()
 			}
 			return
 		}
 		ref := s.snapshot[0]
 		e, err := w.d.store.Entry(w.root, ref.Kind, ref.ID)
-		// What has changed since comes with the changes behind the cursor.
+		// An object that has changed since comes with the changes after the cursor.
 		if err == nil && e.Seq <= s.cursor && !w.renewed(e) {
 			if !s.give(w.notification(e)) {
 				return
@@ -49,7 +49,7 @@ func (s *Subscription) advance() {
 	}
 	for _, e := range entries {
 		if e.Seq > w.published {
-			break // on its way to the live subscribers
+			break // the live subscribers are about to get it
 		}
 		if !w.renewed(e) {
 			n := w.notification(e)
@@ -81,8 +81,8 @@ func (s *Subscription) advance() {
 	s.caughtUp()
 }
 
-// fill gives, ahead of an item in a catch-up, the text of it that the client does not have yet: what it was sent
-// of an item always adds up.
+// fill sends the client the text of an item that it lacks, before the item itself: everything that it gets of an item adds
+// up.
 func (s *Subscription) fill(n *Notification) bool {
 	sent, known := s.texts[n.ID]
 	if n.Kind != sessions.KindItem || !known {
@@ -101,7 +101,7 @@ func (s *Subscription) fill(n *Notification) bool {
 	return true
 }
 
-// resetText makes subscribers that are behind take an item as new: what they were sent of its text does not count any more.
+// resetText makes subscribers that are behind take an item as new: the text that they have of it no longer counts.
 func (w *workspace) resetText(item string) {
 	for s := range w.subs {
 		if s.behind.Load() {
@@ -110,26 +110,26 @@ func (w *workspace) resetText(item string) {
 	}
 }
 
-// dropHeld drops text that was held back and has been withdrawn.
+// dropHeld drops a held text that was withdrawn.
 func (w *workspace) dropHeld(item string) {
 	for s := range w.subs {
 		delete(s.held, item)
 	}
 }
 
-// renewed reports whether e is a text that was withdrawn, of which something newer is about to be published.
+// renewed reports whether e is a withdrawn text whose newer form is about to be published.
 func (w *workspace) renewed(e sessions.Entry) bool {
 	t := w.texts[e.ID]
 	return e.Kind == sessions.KindItem && t != nil && !t.announced && e.Seq < t.item.Seq
 }
 
-// more reports whether anything published lies behind the cursor.
+// more reports whether anything was published after the cursor.
 func (w *workspace) more(cursor uint64) bool {
 	e, err := w.d.store.Changes(w.root, cursor, 1)
 	return err == nil && len(e) > 0 && e[0].Seq <= w.published
 }
 
-// notification tells a stored entry; an item that grows has all text sent so far.
+// notification returns a stored entry as a notification; a growing item has all text sent so far.
 func (w *workspace) notification(e sessions.Entry) *Notification {
 	n := &Notification{Workspace: w.root, Kind: e.Kind, ID: e.ID, Seq: e.Seq, JSON: e.JSON, Removed: e.Removed}
 	if t := w.texts[e.ID]; e.Kind == sessions.KindItem && t != nil && t.announced && t.published > 0 {
@@ -140,8 +140,8 @@ func (w *workspace) notification(e sessions.Entry) *Notification {
 	return n
 }
 
-// snapshot lists a bounded picture of the present, in seq order: sessions that run or wait and the latest others,
-// their last turn, the items of running turns, and pending diffs.
+// snapshot lists the present in seq order, within bounds: sessions that run or wait and the latest others, their last turns,
+// the items of running turns, and pending diffs.
 func (w *workspace) snapshot() ([]sessions.Entry, error) {
 	var refs []sessions.Entry
 	add := func(o sessions.Object) {
@@ -180,7 +180,7 @@ func (w *workspace) snapshot() ([]sessions.Entry, error) {
 		}
 		turn, err := w.d.store.Turn(id)
 		if err != nil {
-			continue // on its way to the disk: it will come live
+			continue // it is about to be stored, and will come live
 		}
 		if !slices.ContainsFunc(refs, func(e sessions.Entry) bool { return e.Kind == sessions.KindTurn && e.ID == id }) {
 			add(turn)
@@ -212,13 +212,12 @@ func (w *workspace) snapshot() ([]sessions.Entry, error) {
 	return refs, nil
 }
 
-// renumber gives a new seq to the items whose text grew after a client saw them, so that they are among what changed
-// since; then runs in the loop once that is stored, or cannot be. It returns false, without running then, where there are
-// none.
+// renumber gives a new seq to the items whose text grew after a client saw them, so that they are among its changes. then
+// runs in the loop once that is stored, or has failed. If there are none, renumber returns false and does not call then.
 func (w *workspace) renumber(after uint64, then func(error)) bool {
 	var grown []*liveText
 	for _, t := range w.texts {
-		pending := t.item.Seq > w.published // another's is on its way
+		pending := t.item.Seq > w.published // it is about to get another seq
 		if t.announced && !t.ended && t.published > 0 && (t.item.Seq <= after || pending) {
 			grown = append(grown, t)
 		}
@@ -237,14 +236,14 @@ func (w *workspace) renumber(after uint64, then func(error)) bool {
 		t.item = &item
 		c.notes[len(c.notes)-1].again = true
 	}
-	given := false // up
+	gaveUp := false
 	c.replies = append(c.replies, func(err error) {
-		if given = err != nil; given {
+		if gaveUp = err != nil; gaveUp {
 			then(err)
 		}
 	})
 	c.after = append(c.after, func() {
-		if !given {
+		if !gaveUp {
 			then(nil)
 		}
 	})
@@ -252,7 +251,7 @@ func (w *workspace) renumber(after uint64, then func(error)) bool {
 	return true
 }
 
-// knows takes down what items the client knows that have no text yet, and are not sent again therefore.
+// knows notes which items without text the client knows, because those are not sent again.
 func (s *Subscription) knows(after uint64) {
 	for id, t := range s.w.texts {
 		if t.announced && t.published == 0 && t.item.Seq <= after {

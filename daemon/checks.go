@@ -11,12 +11,12 @@ import (
 
 // Limits of turn/start.
 const (
-	promptMax = 8 << 20 // bytes of prompt and context together
+	promptMax = 8 << 20 // of prompt and context together, in bytes
 	turnIDMax = 64      // characters
-	wordMax   = 256     // characters of what the agent gets as an argument
+	wordMax   = 256     // of an argument for the agent, in characters
 )
 
-// checkTurn validates what does not depend on the daemon's state.
+// checkTurn checks what does not depend on the daemon's state.
 func checkTurn(p *api.TurnParams) error {
 	if strings.TrimSpace(p.Prompt) == "" {
 		return api.Invalid("prompt", "must not be empty")
@@ -80,7 +80,7 @@ func checkTurn(p *api.TurnParams) error {
 	return nil
 }
 
-// checkContext looks for what no prompt can hold; at is where c stands in the parameters.
+// checkContext checks a context for what no prompt can hold; at is its place in the parameters, for errors.
 func checkContext(c *api.Context, at string) error {
 	for field, text := range map[string]string{"path": c.Path, "title": c.Title, "text": c.Text} {
 		if err := api.NoNUL(at+field, text); err != nil {
@@ -97,7 +97,7 @@ func checkContext(c *api.Context, at string) error {
 	return nil
 }
 
-// checkWord checks what the agent gets as an argument.
+// checkWord checks an argument for the agent.
 func checkWord(field, word string) error {
 	if len([]rune(word)) > wordMax {
 		return api.Invalid(field, "is longer than %d characters", wordMax)

@@ -10,15 +10,15 @@ import (
 
 const (
 	maxVariables   = 10_000
-	maxVariable    = 128 << 10 // bytes; what Linux hands to a program
-	maxEnvironment = 1 << 20   // bytes of all
+	maxVariable    = 128 << 10 // in bytes; what Linux passes to a program
+	maxEnvironment = 1 << 20   // of all variables, in bytes
 )
 
 // WantsEnvironment reports whether agents get the environment of the client that starts the turn.
 func (d *Daemon) WantsEnvironment() bool { return d.settings().ClientEnv }
 
-// TakeEnvironment returns a client's environment as agents can have it, or nil where they get the daemon's. It holds
-// secrets: it is kept in memory alone, for the client's connection and the turns that it starts, and no log has it.
+// TakeEnvironment returns a client's environment in the form for agents, or nil if agents get the daemon's. It contains
+// secrets: it stays in memory, for the client's connection and the turns that it starts, and is never logged.
 func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	if len(variables) > maxVariables {
 		return nil, api.Invalid("variables", "more than %d", maxVariables)
@@ -38,8 +38,8 @@ func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	return slices.Clone(variables), nil
 }
 
-// environmentOf returns the environment in which a turn's agent starts; nil stands for the daemon's own. The remark is for
-// people, and "" when the environment is the one that the configuration asks for.
+// environmentOf returns the environment for a turn's agent (nil: the daemon's own). The remark is for people; it is "" if
+// the environment is the one that the configuration asks for.
 func (d *Daemon) environmentOf(given []string) (env []string, remark string) {
 	switch {
 	case !d.WantsEnvironment():

@@ -8,14 +8,15 @@ import (
 	"cursord/daemon/config"
 )
 
-// settings returns the configuration as it is now; d.config is what of it holds until the end.
+// settings returns the present configuration. d.config is the one at the start, for settings that stay.
 func (d *Daemon) settings() *config.Config { return d.latest.Load() }
 
-// Follows reports whether a daemon follows a configuration already.
+// Follows reports whether the daemon already has a configuration.
 func (d *Daemon) Follows(c config.Config) bool { return reflect.DeepEqual(c, *d.settings()) }
 
-// Configure gives a daemon another configuration. What begins after it follows that; limits of what is reviewed and of
-// what is copied, and the log's level, which is its owner's, stay. It returns the keys of limits that would be others.
+// Configure gives the daemon another configuration. It applies to everything that begins afterwards, except for the limits
+// of review and of copies, and for the log's level, which the caller sets. It returns the keys of limits that differ but
+// stay.
 func (d *Daemon) Configure(c config.Config) (stay []string) {
 	before := d.settings()
 	d.take(c)
@@ -43,7 +44,7 @@ func (d *Daemon) Configure(c config.Config) (stay []string) {
 	return stay
 }
 
-// Reload has the daemon follow its configuration file as it is now. One with a mistake changes nothing.
+// Reload makes the daemon read its configuration file again. A file with a mistake changes nothing.
 func (d *Daemon) Reload() (api.Reloaded, error) {
 	if d.reread == nil {
 		return api.Reloaded{}, api.Errorf(api.KindUnavailable, "this daemon cannot read its configuration again: start another")
@@ -51,13 +52,13 @@ func (d *Daemon) Reload() (api.Reloaded, error) {
 	return d.reread(d)
 }
 
-// take makes c what settings returns.
+// take makes c the present configuration.
 func (d *Daemon) take(c config.Config) {
 	c.ParallelTurns = max(c.ParallelTurns, 1)
 	d.latest.Store(&c)
 }
 
-// restFor makes the idle time another one, and starts it anew; 0 is without end.
+// restFor sets the idle time and restarts it; 0 is without end.
 func (d *Daemon) restFor(idle time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

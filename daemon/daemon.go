@@ -34,13 +34,13 @@ import (
 	"cursord/sessions"
 )
 
-// A Step is what Options.Fault is called with: a step of a decision.
+// A Step is a step of a decision, as Options.Fault gets it.
 type Step = atomicfile.Step
 
 // StepCommit is the step before a commit of the database.
 const StepCommit = "commit"
 
-// Options say where a daemon lives.
+// Options say where a daemon keeps its data, and how it behaves.
 type Options struct {
 	Version  string
 	Written  time.Time // of the program, see endpoint.Build
@@ -49,29 +49,29 @@ type Options struct {
 	Config   config.Config
 	Log      *slog.Logger
 
-	// Reload reads the configuration again and calls Configure where that is another one; nil: it cannot be read again. It is
-	// called while there is no agent, by one at a time.
+	// Reload reads the configuration again, and calls Configure if it has changed; nil: it cannot be read again. The daemon
+	// calls it while there is no working agent, one call at a time.
 	Reload func(*Daemon)
-	// Reread reads the configuration again and calls Configure, or says what is wrong with it; nil: it cannot be read again.
+	// Reread reads the configuration again, and calls Configure or returns what is wrong; nil: it cannot be read again.
 	Reread func(*Daemon) (api.Reloaded, error)
 
 	// For tests, else nil.
 	Fault       func(Step) error               // called in each step of a decision and before each commit, which fails with the error
 	unloadAfter time.Duration                  // 0: that of the constant
-	Ahead       func(unix int64) time.Duration // by how much the clock, and what files bear of it, is ahead at a time of the machine's
+	Ahead       func(unix int64) time.Duration // how far the clock, and the times of files, are ahead at a time of the machine's clock
 }
 
-// A Daemon owns every session, turn and pending review of a user. It knows no JSON-RPC and no editor.
+// A Daemon owns every session, turn and pending review of a user. It knows neither JSON-RPC nor editors.
 //
-// Every root argument of its methods may be any path or file:// URI of a workspace. Methods block until they have the
-// answer, which is quick, unless they take a reply function. A reply is called exactly once, mostly from a loop, and
-// must not block; what it enqueues is before any notification that the request causes.
+// A root argument of its methods may be any path or file:// URI of a workspace. Methods return when they have the answer,
+// which is quick, unless they take a reply function. reply is called exactly once, usually from a loop, and must not block.
+// What it enqueues comes before any notification that the request causes.
 type Daemon struct {
 	// Constant after Open.
 	build       endpoint.Build
 	stateDir    string
 	socket      string
-	config      config.Config // as it was at the start: for what must not change while it is in use
+	config      config.Config // as it was at the start, for settings that must not change while they are in use
 	latest      atomic.Pointer[config.Config]
 	log         *slog.Logger
 	store       *sessions.Store
@@ -82,11 +82,11 @@ type Daemon struct {
 	pictures    pictures.Store
 	copies      *copies.Keeper
 	started     sessions.Time
-	began       time.Time // the same, by the clock that does not jump
+	began       time.Time // the same, by the monotonic clock
 	lag         lags
 	messages    *statusmessages.Board
 	watching    watch.Limits
-	saves       savewatch.Watch // of files that open calls name
+	saves       savewatch.Watch // watches the files that open calls name
 	unloadAfter time.Duration
 	fault       func(Step) error
 	stopping    chan struct{} // closed by Stop
@@ -94,8 +94,8 @@ type Daemon struct {
 
 	endTurns   sync.Once
 	turns      sync.WaitGroup // the turns' own goroutines
-	unfinished sync.WaitGroup // turns whose end is not published yet
-	keeping    sync.WaitGroup // housekeep
+	unfinished sync.WaitGroup // turns whose end is not published
+	keeping    sync.WaitGroup // the goroutine of housekeep
 	endKeeping context.CancelFunc
 	clients    atomic.Int32
 
@@ -103,22 +103,22 @@ type Daemon struct {
 
 	mu         sync.Mutex
 	workspaces map[string]*workspace // guarded by mu
-	claimed    map[string]turnOwner  // guarded by mu; who has the ids of turns that clients have named, or files that are imported
+	claimed    map[string]turnOwner  // guarded by mu; who owns the ids of turns that clients have named, or that are being imported
 	sweeper    *time.Timer           // guarded by mu
 	sweeping   bool                  // guarded by mu; sweeper is set, or sweep runs
 	idle       *time.Timer           // guarded by mu; nil: never
-	idleLeft   int                   // guarded by mu; how many parts of the idle time
+	idleLeft   int                   // guarded by mu; how many parts of the idle time are left
 	asked      bool                  // guarded by mu; Stop was called
 	closed     bool                  // guarded by mu; Close was called
 
-	successor      string         // guarded by mu; the program that takes this daemon's place
+	successor      string         // guarded by mu; the program that will replace this daemon
 	successorBuild endpoint.Build // guarded by mu
 	atEnd          *atend.Runner
 	reread         func(*Daemon) (api.Reloaded, error) // see Options
 }
 
-// Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are
-// those of sessions.Open.
+// Open opens the database, ends what an earlier daemon left running, and returns a daemon that serves. Its errors are those
+// of sessions.Open.
 func Open(o Options) (*Daemon, error) {
 	if o.Ahead != nil {
 		clock.Ahead = o.Ahead
@@ -130,7 +130,7 @@ func Open(o Options) (*Daemon, error) {
 		watching: watch.DefaultLimits(), fault: o.Fault, pictures: pictures.Store{Dir: filepath.Join(o.StateDir, "images")},
 	}
 	d.docs = documents.New(d.reviewers)
-	home, _ := os.UserHomeDir() // without one the agent has no hooks there either
+	home, _ := os.UserHomeDir() // without a home, the agent finds no hooks there either
 	d.hooks = hooks.NewFinder(home)
 	if d.log == nil {
 		d.log = slog.New(slog.DiscardHandler)
@@ -166,7 +166,7 @@ func Open(o Options) (*Daemon, error) {
 	if err := os.RemoveAll(d.gitHome()); err != nil {
 		d.log.Warn("the folder for asking git could not be emptied", "err", err)
 	}
-	// Whoever has the store is the only daemon, so agents that carry its mark have lost theirs.
+	// The process that has the store is the only daemon, so agents with its mark have lost their daemon.
 	if n := process.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
@@ -183,7 +183,7 @@ func Open(o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// unseen says of an item that the last daemon left running what nobody has seen of it; "" if there is nothing to see.
+// unseen returns a notice for an item that the last daemon left running, about what nobody has seen of it; "" if nothing.
 func unseen(it *sessions.Item) string {
 	if it.Tool == nil || agent.WritesOf(it.Tool.Name) != agent.WritesNamed && agent.WritesOf(it.Tool.Name) != agent.WritesAnything {
 		return ""
@@ -192,14 +192,14 @@ func unseen(it *sessions.Item) string {
 		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
-// storeMark is in the environment of every agent of the daemon that has this store.
+// storeMark is in the environment of every agent whose daemon has this store.
 func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 
-// gitHome is the folder in which askgit makes its own.
+// gitHome is the folder in which askgit creates its own.
 func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
 
-// OfAgent returns the process at the other end of a connection if an agent of this daemon, or a command of it, has started it,
-// as far as the system tells; else 0.
+// OfAgent returns the process at the other end of a connection if an agent of this daemon, or one of its commands, has
+// started it, as far as the system tells; otherwise 0.
 func (d *Daemon) OfAgent(conn net.Conn) int {
 	if pid := endpoint.PeerProcess(conn); pid != 0 && process.Descends(pid, storeMark(d.store)) {
 		return pid
@@ -213,7 +213,7 @@ func (d *Daemon) Version() string { return d.build.Version }
 // newID returns an id that sorts by time.
 func newID() string { return ulid.Make().String() }
 
-// workspace returns the loop of a root that is a directory now. The caller must release it.
+// workspace returns the loop of a root, which must be a directory. The caller must release it.
 func (d *Daemon) workspace(path string) (*workspace, error) {
 	root, err := resolveRoot(path)
 	if err != nil {
@@ -222,7 +222,7 @@ func (d *Daemon) workspace(path string) (*workspace, error) {
 	return d.workspaceAt(root)
 }
 
-// workspaceAt returns the loop of a resolved root, starting it on first use. The caller must release it.
+// workspaceAt returns the loop of a resolved root, and starts it on first use. The caller must release it.
 func (d *Daemon) workspaceAt(root string) (*workspace, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -300,7 +300,7 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	return infos, nil
 }
 
-// Trust says whether turns may run in a workspace; it covers that root alone.
+// Trust sets whether turns may run in a workspace; it applies to that root alone.
 func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -318,7 +318,8 @@ func (d *Daemon) Trust(root string, trusted bool) (string, error) {
 	})
 }
 
-// ClientJoined counts a connection in Status and keeps the daemon from idling out; call left when it ends.
+// ClientJoined counts a connection in Status, and keeps the daemon from ending for idleness. Call left when the connection
+// ends.
 func (d *Daemon) ClientJoined() (left func()) {
 	d.clients.Add(1)
 	return sync.OnceFunc(func() {
@@ -327,7 +328,7 @@ func (d *Daemon) ClientJoined() (left func()) {
 	})
 }
 
-// rest starts the idle time anew.
+// rest restarts the idle time.
 func (d *Daemon) rest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -337,7 +338,7 @@ func (d *Daemon) rest() {
 	}
 }
 
-// idlesOn reports whether a part of the idle time is left, and begins that.
+// idlesOn reports whether a part of the idle time is left, and begins that part.
 func (d *Daemon) idlesOn() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -349,7 +350,7 @@ func (d *Daemon) idlesOn() bool {
 	return true
 }
 
-// stops reports whether the daemon was asked to end.
+// stops reports whether Stop was called.
 func (d *Daemon) stops() bool {
 	select {
 	case <-d.stopping:
@@ -359,12 +360,13 @@ func (d *Daemon) stops() bool {
 	}
 }
 
-// idleLooks are the parts of the idle time: while somebody has stopped the daemon, or the machine, no more than one passes.
+// idleLooks is the number of parts of the idle time. If the daemon, or the machine, is stopped meanwhile, only one part can
+// pass.
 const idleLooks = 8
 
 func (d *Daemon) idled() {
 	if d.clients.Load() > 0 {
-		return // the last one to leave starts the time anew
+		return // the last client to leave restarts the time
 	}
 	if d.idlesOn() {
 		return
@@ -376,8 +378,8 @@ func (d *Daemon) idled() {
 	d.log.Info("nobody was here for a while", "idle_exit", d.settings().IdleExit)
 }
 
-// Stop asks the daemon to end: KindBusy while turns run or wait, unless forced. It returns at once; Stopping tells
-// whoever owns the daemon to call Close.
+// Stop asks the daemon to end. It returns KindBusy while turns run or wait, unless forced. It returns at once; Stopping
+// tells the daemon's owner to call Close.
 func (d *Daemon) Stop(force bool) error {
 	if !force {
 		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
@@ -396,5 +398,5 @@ func (d *Daemon) Stop(force bool) error {
 	return nil
 }
 
-// Stopping is closed when the daemon was asked to end.
+// Stopping is closed when Stop was called.
 func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }

@@ -9,7 +9,7 @@ import (
 
 // objectDamaged is called by the store for an object that it has set aside; it does not wait.
 func (d *Daemon) objectDamaged(x sessions.Damage) {
-	go func() { // whoever loads the workspace may hold what is needed
+	go func() { // a goroutine that loads the workspace may hold the lock needed
 		d.damagedRecord(x.Workspace, string(x.Kind)+" "+x.ID, nil)
 		for _, w := range d.loops() {
 			if x.Kind == sessions.KindDiff && w.root == x.Workspace {
@@ -19,7 +19,7 @@ func (d *Daemon) objectDamaged(x sessions.Damage) {
 	}()
 }
 
-// damagedRecord says that something in the database was damaged; a message says so once.
+// damagedRecord says once, in a message, that something in the database was damaged.
 func (d *Daemon) damagedRecord(root, what string, err error) {
 	attrs := []any{"what", what, "workspace", root}
 	if err != nil {
@@ -30,8 +30,8 @@ func (d *Daemon) damagedRecord(root, what string, err error) {
 		`something in the database was damaged: it was set aside, and everything else is served; the log names it, "cursord doctor" counts such objects, and forgets them with --forget-damaged. Check the disk`)
 }
 
-// ForgetDamaged drops what was found damaged and set aside, which a person knows of now, and returns how much that was.
-// What the database takes no changes for is KindStorage.
+// ForgetDamaged deletes the damaged objects that were set aside, once a person knows of them, and returns how many there
+// were. It returns KindStorage if the database takes no changes.
 func (d *Daemon) ForgetDamaged() (int, error) {
 	if err := d.tryDisk(); err != nil {
 		return 0, api.StoreError(err)

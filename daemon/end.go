@@ -10,15 +10,16 @@ import (
 // Done is closed when Close has ended.
 func (d *Daemon) Done() <-chan struct{} { return d.done }
 
-// What bounds the wait for agents to end and for their turns' ends to be stored; shorter while the database takes no changes.
+// Bounds of the wait for agents to end and for their turns' ends to be stored; the wait is shorter while the database takes
+// no changes.
 const (
 	drainTime   = 15 * time.Second
 	troubleTime = 6 * time.Second // an agent that ignores signals takes 5 s
-	lastTry     = time.Second     // for the database, once the agents have ended
+	lastTry     = time.Second     // for the database, after the agents have ended
 )
 
-// EndTurns ends every turn as interrupted and returns when that is stored and published, or cannot be: then it tells everybody
-// what is not stored. Later calls do nothing.
+// EndTurns ends every turn as interrupted. It returns when that is stored and published; if it cannot be stored, it tells
+// everybody what is lost. Later calls do nothing.
 func (d *Daemon) EndTurns() { d.endTurns.Do(d.endAllTurns) }
 
 func (d *Daemon) endAllTurns() {
@@ -54,7 +55,7 @@ func (d *Daemon) endAllTurns() {
 	}
 }
 
-// Close ends turns, loops and the store. Connections should be closed between EndTurns and Close.
+// Close ends turns, loops and the store. Close connections between EndTurns and Close.
 func (d *Daemon) Close() error {
 	d.mu.Lock()
 	if d.closed {

@@ -15,8 +15,8 @@ import (
 	"cursord/sessions"
 )
 
-// ExportSession returns the next part of a whole session, nothing cut: the session itself in the first, which the cursor
-// "" gets, then each turn and its items. A part has about 1 MiB; its NextCursor is "" after the last.
+// ExportSession returns the next part of a whole session, with nothing cut. The first part, for the cursor "", has the
+// session itself; then comes each turn with its items. A part has about 1 MiB. Its NextCursor is "" after the last.
 func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	var at sessions.Place
 	out := api.SessionExport{Parts: []api.ExportPart{}}
@@ -55,8 +55,8 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	return out, nil
 }
 
-// Backup writes a copy of the database, as it is at one moment, to path, and returns its size. What is there stays unless
-// replace is set.
+// Backup writes a copy of the database as it is at one moment to path, and returns its size. A file that exists there stays,
+// unless replace is set.
 func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, error) {
 	if why := paths.TooLong(path); why != "" {
 		return 0, api.Invalid("path", "%s", why)

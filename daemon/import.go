@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	importBatch = 200     // objects stored at a time, so that others are not held up
+	importBatch = 200     // objects stored together; more would hold up others
 	importBytes = 1 << 20 // of their lines, about
 	incomplete  = " (import incomplete)"
 )
 
-// ImportSession stores the session that was exported to the file at path, in the workspace root, or in its own for "".
-// It never touches what is stored: a session or turn whose id is taken is KindInvalid, unless newIDs makes up others.
-// All of the file is checked first. An import that the daemon's end cuts short shows in the session's title.
+// ImportSession stores the session that was exported to the file at path, in the workspace root or, for "", in its own. It
+// never changes what is stored: a session or turn whose id is taken is KindInvalid, unless newIDs gives new ids. It first
+// checks the whole file. If the daemon's end interrupts an import, the session's title says so.
 func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bool) (*sessions.Session, error) {
 	if why := paths.TooLong(path); why != "" {
 		return nil, api.Invalid("path", "%s", why)
@@ -46,7 +46,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	}
 	defer f.Close()
 
-	d.importing.Lock() // what is not taken when the file is checked is not when it is stored
+	d.importing.Lock() // an id that is free when the file is checked must be free when it is stored
 	defer d.importing.Unlock()
 	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
 	defer im.free()
@@ -74,8 +74,8 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	return im.store(ctx, w, f)
 }
 
-// importRoom fails where the disk has no room for what is in a file: an import that filled it would have everybody wait
-// until there is.
+// importRoom returns an error if the disk has no room for the contents of a file: an import that fills the disk would stop
+// everybody.
 func (d *Daemon) importRoom(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -91,12 +91,12 @@ func (d *Daemon) importRoom(f *os.File) error {
 type importer struct {
 	d       *Daemon
 	newIDs  bool
-	session *sessions.Session // as it is to be stored, but for its workspace
-	turns   map[string]string // new ids by those in the file
-	count   int               // of turns
+	session *sessions.Session // as it will be stored, except for its workspace
+	turns   map[string]string // new ids by the file's ids
+	count   int               // number of turns
 }
 
-// read calls each for the turns and items of a file, with their ids as they are to be.
+// read calls each for the turns and items of a file, with the ids that they will have.
 func (im *importer) read(ctx context.Context, f io.Reader, each func(exportfile.Line) error) error {
 	im.count = 0
 	return exportfile.Read(ctx, f, func(l exportfile.Line) error {
@@ -133,7 +133,7 @@ func (im *importer) begin(s *sessions.Session) error {
 		return fmt.Errorf("%q is no mode", s.Mode)
 	}
 	if im.session != nil {
-		return nil // the second reading
+		return nil // this is the second reading
 	}
 	if s.AgentSessionID != nil && checkChat(*s.AgentSessionID) != nil {
 		s.AgentSessionID = nil
@@ -141,7 +141,7 @@ func (im *importer) begin(s *sessions.Session) error {
 	im.session = s
 	s.Title = wire.CutText(s.Title, titleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
-	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file does not decide what agents here may do
+	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
 	if im.newIDs {
 		s.ID = newID()
 		return nil
@@ -182,14 +182,14 @@ func (im *importer) turn(t *sessions.Turn) error {
 	return nil
 }
 
-// free lets others have the turns' ids, which are stored by now, or left.
+// free releases the turns' ids, which are stored by now, or not used.
 func (im *importer) free() {
 	for _, id := range im.turns {
 		im.d.freeTurn(id, im)
 	}
 }
 
-// store stores the session, then what is in it, and at last the session as it is to be.
+// store stores first the session, then its contents, and last the session's final form.
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
 	s := *im.session
 	s.Workspace, s.Turns = w.root, im.count
@@ -225,14 +225,14 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 	if err == nil {
 		return &s, nil
 	}
-	// Only the disk, a cancellation, or somebody who changed the file can have done that.
+	// Only a full disk, a cancellation, or a change to the file can cause this.
 	if undone := im.d.DeleteSession(s.ID); undone != nil {
 		im.d.log.Warn("an import that failed left a session", "session", s.ID, "err", undone)
 	}
 	return nil, err
 }
 
-// put stores objects and tells them.
+// put stores objects and publishes them.
 func (im *importer) put(w *workspace, before []sessions.Op, objects ...sessions.Object) error {
 	_, err := stored(w, func(c *commit) (struct{}, error) {
 		c.ops = append(c.ops, before...)

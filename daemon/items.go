@@ -13,31 +13,32 @@ import (
 	"cursord/sessions"
 )
 
-// A liveTurn is a turn that has not ended, or whose end is not stored yet. The loop owns it.
+// A liveTurn is a turn that has not ended, or whose end is not stored. The loop owns it.
 type liveTurn struct {
 	session  *liveSession
-	turn     *sessions.Turn // as last put
+	turn     *sessions.Turn // as it was last put
 	context  []api.Context
-	env      []string                // the environment of the client that started it; nil: it gave none
-	dirsTold bool                    // people know what its added folders mean
-	alias    string                  // the workspace as the client has named it
+	env      []string                // the environment of the client that started it; nil: none
+	dirsTold bool                    // people have been told what its added folders mean
+	alias    string                  // the client's name of the workspace
 	recapOf  string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
 	ctx      context.Context         // of a running turn
 	cancel   context.CancelCauseFunc // of ctx
 	waiters  []*waiter
-	queued   atomic.Int32 // batches that wait for the loop: what comes after them must too
+	queued   atomic.Int32 // batches that wait for the loop; later ones must wait too
 
-	items     int                   // given out so far
-	open      *liveText             // the text item that grows
-	unflushed []*liveText           // assistant items since the agent's last consolidated message or tool call
-	calls     map[string][]openCall // by call id, latest last
-	unread    int                   // lines that were no JSON
+	items     int                   // number of items so far
+	open      *liveText             // the text item that is growing
+	unflushed []*liveText           // assistant items since the agent's last repeated message or tool call
+	calls     map[string][]openCall // by call id, the latest last
+	unread    int                   // number of lines that were no JSON
 	unreadTop string                // the first of them
 	denied    denied.Calls
-	failure   string // the last error the agent reported in its stream
+	failure   string // the last error in the agent's stream
 }
 
-// An openCall is what memory has of a tool call's item while the call runs; the store has the rest. Agents may open very many.
+// An openCall is what memory keeps of a running tool call's item; the store has the rest. It is small because an agent may
+// open very many.
 type openCall struct {
 	index   int
 	started sessions.Time
@@ -47,19 +48,19 @@ func (t *liveTurn) status() sessions.TurnStatus { return t.turn.Status }
 
 // A liveText is an assistant or thinking item that grows.
 type liveText struct {
-	item      *sessions.Item // as last put, without text
+	item      *sessions.Item // as it was last put, without text
 	text      []byte
-	announced bool   // its first item/changed is with the subscribers
-	ended     bool   // its last one is under way
-	last      uint64 // the seq of that
+	announced bool   // subscribers have its first item/changed
+	ended     bool   // its last item/changed is under way
+	last      uint64 // the seq of that one
 	published int    // bytes of text that subscribers have
 	stored    int    // bytes of text that the store has
 }
 
-// over reports whether no text follows the item's change of this seq.
+// over reports whether no text follows the item's change with this seq.
 func (t *liveText) over(seq uint64) bool { return t.ended && seq >= t.last }
 
-// deltas tells bytes [from, to) of the text, in order and in parts that fit into a Delta.
+// deltas yields bytes [from, to) of the text as deltas, in order.
 func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 	return func(yield func(*Notification) bool) {
 		for offset, part := range DeltaParts(t.text[:to], from) {
@@ -74,7 +75,7 @@ func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 	}
 }
 
-// turnSaid takes a batch of what a turn's agent said, and its end.
+// turnSaid takes in a batch of a turn's agent, and its end.
 func (w *workspace) turnSaid(e turnEvents) {
 	t := e.turn
 	var c commit
@@ -113,7 +114,7 @@ func (w *workspace) turnSaid(e turnEvents) {
 	}
 }
 
-// said takes one event that is not of a tool call.
+// said takes in one event that does not belong to a tool call.
 func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 	switch ev := ev.(type) {
 	case agent.Init:
@@ -148,7 +149,7 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 			t.unreadTop = ev.Line
 		}
 	case agent.Result, agent.BackgroundEnded, agent.Unknown:
-		// The outcome, or the turn's watch, has what matters of them.
+		// The outcome, or the review of the turn, uses these.
 	}
 }
 
@@ -165,8 +166,8 @@ func (w *workspace) itemAt(t *liveTurn, index int, kind sessions.ItemKind, start
 	}
 }
 
-// maxText bounds the text of an item, in bytes, as far as the agent says it in pieces: what is more goes on in another item, so
-// that neither memory nor a message, in which a byte may take six, has to hold all that an agent may say.
+// maxText bounds the text of an item that an agent writes in pieces, in bytes. More text goes into another item, so that
+// neither memory nor a message, in which a byte may take six, has to hold everything that an agent may say.
 const maxText = 32 << 20
 
 // appendText adds text to the open item of this kind, or to a new one; grow publishes it.
@@ -187,7 +188,7 @@ func (w *workspace) appendText(c *commit, t *liveTurn, kind sessions.ItemKind, t
 	t.open.text = append(t.open.text, text...)
 }
 
-// announce puts a text item without its text; what it has by the time subscribers know it follows.
+// announce puts a text item without its text; the text that it has by the time subscribers know it follows.
 func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	lt.item = item
 	lt.announced = false
@@ -201,7 +202,7 @@ func (w *workspace) announce(c *commit, lt *liveText, item *sessions.Item) {
 	}
 }
 
-// grow tells subscribers the text they do not have yet.
+// grow sends subscribers the text that they do not have.
 func (w *workspace) grow(lt *liveText) {
 	if lt == nil || !lt.announced || lt.published == len(lt.text) {
 		return
@@ -228,13 +229,13 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 	lt.last = item.Seq
 	c.after = append(c.after, func() {
 		if lt.ended {
-			lt.text = nil // it may be one that can be withdrawn still
+			lt.text = nil // unless the text can still be withdrawn
 			delete(w.texts, item.ID)
 		}
 	})
 }
 
-// withdraw takes back the assistant text since the last boundary: the agent will say it again.
+// withdraw takes back the assistant text since the last boundary, which the agent will repeat.
 func (w *workspace) withdraw(c *commit, t *liveTurn) {
 	for _, lt := range t.unflushed {
 		w.dropHeld(lt.item.ID)
@@ -255,7 +256,7 @@ func (w *workspace) withdraw(c *commit, t *liveTurn) {
 	}
 }
 
-// checkpoint adds to c the text that only memory has.
+// checkpoint adds to c the text that is only in memory.
 func (w *workspace) checkpoint(c *commit) {
 	for id, lt := range w.texts {
 		if lt.ended || lt.stored == len(lt.text) {
@@ -266,7 +267,7 @@ func (w *workspace) checkpoint(c *commit) {
 	}
 }
 
-// notice adds an item with something that a person should know.
+// notice adds an item with a notice for people.
 func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 	item := w.newItem(t, sessions.ItemNotice)
 	item.Status, item.Text, item.EndedAt = sessions.ItemCompleted, text, &item.StartedAt
@@ -286,7 +287,7 @@ func (w *workspace) startCall(c *commit, t *liveTurn, call *agent.Call) string {
 	return item.ID
 }
 
-// endCall closes the call's item, or adds a closed one where the agent never announced the start; it returns the id.
+// endCall closes the call's item, or adds a closed one if the agent never announced the start. It returns the id.
 func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status sessions.ItemStatus) string {
 	var item *sessions.Item
 	if open := t.calls[call.ID]; len(open) > 0 {
@@ -310,7 +311,7 @@ func (w *workspace) endCall(c *commit, t *liveTurn, call *agent.Call, status ses
 	return item.ID
 }
 
-// fillCall gives item the call as clients see it. A plan is an item of its own kind, with its text.
+// fillCall fills in the call as clients see it. A plan is an item of its own kind, with its text.
 func (w *workspace) fillCall(item *sessions.Item, call *agent.Call) {
 	item.Tool = &sessions.Tool{
 		CallID: call.ID, Name: call.Name, RawName: call.RawName, Title: call.Title, Command: call.Command,

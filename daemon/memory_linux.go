@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// residentMemory returns the memory that the process takes, in bytes, as ps tells it: pages of the database that are in
-// memory count, what was given back to the system does not.
+// residentMemory returns the memory that the process uses, in bytes, as ps does: with pages of the database that are in
+// memory, and without what was given back to the system.
 func residentMemory() uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, resident uint64

@@ -9,15 +9,15 @@ import (
 	"cursord/sessions"
 )
 
-// A note is a remark that waits for the next prompt of its session, or of any if SessionID is "".
+// A note is a remark for the next prompt of its session, or of any session if SessionID is "".
 type note struct {
 	n         uint64
 	SessionID string `json:"sessionId"`
 	Text      string `json:"text"`
-	Group     uint64 `json:"group,omitempty"` // the decision that it tells; 0: a person's own words
+	Group     uint64 `json:"group,omitempty"` // the decision that it reports; 0: it is a person's own words
 }
 
-// addNote keeps a remark for the agent.
+// addNote adds a note.
 func (w *workspace) addNote(c *commit, session, text string) {
 	w.keepNote(c, note{SessionID: session, Text: text})
 }
@@ -31,7 +31,7 @@ func (w *workspace) keepNote(c *commit, add note) {
 	c.ops = append(c.ops, sessions.PutNote{N: add.n, Data: wire.Encode(add)})
 }
 
-// takeNotes takes the remarks for a session's prompt.
+// takeNotes takes the notes for a session's prompt.
 func (w *workspace) takeNotes(c *commit, session string) []string {
 	var taken, kept []note
 	for _, n := range w.notes {
@@ -46,7 +46,7 @@ func (w *workspace) takeNotes(c *commit, session string) []string {
 	return shortRejections(taken)
 }
 
-// dropNotes drops remarks that no prompt is to have any more.
+// dropNotes drops notes that no prompt needs.
 func (w *workspace) dropNotes(c *commit, which func(note) bool) {
 	w.notes = slices.DeleteFunc(w.notes, func(n note) bool {
 		drop := which(n)
@@ -74,10 +74,10 @@ func (w *workspace) loadNotes() error {
 	return nil
 }
 
-// rejectionsMax bounds, in bytes, what a prompt says of rejected changes.
+// rejectionsMax bounds what a prompt says about rejected changes, in bytes.
 const rejectionsMax = 4 << 10
 
-// shortRejections returns a prompt's remarks, the rejections among them cut to rejectionsMax together.
+// shortRejections returns a prompt's notes; those about rejections are cut to rejectionsMax together.
 func shortRejections(notes []note) (texts []string) {
 	left, dropped := rejectionsMax-64, 0
 	for _, n := range notes {

@@ -9,8 +9,8 @@ import (
 	"cursord/sessions"
 )
 
-// A Notification is one thing that a subscriber is sent: the new state of an object, or, where Delta is set, text
-// to append. It is shared by all subscribers and must not be changed.
+// A Notification is sent to subscribers: the new state of an object or, if Delta is set, text to append. All subscribers
+// share it, and nobody may change it.
 type Notification struct {
 	Workspace string
 	Kind      sessions.Kind // of the object; sessions.KindItem for a delta
@@ -20,20 +20,20 @@ type Notification struct {
 	Removed   bool          // the object, always a session, was deleted
 	Delta     *Delta
 
-	only      api.ClientID // if not 0, nothing has happened for others
-	again     bool         // the same item under another seq: for those who do not know it
-	textLen   int          // of a growing item in a catch-up: the bytes of text that JSON has
-	published func()       // called by the loop once the subscribers have it, before the next one; may be nil
+	only      api.ClientID // if not 0, only this client gets it
+	again     bool         // the item is unchanged but has a new seq: it is for those who do not know it
+	textLen   int          // for a growing item in a catch-up: how many bytes of text JSON has
+	published func()       // called by the loop once subscribers have it, before the next one; may be nil
 
 	once  sync.Once
 	frame []byte
 }
 
-// MaxDelta is the most text in a Delta, in bytes.
+// MaxDelta is the largest text of a Delta, in bytes.
 const MaxDelta = 256 << 10
 
-// DeltaParts yields what text has from an offset on, in parts of at most MaxDelta that end between characters, each with
-// its offset.
+// DeltaParts yields a text from an offset on, in parts of at most MaxDelta that end between characters, each with its
+// offset.
 func DeltaParts[T string | []byte](text T, from int) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for from < len(text) {
@@ -53,25 +53,25 @@ func DeltaParts[T string | []byte](text T, from int) iter.Seq2[int, T] {
 type Delta struct {
 	SessionID, TurnID, ItemID string
 	Kind                      sessions.ItemKind
-	Offset                    int // bytes of UTF-8 that the item's text has before Text
+	Offset                    int // how many bytes of UTF-8 the item's text has before Text
 	Text                      string
 }
 
-// Encoded returns encode(n), called once for all subscribers of n; there is one wire encoding.
+// Encoded returns encode(n), which it calls once for all subscribers of n.
 func (n *Notification) Encoded(encode func(*Notification) []byte) []byte {
 	n.once.Do(func() { n.frame = encode(n) })
 	return n.frame
 }
 
-// A Sink takes the notifications of one subscription, in order, from the workspace's loop: it must not block.
-// It returns false when it is full; n is then not taken, and the subscription is behind until Resume.
+// A Sink takes the notifications of one subscription, in order, from the workspace's loop; it must not block. It returns
+// false if it is full: it has then not taken n, and the subscription is behind until Resume.
 type Sink func(n *Notification) bool
 
 // SubscribeOptions are the parameters of workspace/subscribe.
 type SubscribeOptions struct {
 	After           *uint64      // nil: a bounded snapshot of the present
-	Epoch           string       // the store that After is from, if the client knows
-	DeltaIntervalMS int          // merge deltas to at most one an interval and item; 0: at once
-	DiffSummaries   bool         // leave hunks out of diffs
-	Client          api.ClientID // sees the files that it holds unsaved as they are there
+	Epoch           string       // the store that After belongs to, if the client knows
+	DeltaIntervalMS int          // send at most one delta per interval and item; 0: send at once
+	DiffSummaries   bool         // send diffs without hunks
+	Client          api.ClientID // the client, which sees files as it holds them unsaved
 }

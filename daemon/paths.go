@@ -28,7 +28,7 @@ func resolveRoot(path string) (string, error) {
 	return root, nil
 }
 
-// knownRoot is resolveRoot for reading what is stored: the directory may be gone.
+// knownRoot is resolveRoot for a workspace that is stored; its directory may no longer exist.
 func (d *Daemon) knownRoot(path string) (string, error) {
 	root, err := resolveRoot(path)
 	if err == nil {
@@ -50,7 +50,7 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	return "", err
 }
 
-// relativePaths returns the paths of a call as clients see them, without asking the disk.
+// relativePaths returns a call's paths as clients see them. It does not read the disk.
 func (w *workspace) relativePaths(named []string) []string {
 	rel, listed := make([]string, 0, len(named)), make(map[string]bool, len(named))
 	for _, p := range named {

@@ -19,7 +19,7 @@ const (
 	sandboxDefault = "default"
 )
 
-// checkPermits validates what does not depend on the disk.
+// checkPermits checks what does not depend on the disk.
 func checkPermits(p *api.Permits, ofSession bool) error {
 	if p.Sandbox != nil {
 		if _, err := config.CheckSandbox(*p.Sandbox); err != nil && (!ofSession || *p.Sandbox != sandboxDefault) {
@@ -50,7 +50,7 @@ func checkPermits(p *api.Permits, ofSession bool) error {
 	return nil
 }
 
-// resolvePermits makes the folders absolute paths without symlinks. They must be there.
+// resolvePermits makes the folders absolute paths without symlinks. They must exist.
 func resolvePermits(p *api.Permits, root string) error {
 	if p.AddDirs == nil {
 		return nil
@@ -60,7 +60,7 @@ func resolvePermits(p *api.Permits, root string) error {
 	return err
 }
 
-// applyPermits gives a session what p names.
+// applyPermits sets in a session what p names.
 func applyPermits(p *api.Permits, s *sessions.Session) {
 	if p.Sandbox != nil {
 		if s.Sandbox = *p.Sandbox; s.Sandbox == sandboxDefault {
@@ -75,14 +75,14 @@ func applyPermits(p *api.Permits, s *sessions.Session) {
 	}
 }
 
-// madeBy reports whether p may be what made a turn; its folders are resolved.
+// madeBy reports whether p, with resolved folders, may be the permits of a turn.
 func madeBy(p *api.Permits, t *sessions.Turn) bool {
 	return (p.Sandbox == nil || *p.Sandbox == t.Sandbox) && (p.AutoReview == nil || *p.AutoReview == t.AutoReview) &&
 		(p.AddDirs == nil || slices.Equal(*p.AddDirs, t.AddDirs))
 }
 
-// resolveDirs returns absolute paths without symlinks, each once, and none for root itself, which needs no adding. The error
-// is about the first that is no folder; the list then has its path as it would be.
+// resolveDirs returns absolute paths without symlinks, each once; it leaves out root itself. The error is about the first
+// that is no folder; the list then contains that path as it would be.
 func resolveDirs(root string, dirs []string) (list []string, err error) {
 	for i, dir := range dirs {
 		if !filepath.IsAbs(dir) {
@@ -117,23 +117,24 @@ func checkDir(field, dir, real string, err error) error {
 	return nil
 }
 
-// A permitted is what a turn may do, found out before the loop has it: that takes the disk.
+// A permitted is what a turn may do. It is found out before the loop gets the turn, because that takes the disk.
 type permitted struct {
 	sandbox    string
 	autoReview bool
 	dirs       []string // resolved
-	known      bool     // people know already what the folders mean: the turn before had the same
-	untrusted  error    // a folder is that nobody has trusted, which is said last: a person is to trust for turns that can be
-	err        error    // why there can be no such turn; a repetition of one that there is already is served all the same
+	known      bool     // people know what the folders mean, because the turn before had the same
+	untrusted  error    // an untrusted folder; reported last, so that a person is asked only about turns that are otherwise possible
+	err        error    // why the turn is refused; repeating the request of an existing turn is still served
 }
 
-// permits finds out what a turn may do, by its own parameters, its session's and the configuration's. It resolves p's folders.
+// permits finds out what a turn may do, from its own parameters, its session's and the configuration's. It resolves p's
+// folders.
 func (w *workspace) permits(p *api.TurnParams) permitted {
 	settings := w.d.settings()
 	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview}
 	dirs, from := settings.AddDirs, "by the setting add_dirs"
 	if p.SessionID != "" {
-		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // else the loop says what is wrong
+		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // otherwise the loop reports what is wrong
 			if s.Sandbox != "" {
 				perm.sandbox = s.Sandbox
 			}
@@ -180,8 +181,7 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 	return perm
 }
 
-// trustsAll refuses folders beside the workspace that nobody has trusted. What is in the workspace is the agent's to work in
-// already.
+// trustsAll refuses untrusted folders beside the workspace. The agent may work in the workspace's own folders anyway.
 func (w *workspace) trustsAll(dirs []string) error {
 	for _, dir := range dirs {
 		if _, inside := paths.Within(w.root, dir); inside {
@@ -197,7 +197,7 @@ func (w *workspace) trustsAll(dirs []string) error {
 	return nil
 }
 
-// forbids refuses folders by which an agent in a copy would work in what it is a copy of.
+// forbids refuses folders through which an agent in a copy could write to the original.
 func (perm *permitted) forbids(s *sessions.Session) error {
 	if s.Isolation != config.IsolationCopy {
 		return nil
@@ -212,14 +212,14 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 	return nil
 }
 
-// agentDirs returns the folders that an agent is given which works in tree: those of the workspace are those of the tree.
+// agentDirs returns the folders for an agent that works in tree: a folder of the workspace becomes that of the tree.
 func (w *workspace) agentDirs(dirs []string, tree *review.Worktree) []string {
 	var list []string
 	for _, dir := range dirs {
 		if rel, inside := paths.Within(w.root, dir); inside && tree.Root() != w.root {
 			dir = filepath.Join(tree.Root(), filepath.FromSlash(rel))
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				continue // of what git ignores the copy has nothing
+				continue // the copy has no files that git ignores
 			}
 		}
 		list = append(list, dir)

@@ -13,11 +13,12 @@ import (
 
 const (
 	retentionEvery = 24 * time.Hour
-	compactEvery   = 10 * time.Minute // looks whether it pays
+	compactEvery   = 10 * time.Minute // how often to check whether compaction pays
 )
 
-// housekeep keeps what the configuration says and the database small, until ctx ends; images were there before any session could be made. It uses the clock that does not
-// jump, and does nothing while the database is in trouble.
+// housekeep deletes what the configuration does not keep and compacts the database, until ctx ends; images are the files
+// that existed before any session could be made. It uses the monotonic clock, and does nothing while the database is in
+// trouble.
 func (d *Daemon) housekeep(ctx context.Context, images []string) {
 	if err := d.pictures.Sweep(images, d.sessionIDs); err != nil {
 		d.log.Warn("images of a session that is no more could not be removed", "err", err)
@@ -63,7 +64,7 @@ func (d *Daemon) sessionIDs(yield func(string, error) bool) {
 	}
 }
 
-// compactIfWasteful compacts the database where that pays, unless turns run: it does not hold them up, but takes the disk.
+// compactIfWasteful compacts the database if that pays and no turn runs: it would not hold turns up, but uses the disk.
 func (d *Daemon) compactIfWasteful(ctx context.Context) {
 	use, err := d.store.DiskUse()
 	if err != nil || !use.Wasteful() {
@@ -84,7 +85,7 @@ func (d *Daemon) compactIfWasteful(ctx context.Context) {
 	}
 }
 
-// GC deletes what the configuration does not keep, and compacts the database. With dryRun it only tells what it would
+// GC deletes what the configuration does not keep, and compacts the database. With dryRun it only reports what it would
 // delete.
 func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	if err := d.tryDisk(); err != nil {
@@ -116,7 +117,7 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	return done, nil
 }
 
-// retain deletes the sessions that the configuration does not keep, or with dryRun lists them.
+// retain deletes the sessions that the configuration does not keep; with dryRun it only lists them.
 func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error) {
 	done := api.Collected{Sessions: []api.CollectedSession{}}
 	outdated, err := d.outdated(ctx)
@@ -139,7 +140,7 @@ func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error)
 			var e *api.Error
 			switch err := d.deleteSession(o.session.ID, o.session.Seq); {
 			case errors.As(err, &e) && (e.Kind == api.KindBusy || e.Kind == api.KindNotFound || e.Kind == api.KindConflict):
-				done.Kept++ // it came to life meanwhile
+				done.Kept++ // it was used meanwhile
 				continue
 			case err != nil:
 				return done, err
@@ -152,14 +153,14 @@ func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error)
 	return done, nil
 }
 
-// An outdatedSession is one that the configuration does not keep.
+// An outdatedSession is a session that the configuration does not keep.
 type outdatedSession struct {
 	session *sessions.Session
 	reason  string // age, count or size
 }
 
-// outdated lists the sessions that the configuration does not keep, the latest first. Ages count back from the latest
-// change of any session, if that is not in the future: what nobody has used for a year is not older than it was.
+// outdated lists the sessions that the configuration does not keep, the latest first. Ages count back from the latest change
+// of any session, unless that is in the future. So sessions do not get older while cursord is not used.
 func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err error) {
 	keep := d.settings().Keep
 	if keep == (config.Retention{}) {
@@ -208,7 +209,7 @@ func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err erro
 // reviewedSessions are those whose changes are under review.
 type reviewedSessions struct {
 	sessions map[string]bool
-	lost     map[string]bool // workspaces whose folder is away with what is under review in it, perhaps on a disk of its own
+	lost     map[string]bool // workspaces under review whose folder does not exist, perhaps because its disk is not mounted
 }
 
 func (d *Daemon) underReview() (reviewedSessions, error) {

@@ -14,30 +14,30 @@ import (
 
 // This file is the way from requests to the reviewers.
 
-// Decide accepts or rejects hunks. All that a request names is checked before anything changes; with Path, TurnID or
-// All, what cannot be decided is left and listed, and a reject leaves what may be a person's. A reject in a file that an
-// agent is about to write waits until the agent's tool has ended, or ctx has.
+// Decide accepts or rejects hunks. It checks everything that a request names before anything changes. With Path, TurnID or
+// All, it leaves and lists what cannot be decided, and a reject leaves what may be a person's. If an open call names the
+// file, a reject waits until the call has ended, or ctx has.
 func (d *Daemon) Decide(ctx context.Context, root string, dec api.Decision, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Decide(ctx, dec, reply) })
 }
 
-// Undo takes back the latest decision of a workspace that is not undone yet; if only is not 0, only if that is the
-// number of the decision. As with Decide, what writes a file that an agent is about to write waits.
+// Undo takes back the latest decision of a workspace that is not undone; if only is not 0, it does so only if that is the
+// decision's number. It waits as Decide does.
 func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, only uint64, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Undo(ctx, client, only, reply) })
 }
 
-// Redo makes again the latest decision that was undone.
+// Redo makes the latest undone decision again.
 func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, reply) })
 }
 
-// Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.
+// Merge returns the edits that bring the disk's changes in other lines into a client's unsaved text.
 func (d *Daemon) Merge(ctx context.Context, client api.ClientID, root, path string, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Merge(ctx, client, path, reply) })
 }
 
-// review has do ask the reviewer of a workspace for what may write files.
+// review calls do with the reviewer of a workspace, for a request that may write files.
 func (d *Daemon) review(root string, reply func(api.Decided, error), do func(*review.Reviewer)) {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -45,11 +45,11 @@ func (d *Daemon) review(root string, reply func(api.Decided, error), do func(*re
 		return
 	}
 	defer w.release()
-	_ = d.tryDisk() // the reviewer asks what is wrong still
+	_ = d.tryDisk() // the reviewer reports an error that remains
 	do(w.review)
 }
 
-// Diffs lists what is pending in a workspace, in a file of it, or of a turn, as a client sees it.
+// Diffs lists what is pending in a workspace, in one of its files, or of a turn, as a client sees it.
 func (d *Daemon) Diffs(client api.ClientID, root, path, turn string) ([]*sessions.Diff, error) {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Daemon) Diffs(client api.ClientID, root, path, turn string) ([]*session
 	return w.review.Diffs(client, path, turn)
 }
 
-// Unified returns what is pending as one patch in git's format: of a workspace, a file of it, or a turn's files.
+// Unified returns what is pending in a workspace, in one of its files, or in a turn's files, as one patch in git's format.
 func (d *Daemon) Unified(root, path, turn string) (string, error) {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -69,7 +69,7 @@ func (d *Daemon) Unified(root, path, turn string) (string, error) {
 	return w.review.Unified(path, turn)
 }
 
-// Comment keeps a remark about a hunk for the agent's next prompt.
+// Comment adds a remark about a hunk to the agent's next prompt.
 func (d *Daemon) Comment(root, hunk, text string) error {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -79,8 +79,7 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	return w.review.Comment(hunk, text)
 }
 
-// Dismiss takes files outside of the workspace off the list of what is to be reviewed: the one at a path, or all for "". It
-// returns how many those are.
+// Dismiss removes files outside of the workspace from review: the one at a path, or all for "". It returns how many.
 func (d *Daemon) Dismiss(root, path string) (int, error) {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -90,8 +89,8 @@ func (d *Daemon) Dismiss(root, path string) (int, error) {
 	return w.review.Dismiss(path)
 }
 
-// resumeAll has what the last daemon had begun to write finished, one workspace after the other: a file may be half written, and
-// whoever comes to it before us takes that for what it is to hold.
+// resumeAll finishes what the last daemon had begun to write, one workspace after the other: until then a file may be half
+// written.
 func (d *Daemon) resumeAll(ctx context.Context) {
 	roots, err := d.store.Intending()
 	if err != nil {
@@ -101,7 +100,7 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		w, err := d.workspace(root) // its start resumes
+		w, err := d.workspace(root) // starting the loop resumes
 		if err != nil {
 			d.log.Warn("what the last daemon was about to write is left until the workspace is there", "workspace", root, "err", err)
 			continue
@@ -111,36 +110,36 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 	}
 }
 
-// NewClient returns the name of a client that may open documents; CloseClient ends it.
+// NewClient returns an id for a client that may open documents; CloseClient ends it.
 func (d *Daemon) NewClient() api.ClientID { return d.docs.NewClient() }
 
 // CloseClient closes all documents of a client.
 func (d *Daemon) CloseClient(client api.ClientID) { d.docs.CloseClient(client) }
 
-// OpenDocument tells that a client has a file open. Its text, if given, is what the client has; while that is not what
-// is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
-// rejects there is answered as edits. Like those below, it returns an error if it does nothing.
+// OpenDocument says that a client has a file open. text, if given, is the client's text. While that differs from the disk,
+// the document is unsaved: the client's diffs of the file are relative to it, and what the client rejects in it is answered
+// as edits. Like the methods below, it returns an error if it does nothing.
 func (d *Daemon) OpenDocument(client api.ClientID, uri string, version int, text *string) error {
 	return d.docs.Open(client, uri, version, text)
 }
 
-// ChangeDocument tells the whole text of an open document; one that is not newer than what is known is ignored.
+// ChangeDocument gives the whole text of an open document; a version that is not newer than the known one is ignored.
 func (d *Daemon) ChangeDocument(client api.ClientID, uri string, version int, text string) error {
 	return d.docs.Change(client, uri, version, text)
 }
 
-// SaveDocument tells that an open document is on disk now. It may be newer than what is known. A text that was known to
-// be unsaved is a person's, whatever an agent does at the same time.
+// SaveDocument says that an open document is on disk now. It may be newer than the known text. A text that was known to be
+// unsaved is a person's, whatever an agent does at the same time.
 func (d *Daemon) SaveDocument(client api.ClientID, uri string, version *int) error {
 	return d.docs.Save(client, uri, version)
 }
 
-// CloseDocument tells that a client has closed a document.
+// CloseDocument says that a client has closed a document.
 func (d *Daemon) CloseDocument(client api.ClientID, uri string) error {
 	return d.docs.Close(client, uri)
 }
 
-// reviewers returns those of all workspaces.
+// reviewers returns the reviewers of all workspaces.
 func (d *Daemon) reviewers() (all []documents.Reviewer) {
 	for _, w := range d.loops() {
 		all = append(all, w.review)
@@ -154,7 +153,7 @@ type reviewLoop struct{ w *workspace }
 func (l reviewLoop) Guard(f func()) bool { return l.w.guard(f) }
 
 func (l reviewLoop) Number() (n uint64) {
-	_ = l.w.call(func() { // an error says that there is nobody left to know the number
+	_ = l.w.call(func() { // an error means that nobody is left who needs the number
 		l.w.seq++
 		n = l.w.seq
 	})
@@ -165,7 +164,7 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 	w := l.w
 	return w.call(func() {
 		c := &commit{ops: change.Ops}
-		// These numbers come before something is put, so that they are on disk as given out when the views are published.
+		// These seqs are given out before something is put, so that the store knows them when the views are published.
 		for _, v := range change.Views {
 			if v.Diff != nil {
 				w.seq++
@@ -184,7 +183,7 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 	})
 }
 
-// putViews publishes to clients how they see the files that they hold unsaved. For others nothing has happened. A diff that c
+// putViews publishes to clients how they see the files that they hold unsaved; other clients get nothing. A diff that c
 // publishes anyway goes with it. The reviewer waits meanwhile.
 func (w *workspace) putViews(c *commit, change *review.Commit) {
 	for _, v := range change.Views {
@@ -211,7 +210,7 @@ func (w *workspace) putViews(c *commit, change *review.Commit) {
 	}
 }
 
-// viewed returns n as the client of the subscription sees it.
+// viewed returns n as the subscription's client sees it.
 func (s *Subscription) viewed(n *Notification) *Notification {
 	v := s.w.views[s.client][n.ID]
 	if v == nil {
@@ -227,7 +226,7 @@ func (l reviewLoop) Persist(ops ...sessions.Op) error {
 	err := l.w.call(func() {
 		c := &commit{ops: ops, replies: []func(error){func(err error) { stored <- err }}}
 		l.w.submit(c)
-		if err := l.w.d.store.Trouble(); err != nil { // whose beginning was published before
+		if err := l.w.d.store.Trouble(); err != nil { // its beginning was published before
 			l.w.answer(c, err)
 		}
 	})
@@ -250,7 +249,7 @@ func (l reviewLoop) WhenStored(then func()) {
 	}
 }
 
-// The methods below have nothing to do, and nobody to tell, where the loop has ended.
+// The methods below do nothing if the loop has ended.
 
 func (l reviewLoop) ForgetClient(client api.ClientID) {
 	_ = l.w.call(func() { delete(l.w.views, client) })

@@ -49,13 +49,13 @@ func (w *workspace) run(t *liveTurn) {
 	w.d.turns.Go(func() { w.drive(ctx, t, &s, req, remarks) })
 }
 
-// drive runs the agent, tells the loop what it says, and lets the reviewer see the disk beside each tool call. It is the
-// turn's own goroutine.
+// drive runs the agent, passes its events to the loop, and lets the reviewer look at the disk beside each tool call. It runs
+// in the turn's own goroutine.
 func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session, req agent.Request, remarks []string) {
 	notice := func(text string) {
 		w.sendEvents(turnEvents{turn: t, events: []agent.Event{agent.Notice{Text: text}}})
 	}
-	turn := t.turn // the loop puts another there when this one has ended
+	turn := t.turn // the loop replaces it when this turn has ended
 	var out agent.Outcome
 	var left []agent.Event
 	found, err := w.d.agent.Find(ctx)
@@ -74,14 +74,14 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if req.Base, remark = w.d.environmentOf(t.env); remark != "" {
 			notice(remark)
 		}
-		// Where the agent keeps its chats in a client's environment is not looked at.
+		// If the agent keeps its chats in a client's environment, they are not checked.
 		if req.Resume != "" && req.Base == nil && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
 		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
 		req.Ready = watch.Ready()
-		began := false    // the agent has said something that cursor-agent would say
-		answered := false // … and that a model has said
+		began := false    // an event has come that only cursor-agent would send
+		answered := false // … and one that came from a model
 		req.Heard = watch.Heard()
 		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
@@ -112,8 +112,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	w.sendEvents(turnEvents{turn: t, events: left, outcome: &out})
 }
 
-// sendCalls tells the loop events, and the reviewer what their calls did on disk; last says that they are the last of
-// a batch.
+// sendCalls passes events to the loop, and tells the reviewer what their calls did on disk; last says that they end a batch.
 func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *translate.Words, events []agent.Event, last bool) {
 	files := watch.See(events)
 	if last {
@@ -135,7 +134,7 @@ func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *translate.
 	}
 }
 
-// speaks reports whether there is something in events that only cursor-agent would say.
+// speaks reports whether one of the events is one that only cursor-agent would send.
 func speaks(events []agent.Event) bool {
 	return slices.ContainsFunc(events, func(ev agent.Event) bool {
 		switch ev.(type) {
@@ -146,7 +145,7 @@ func speaks(events []agent.Event) bool {
 	})
 }
 
-// isAnswer reports whether there is something in events that an agent says only if Cursor's server has answered it.
+// isAnswer reports whether one of the events can come only after an answer of Cursor's server.
 func isAnswer(events []agent.Event) bool {
 	return slices.ContainsFunc(events, func(ev agent.Event) bool {
 		switch ev := ev.(type) {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	titleMax    = 4 << 10 // bytes of a title that a client gives
+	titleMax    = 4 << 10 // of a title that a client gives, in bytes
 	listDefault = 50
 	listMax     = 1000
 	chatIDMax   = 256
 )
 
-// newSession makes a session that is not stored yet.
+// newSession makes a session; it is not stored yet.
 func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 	now := sessions.Now()
 	s := &sessions.Session{
@@ -30,7 +30,7 @@ func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 	}
 	if s.Isolation == "" {
 		s.Isolation = config.IsolationNone
-		if p.AgentSessionID == "" { // a chat that was begun in the workspace cannot go on elsewhere
+		if p.AgentSessionID == "" { // a chat of the workspace cannot go on in a copy
 			s.Isolation = w.d.settings().IsolationFor(w.root)
 		}
 	}
@@ -91,7 +91,7 @@ func checkSession(p *api.SessionParams) error {
 	return checkWord("agentSessionId", p.AgentSessionID)
 }
 
-// checkChat refuses what cannot name a chat of the agent's, and might be taken for an option of its command line.
+// checkChat refuses what cannot name a chat of the agent, or would be an option of its command line.
 func checkChat(id string) error {
 	if len(id) <= chatIDMax && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, unicode.IsControl) {
 		return nil
@@ -106,7 +106,7 @@ func checkIsolation(name string) error {
 	return nil
 }
 
-// keepsIsolation refuses an isolation that is not the session's own: where its agent works never changes.
+// keepsIsolation refuses an isolation other than the session's own: the place where its agent works never changes.
 func keepsIsolation(s *sessions.Session, asked string) error {
 	if asked == "" || asked == s.Isolation {
 		return nil
@@ -132,7 +132,8 @@ func (w *workspace) session(id string) (*sessions.Session, error) {
 	return s, nil
 }
 
-// liveSession returns the loop's record of a session of this workspace, made of the stored one if need be; nil for "".
+// liveSession returns the loop's record of a session of this workspace, and makes it from the stored one if necessary; nil
+// for "".
 func (w *workspace) liveSession(id string) (*liveSession, error) {
 	if id == "" {
 		return nil, nil
@@ -247,11 +248,11 @@ func stored[T any](w *workspace, change func(*commit) (T, error)) (T, error) {
 	}
 }
 
-// DeleteSession deletes a session with its turns, and its copy of the workspace with all that is to be reviewed there;
-// KindBusy while it has unfinished turns.
+// DeleteSession deletes a session with its turns, and its copy of the workspace with everything to review there. It returns
+// KindBusy while the session has unfinished turns.
 func (d *Daemon) DeleteSession(id string) error { return d.deleteSession(id, 0) }
 
-// deleteSession is DeleteSession; with a seq, a session that has changed since is kept: KindConflict.
+// deleteSession is DeleteSession. With a seq, it keeps a session that has changed since, and returns KindConflict.
 func (d *Daemon) deleteSession(id string, seq uint64) error {
 	w, err := d.workspaceOfSession(id)
 	if err != nil {
@@ -288,7 +289,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	return err
 }
 
-// ListSessions lists sessions, in JSON, the most recently updated first; root "" means every workspace.
+// ListSessions lists sessions in JSON, the most recently updated first; root "" stands for all workspaces.
 func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.RawMessage, string, error) {
 	if root != "" {
 		r, err := d.knownRoot(root)
@@ -304,7 +305,7 @@ func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.Raw
 	return list, next, api.StoreError(err)
 }
 
-// ReadSession returns a page of a session's transcript: the one before the item before, or the newest.
+// ReadSession returns a page of a session's transcript: the newest, or the one before the item named.
 func (d *Daemon) ReadSession(id, before string, limit int) (api.Transcript, error) {
 	s, err := d.store.Session(id)
 	if err != nil {

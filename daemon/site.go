@@ -19,18 +19,18 @@ import (
 
 // This file is the part of a turn that works in a copy of the workspace.
 
-// copyNotice is how long a copy may take before a notice says that it is made.
+// copyNotice is how long making a copy may take before a notice says so.
 const copyNotice = 2 * time.Second
 
 // A site is where a turn's agent works.
 type site struct {
 	tree  *review.Worktree
-	words *translate.Words // nil in the work tree
-	end   func()           // ends the turn's use of it
+	words *translate.Words // nil if the agent works in the work tree
+	end   func()           // ends the turn's use of the copy
 }
 
-// site returns where a turn is to work. For an isolated session it makes a copy, or brings it up to date; say takes notices about
-// that. alias is another path of the workspace.
+// site returns where a turn works. For an isolated session it makes or updates the copy; say gets notices about that. alias
+// is another path of the workspace.
 func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
 	if s.Isolation != config.IsolationCopy {
 		return site{tree: w.review.WorkTree(), end: func() {}}, nil
@@ -57,7 +57,7 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 	}}, nil
 }
 
-// aboutCopy says what a copy has not, or has otherwise; "" if nothing.
+// aboutCopy says what a copy lacks, or where it differs; "" if nowhere.
 func aboutCopy(notes []copytree.Note) string {
 	if len(notes) == 0 {
 		return ""
@@ -77,7 +77,7 @@ func aboutCopy(notes []copytree.Note) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// withoutPlace is the outcome of a turn whose copy could not be made.
+// withoutPlace returns the outcome of a turn whose copy could not be made.
 func withoutPlace(ctx context.Context, err error) agent.Outcome {
 	if ctx.Err() != nil {
 		return agent.Outcome{Status: agent.Cancelled}
@@ -95,7 +95,7 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 	return agent.Outcome{Status: agent.Failed, Failure: f}
 }
 
-// copyRemoved has the reviewer of a workspace forget a session's copy.
+// copyRemoved makes the reviewer of a workspace forget a session's copy.
 func (d *Daemon) copyRemoved(root, session string) {
 	d.mu.Lock()
 	w := d.workspaces[root]

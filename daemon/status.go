@@ -12,7 +12,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// Status describes the daemon. It waits for nobody.
+// Status describes the daemon. It does not wait.
 func (d *Daemon) Status() api.Status {
 	s := api.Status{
 		Version: d.build.Version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
@@ -52,24 +52,24 @@ func (d *Daemon) Status() api.Status {
 	return s
 }
 
-// goMemory returns what Go's runtime has of the system and has not given back, in bytes.
+// goMemory returns the memory that Go's runtime has from the system and has not given back, in bytes.
 func goMemory() uint64 {
 	var mem runtime.MemStats
 	runtime.ReadMemStats(&mem)
 	return mem.Sys - mem.HeapReleased
 }
 
-// lags are what it takes to tell a change: to get it on disk, and to get it from there through a workspace's loop.
+// lags are the times that a change takes: to get on disk, and then through the workspace's loop.
 type lags struct{ commit, loop gauge }
 
-// A gauge knows the latest of a span that is measured over and over, and the longest of the last minute or two.
+// A gauge keeps the latest of a time that is measured repeatedly, and the longest of the last minute or two.
 type gauge struct {
 	last   atomic.Int64 // ns
 	worst  [2]atomic.Int64
-	minute atomic.Int64 // since which time the first of them counts, as a number of minutes of the process's life
+	minute atomic.Int64 // the minute of the process's life since which the first of them counts
 }
 
-// minutes are counted from here, by the clock that does not jump.
+// minutes are counted from here, by the monotonic clock.
 var minutesFrom = time.Now()
 
 func (g *gauge) measured(d time.Duration) {
@@ -83,7 +83,7 @@ func (g *gauge) measured(d time.Duration) {
 	}
 }
 
-// turn begins a new minute when the present one is over.
+// turn begins a new minute if the present one is over.
 func (g *gauge) turn() {
 	now := int64(time.Since(minutesFrom) / time.Minute)
 	then := g.minute.Load()
@@ -103,18 +103,18 @@ func (g *gauge) status() api.Span {
 	return api.Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
 }
 
-// NoteConfiguration has the daemon's status tell what is wrong with the configuration that it follows; none is nothing.
+// NoteConfiguration makes the daemon's status show what is wrong with its configuration; no warnings mean that nothing is.
 func (d *Daemon) NoteConfiguration(warnings []string) {
 	d.messages.Keep("configuration", slog.LevelWarn, strings.Join(warnings, "\n"))
 }
 
-// Messages has take called with what people should know of the daemon itself: at once with what is so at present, later
-// with what comes up, until stop is called. It must not block.
+// Messages calls take with messages about the daemon itself: at once with those that apply now, later with new ones, until
+// stop is called. take must not block.
 func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()) {
 	return d.messages.Read(take)
 }
 
-// polls tells people how files under review are noticed.
+// polls tells people how changes of files under review are noticed.
 func (w *workspace) polls(why string) {
 	topic := "watch " + w.root
 	if why == "" {

@@ -12,36 +12,36 @@ import (
 	"cursord/sessions"
 )
 
-// A Subscription feeds a Sink with one workspace's notifications. It is either live, and gets what is published, or
-// behind, and goes on from its cursor when its owner calls Resume: a slow reader costs a read of the newest states,
-// never a queue.
+// A Subscription feeds a Sink with one workspace's notifications. A live subscription gets what is published. One that is
+// behind continues from its cursor when its owner calls Resume: a slow reader costs a read of the newest states, never a
+// queue.
 type Subscription struct {
 	w       *workspace
 	sink    Sink
 	client  api.ClientID
 	summary bool
-	every   time.Duration // merge deltas of an item for this long
+	every   time.Duration // how long deltas of an item are collected
 
 	behind   atomic.Bool
 	resuming atomic.Bool
 	resumed  atomic.Uint32 // how often Resume was called
 
-	mu     sync.Mutex // serialises the sink with Close
+	mu     sync.Mutex // keeps calls of the sink and Close apart
 	closed bool       // guarded by mu
 
 	// Owned by the loop.
 	started  bool
-	cursor   uint64           // everything up to here was taken by the sink, or is in snapshot
-	snapshot []sessions.Entry // what is left of a bounded snapshot, by seq; JSON is empty until it is sent
-	texts    map[string]int   // bytes sent of each text item that grows, which the client knows therefore
+	cursor   uint64           // the sink has taken everything up to here, or snapshot has it
+	snapshot []sessions.Entry // the rest of a bounded snapshot, by seq; JSON is empty until it is sent
+	texts    map[string]int   // how many bytes of each growing text item were sent; the client knows these items
 	held     map[string]*Notification
-	later    []func()    // what waits until nothing is missing
+	later    []func()    // functions that wait until nothing is missing
 	timer    *time.Timer // for held
 	timing   bool
 }
 
-// Subscribe makes sink a subscriber of a workspace. reply comes first; then what changed since o.After, then live
-// notifications.
+// Subscribe makes sink a subscriber of a workspace. It calls reply first; then sink gets what changed since o.After, and
+// then live notifications.
 func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply func(api.Subscribed, error)) *Subscription {
 	w, err := d.workspace(root)
 	if err != nil {
@@ -95,8 +95,8 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 // Behind reports whether the subscription waits for Resume.
 func (s *Subscription) Behind() bool { return s.behind.Load() }
 
-// Resume goes on with a subscription that is behind, from the newest state of each object; the sink's owner calls it
-// when there is room again. On one that is not behind it does nothing.
+// Resume lets a subscription that is behind continue, from the newest state of each object; the sink's owner calls it when
+// there is room again. It does nothing if the subscription is not behind.
 func (s *Subscription) Resume() {
 	s.resumed.Add(1)
 	if !s.behind.Load() || s.resuming.Swap(true) {
@@ -108,7 +108,7 @@ func (s *Subscription) Resume() {
 	})
 }
 
-// Close ends the subscription; the sink gets nothing after Close has returned.
+// Close ends the subscription; the sink gets nothing once Close has returned.
 func (s *Subscription) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -124,7 +124,7 @@ func (s *Subscription) Close() {
 	})
 }
 
-// afterAll runs f once a client has been given all that was published: at once, unless it is behind.
+// afterAll runs f once a client has got everything that was published: at once, unless its subscription is behind.
 func (w *workspace) afterAll(client api.ClientID, f func()) {
 	for s := range w.subs {
 		if client != 0 && s.client == client && s.behind.Load() {
@@ -135,7 +135,7 @@ func (w *workspace) afterAll(client api.ClientID, f func()) {
 	f()
 }
 
-// caughtUp runs what has waited for that.
+// caughtUp runs what afterAll has kept.
 func (s *Subscription) caughtUp() {
 	for _, f := range s.later {
 		f()
@@ -143,7 +143,7 @@ func (s *Subscription) caughtUp() {
 	s.later = nil
 }
 
-// push gives a live subscriber what was published.
+// push gives a live subscriber a notification.
 func (s *Subscription) push(n *Notification) {
 	if s.behind.Load() {
 		return
@@ -168,7 +168,7 @@ func (s *Subscription) push(n *Notification) {
 	}
 	if n.Kind == sessions.KindItem && n.Delta == nil {
 		if s.flush(n.ID); s.behind.Load() {
-			return // it comes with the catch-up, behind its text
+			return // it comes with the catch-up, after its text
 		}
 	}
 	if s.give(n) {
@@ -176,7 +176,7 @@ func (s *Subscription) push(n *Notification) {
 	}
 }
 
-// give offers n to the sink and keeps count of what it took; a full sink leaves the subscription behind.
+// give offers n to the sink and counts what the sink took; a full sink leaves the subscription behind.
 func (s *Subscription) give(n *Notification) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Subscription) give(n *Notification) bool {
 	resumed := s.resumed.Load()
 	if !s.sink(n) {
 		s.fallBehind()
-		if s.resumed.Load() != resumed { // in between, too early to count
+		if s.resumed.Load() != resumed { // Resume was called before the subscription was behind
 			go s.Resume()
 		}
 		return false
@@ -215,7 +215,7 @@ func (s *Subscription) fallBehind() {
 	clear(s.held)
 }
 
-// hold keeps a delta back and adds to the one that is held already.
+// hold keeps a delta back, joined to one that is already held.
 func (s *Subscription) hold(n *Notification) {
 	if h := s.held[n.ID]; h != nil && len(h.Delta.Text)+len(n.Delta.Text) > MaxDelta {
 		if s.flush(n.ID); s.behind.Load() {
@@ -249,7 +249,7 @@ func (s *Subscription) flush(item string) {
 	}
 }
 
-// summarise returns a diff's notification without its hunks.
+// summarise returns a diff's notification without the hunks.
 func summarise(n *Notification) *Notification {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(n.JSON, &fields) != nil {

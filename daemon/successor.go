@@ -7,8 +7,8 @@ import (
 	"cursord/daemon/endpoint"
 )
 
-// Join takes the word of a client about its program, an absolute path. A daemon that is older gives its place to that
-// program as soon as no turn runs or waits, unless the program cannot take it: then the daemon stays.
+// Join takes a client's build and the absolute path of its program. An older daemon gives way to that program as soon as no
+// turn runs or waits. If the program cannot replace it, the daemon stays.
 func (d *Daemon) Join(b endpoint.Build, program string) api.Joined {
 	j := api.Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
 	if program == "" || !b.NewerThan(d.build) {
@@ -31,7 +31,7 @@ func (d *Daemon) Join(b endpoint.Build, program string) api.Joined {
 	return j
 }
 
-// Successor returns the program that takes the place of this daemon when it has ended, "" if there is none.
+// Successor returns the program that replaces this daemon when it has ended, or "".
 func (d *Daemon) Successor() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

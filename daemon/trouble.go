@@ -22,6 +22,6 @@ func (d *Daemon) storageTrouble(err error) {
 	}()
 }
 
-// tryDisk is called ahead of what needs the database: where that took no changes when it was last tried, it is tried anew, so
-// that who has made room, or has mended the disk, need not wait. It returns what is wrong still.
+// tryDisk is called before a request that needs the database. If the last commit failed, it tries again at once, so that a
+// person who has made room need not wait. It returns what is still wrong.
 func (d *Daemon) tryDisk() error { return d.store.Retry(time.Second) }

@@ -13,7 +13,7 @@ import (
 
 // This file is about what goes with a turn's prompt.
 
-// contextOf returns what goes with a turn's prompt, for an agent that works at a site.
+// contextOf returns what goes with a turn's prompt; the agent works at a site.
 func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Session, at site, notice func(string)) []api.Context {
 	context := w.withRecap(ctx, t, notice)
 	if at.words == nil {
@@ -22,8 +22,8 @@ func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Sess
 	return w.d.pictures.Placed(context, s.ID, w.root, at.tree.Root(), notice)
 }
 
-// recapSource returns the session whose transcript a turn asks for, if that is one of another workspace, such as this one before it
-// was moved; else "". The turn then gets a session of its own.
+// recapSource returns the session whose transcript a turn asks for, if that belongs to another workspace, such as this one
+// before it was moved; otherwise "". The turn then gets a session of its own.
 func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 	if !p.Recap || p.SessionID == "" || w.sessions[p.SessionID] != nil {
 		return "", nil
@@ -39,7 +39,7 @@ func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 	return s.ID, nil
 }
 
-// withRecap returns what goes with a turn's prompt, the transcript first where it is wanted.
+// withRecap returns what goes with a turn's prompt, with the transcript first if it is asked for.
 func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []api.Context {
 	if t.recapOf == "" {
 		return t.context
@@ -61,7 +61,7 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 	return t.context
 }
 
-// awaitStored waits until what was said until now is stored, while the disk takes changes.
+// awaitStored waits until everything said so far is stored, or the disk takes no changes.
 func (w *workspace) awaitStored(ctx context.Context) {
 	const patience = 5 * time.Second
 	stored := make(chan struct{})
@@ -73,11 +73,11 @@ func (w *workspace) awaitStored(ctx context.Context) {
 	}
 }
 
-// turnPictures are the images of a turn, taken before the loop has the turn: that waits for the disk.
+// turnPictures are the images of a turn. They are taken before the loop gets the turn, because that takes the disk.
 type turnPictures struct {
 	pictures.Taken
 	session string // the id of the session that the turn is to make; "": any
-	err     error  // why there can be no such turn
+	err     error  // why the turn is refused
 }
 
 // pictures takes the images of a turn.
@@ -87,7 +87,7 @@ func (w *workspace) pictures(p *api.TurnParams) *turnPictures {
 		return pics
 	}
 	session := p.SessionID
-	// With a recap, a turn of another workspace's session makes one of its own.
+	// With a recap, a turn for another workspace's session gets a session of its own.
 	if s, err := w.d.store.Session(p.SessionID); p.SessionID == "" || err == nil && s.Workspace != w.root {
 		session = newID()
 		pics.session = session

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// CancelTurn ends a running turn or takes a queued one off the queue; on an ended one it changes nothing.
+// CancelTurn ends a running turn, or removes a queued one from the queue. It does nothing to an ended turn.
 func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
 	w, err := d.workspaceOfTurn(id)
 	if err != nil {
@@ -47,11 +47,11 @@ func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause er
 	if w.stopping {
 		w.count()
 	} else {
-		w.schedule() // the session's next one may have waited for this one alone
+		w.schedule() // the session's next turn may have waited only for this one
 	}
 }
 
-// WaitTurn replies once the turn has ended, after its last notification to the client; cancelling ctx replies
+// WaitTurn replies once the turn has ended, after the last notification of it to the client. If ctx is cancelled, it replies
 // KindCancelled.
 func (d *Daemon) WaitTurn(ctx context.Context, client api.ClientID, id string, reply func(*sessions.Turn, error)) {
 	w, err := d.workspaceOfTurn(id)
@@ -91,7 +91,7 @@ func (w *workspace) turn(id string) (*sessions.Turn, error) {
 	return w.d.store.Turn(id)
 }
 
-// endItems closes all that is open when the turn ends; last ends the turn, in the commit that it is given.
+// endItems closes everything that is open when the turn ends; last ends the turn, in the commit that it gets.
 func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus, last func(*commit)) {
 	text := sessions.ItemCancelled
 	if status == sessions.TurnCompleted {
@@ -119,11 +119,11 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 	})
 }
 
-// endedAtOnce is how many open calls are closed in one commit: memory never holds more of them.
+// endedAtOnce is how many open calls are closed in one commit, so that memory never holds more of them.
 const endedAtOnce = 256
 
-// endCalls closes the items of calls that the agent has not ended, and then calls last. The store has these items once
-// c is durable, so where there are any they are closed behind c. held says that they were not allowed.
+// endCalls closes the items of calls that the agent has not ended, and then calls last. The store has these items once c is
+// durable, so they are closed after c. held says that the calls were not allowed.
 func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last func(*commit)) {
 	if len(open) == 0 {
 		last(c)
@@ -148,7 +148,7 @@ func (w *workspace) endCalls(c *commit, t *liveTurn, open []int, held bool, last
 	})
 }
 
-// cancelCall closes the item of a call that has not ended; it returns nil if there is none.
+// cancelCall closes the item of a call that has not ended; nil if there is none.
 func (w *workspace) cancelCall(c *commit, id string) *sessions.Item {
 	item, err := w.d.store.Item(id)
 	var detail []byte

@@ -1,13 +1,13 @@
 package daemon
 
-// A turnOwner may bring turns with ids that were not made up here.
+// A turnOwner may store turns with ids that the daemon has not made.
 type turnOwner interface{ ownsTurns() }
 
 func (*workspace) ownsTurns() {}
 func (*importer) ownsTurns()  {}
 
-// claimTurn reserves the id that a client or an import gave a turn for its owner, until freeTurn: what another workspace, or an
-// import, is about to store is not in the store yet. It returns false if it is another's.
+// claimTurn reserves a turn's id, given by a client or an import, until freeTurn: an id that another workspace or import is
+// about to store is not in the store yet. It returns false if another owner has it.
 func (d *Daemon) claimTurn(id string, who turnOwner) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,15 +10,16 @@ import (
 	"cursord/sessions"
 )
 
-// A TurnList is a page of turns; next is the cursor of the page behind it, "" behind the last.
+// A TurnList is a page of turns; next is the cursor of the next page, or "".
 type TurnList struct {
 	Turns []*sessions.Turn
 	Next  string
 }
 
-// ListTurns returns the turns of a session, the latest first. Without a session it returns, of the sessions of a workspace, or
-// of all for "", the most recently updated first, those that run or wait and, unless active is set, of the others the latest.
-// limit counts turns of a session, else sessions; it is 100 for 0 and at most 1000.
+// ListTurns returns turns, the latest first. With a session it returns that session's. Otherwise it goes through the
+// sessions of a workspace (root "": of all), the most recently updated first, and returns those turns that run or wait and,
+// unless active is set, the latest turn of each other session. limit counts turns of a session, or else sessions; it is 100
+// for 0 and at most 1000.
 func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor string) (TurnList, error) {
 	if session != "" {
 		return d.turnsOf(root, session, active, limit, cursor)
@@ -85,14 +86,14 @@ func (d *Daemon) turnsOf(root, session string, active bool, limit int, before st
 	return list, api.StoreError(err)
 }
 
-// activeTurns returns the turns of a session that run or wait, the latest first; session "" is every one of a workspace, and root
-// "" every workspace.
+// activeTurns returns the turns of a session that run or wait, the latest first; session "" stands for all of a workspace,
+// root "" for every workspace.
 func (d *Daemon) activeTurns(root, session string) (list []*sessions.Turn) {
 	for _, w := range d.loops() {
 		if root != "" && root != w.root {
 			continue
 		}
-		_ = w.call(func() { // of one that has ended none runs
+		_ = w.call(func() { // an ended loop has none
 			for _, t := range w.turns {
 				if !t.status().Final() && (session == "" || session == t.turn.SessionID) {
 					list = append(list, t.turn)

@@ -16,20 +16,20 @@ import (
 	"cursord/sessions"
 )
 
-// A liveSession is a session with unfinished turns or with changes that are not stored yet. The loop owns it.
+// A liveSession is a session with unfinished turns, or with changes that are not stored. The loop owns it.
 type liveSession struct {
-	session  *sessions.Session // as last put
-	unstored int               // puts under way
-	turns    int               // unfinished turns
+	session  *sessions.Session // as it was last put
+	unstored int               // number of puts under way
+	turns    int               // number of unfinished turns
 	build    string            // of the agent in the latest turn that ran; "" if that is not known
 	running  bool
 }
 
-// A waiter is a turn/wait.
+// A waiter is a turn/wait request.
 type waiter struct {
 	client api.ClientID
 	reply  func(*sessions.Turn, error)
-	stop   func() bool // its watch on the request's context
+	stop   func() bool // ends the watch of the request's context
 }
 
 // Why a running turn's context is cancelled.
@@ -39,7 +39,7 @@ var (
 	errBroken        = errors.New("cursord failed to follow the turn")
 )
 
-// StartTurn stores a turn and answers; the turn's notifications follow.
+// StartTurn stores a turn and replies; the turn's notifications follow.
 func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
 	fail := func(err error) { reply(nil, nil, err) }
 	w, err := d.workspace(p.Workspace)
@@ -71,7 +71,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
 		}
-		if err != nil || !slices.Equal(t.Images, pics.Paths) { // or it is a turn that there was before
+		if err != nil || !slices.Equal(t.Images, pics.Paths) { // or the turn exists already
 			go pics.Drop()
 		}
 		answer(s, t, err)
@@ -205,19 +205,19 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	w.schedule()
 }
 
-// asksFor reports whether the parameters may be those that made t: a repeated request finds its turn, and another request
-// never gets a turn that may do more, or less, than it asked for.
+// asksFor reports whether the parameters may be those of t. A repeated request finds its turn, and no request gets a turn
+// that may do more or less than it asked for.
 func asksFor(p *api.TurnParams, t *sessions.Turn) bool {
 	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
 }
 
-// aliasOf returns the name by which the client knows the workspace.
+// aliasOf returns the client's name of the workspace.
 func aliasOf(p *api.TurnParams) string {
 	path, _ := paths.Local(p.Workspace)
 	return path
 }
 
-// putSession stores a session in the state that its turns give it.
+// putSession stores a session in the state that follows from its turns.
 func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) {
 	switch {
 	case ls.running:
@@ -238,8 +238,8 @@ func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) 
 	})
 }
 
-// schedule starts every queued turn that may run: one at a time in a session, and as many writing ones in the
-// workspace as are configured.
+// schedule starts every queued turn that may run: one at a time in a session, and in the workspace as many that write as are
+// configured.
 func (w *workspace) schedule() {
 	writing := 0
 	for _, t := range w.turns {
@@ -263,7 +263,7 @@ func (w *workspace) schedule() {
 	w.count()
 }
 
-// sessionStarted stores the agent's own id for the session: the next turn resumes it.
+// sessionStarted stores the agent's own id for the session, by which the next turn resumes.
 func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 	if init.SessionID == "" {
 		return
@@ -282,7 +282,7 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said " +
 	"before. To tell it, ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap"
 
-// endTurn gives a turn its final status, the last that is published of it.
+// endTurn gives a turn its final status, the last change of it that is published.
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 	turn := *t.turn
 	turn.EndedAt = now()
@@ -310,7 +310,7 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 			w.d.agent.NotLoggedIn(e.Message)
 		}
 		if e := turn.Error; e != nil && t.unread == 1 && strings.Contains(t.unreadTop, e.Message) {
-			t.unread = 0 // it is what the turn failed of, and is said
+			t.unread = 0 // the turn failed because of it, and the error says so
 		}
 	}
 	w.endItems(c, t, turn.Status, func(c *commit) {
@@ -321,13 +321,13 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 	})
 }
 
-// hintUnknown is what to do about a failure of which nothing is known but the agent's own words.
+// hintUnknown says what to do about a failure for which there are only the agent's own words.
 func hintUnknown(session string) string {
 	return fmt.Sprintf("\"cursord show %s\" has all that the agent said of it, and \"cursord logs\" what the daemon noted; try again, "+
 		"or update the agent with `cursor-agent update`", session)
 }
 
-// broken returns the end of a turn that a fault of the daemon's own has ended.
+// broken returns the end of a turn that a fault in the daemon has ended.
 func (w *workspace) broken(t *liveTurn) *sessions.Turn {
 	turn := *t.turn
 	turn.Status, turn.EndedAt = sessions.TurnFailed, now()
@@ -337,7 +337,7 @@ func (w *workspace) broken(t *liveTurn) *sessions.Turn {
 	return &turn
 }
 
-// finish stores a turn's end, and its session's state before it.
+// finish stores a turn's end, and before it the session's state.
 func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	if t.status() == sessions.TurnRunning {
 		t.session.running = false
@@ -364,7 +364,7 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	})
 }
 
-// count keeps the numbers that others may read.
+// count updates the numbers that other goroutines read.
 func (w *workspace) count() {
 	running, queued, background := int32(0), int32(len(w.queue)), int32(0)
 	for _, t := range w.turns {
@@ -378,7 +378,7 @@ func (w *workspace) count() {
 	w.queued.Store(queued)
 }
 
-// stop ends every turn of the workspace: queued ones at once, running ones when their agents have gone.
+// stop ends every turn of the workspace: queued ones at once, running ones when their agents have ended.
 func (w *workspace) stop() {
 	w.stopping = true
 	for _, t := range slices.Clone(w.queue) {

@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// A workspace that nobody uses costs memory, and is started again where somebody does: it is unloaded when for unloadAfter
-// nobody has asked anything of it, and it has no subscriber, no turn, nothing pending and no open document.
+// A workspace that nobody uses costs memory. It is unloaded after unloadAfter without requests, if it has no subscriber, no
+// turn, nothing pending and no open document. The next request starts it again.
 const unloadAfter = time.Minute
 
-// endedTogether is how many workspaces are ended at a time: to end a watch of files, the system takes its time.
+// endedTogether is how many workspaces are ended at the same time: ending a watch of files takes time.
 const endedTogether = 128
 
-// freeFrom is how many workspaces have to go at a time for their memory to be given back to the system at once.
+// freeFrom is how many workspaces must be unloaded together for their memory to be given back to the system at once.
 const freeFrom = 64
 
-// use counts who has got the workspace and has not handed its request to the loop or the reviewer yet. d.mu must be held.
+// use counts a goroutine that has the workspace and has not handed its request to the loop or the reviewer yet. d.mu must be
+// held.
 func (w *workspace) use() *workspace {
 	w.users++
 	w.touch()
 	return w
 }
 
-// release ends what use began. Without it a workspace stays loaded.
+// release undoes use. Without it a workspace stays loaded.
 func (w *workspace) release() {
 	w.touch()
 	w.d.mu.Lock()
@@ -35,7 +36,7 @@ func (w *workspace) release() {
 // touch notes that the workspace is in use.
 func (w *workspace) touch() { w.touched.Store(int64(time.Since(w.d.began))) }
 
-// sweepLater has the workspaces looked at that nobody may use. d.mu must be held.
+// sweepLater sets the timer for sweep. d.mu must be held.
 func (d *Daemon) sweepLater() {
 	if !d.sweeping && !d.closed {
 		d.sweeping = true
@@ -68,7 +69,7 @@ func (d *Daemon) sweep() {
 			if w.unload() {
 				gone.Add(1)
 			} else {
-				w.touch() // to be looked at again no sooner than others
+				w.touch() // so that it is looked at again no sooner than others
 			}
 			<-slots
 		})
@@ -88,8 +89,8 @@ func (d *Daemon) sweep() {
 	}
 }
 
-// unload ends the workspace if nobody uses it. Whoever asks for it from then on gets another: who has got this one before is
-// counted until what he asks is in one of the inboxes, and both are empty here.
+// unload ends the workspace if nobody uses it. Later requests get a new one. A goroutine that already has this one is
+// counted until its request is in one of the inboxes, and both are empty here.
 func (w *workspace) unload() (gone bool) {
 	w.review.WhenUnused(func() {
 		_ = w.call(func() {
@@ -114,7 +115,7 @@ func (w *workspace) unload() (gone bool) {
 	return gone
 }
 
-// unused reports whether nothing goes on in the loop, which calls it, and the store has all of it.
+// unused reports whether nothing goes on in the loop, which calls it, and everything is stored.
 func (w *workspace) unused() bool {
 	if len(w.subs)+len(w.turns)+len(w.queue)+len(w.texts)+len(w.sessions)+len(w.awaited) > 0 || w.stopping {
 		return false

@@ -18,10 +18,10 @@ import (
 	"cursord/sessions"
 )
 
-// A workspace is one root: like a process with a mailbox. Its loop owns the sessions with unfinished turns, the turn
-// queue, the items of running turns, the subscriptions and the sequence. It never waits for a connection, a process or
-// the disk. While it rests, a turn's goroutine may do its work for a few words (sendEventsNow). The disk side of review is next
-// door, in package review.
+// A workspace is one root. Its loop owns the sessions with unfinished turns, the turn queue, the items of running turns, the
+// subscriptions and the seqs. The loop never waits for a connection, a process or the disk. While it rests, a turn's
+// goroutine may do its work for a few words (sendEventsNow). Package review has the other side, which reads and writes
+// files.
 //
 //	request, subscription ──── inbox ──┐
 //	a turn's goroutine ─────── events ─┤          ┌─→ store (Submit) ─→ commits ─┐
@@ -34,62 +34,62 @@ type workspace struct {
 	review *review.Reviewer
 	claims *claims.Claims
 
-	inbox   chan func()          // requests and the like; bounded, blocks its senders
-	events  chan turnEvents      // what agents say; bounded: a full one blocks the agent
-	commits mailbox.Box[*commit] // what the store has made durable; never blocks the writer
+	inbox   chan func()          // requests; bounded: a full one blocks the senders
+	events  chan turnEvents      // output of agents; bounded: a full one blocks the agent
+	commits mailbox.Box[*commit] // what is durable; never blocks the writer
 	quit    chan struct{}        // closed to end the loop
 	running atomic.Int32         // turns; written by the loop
 	queued  atomic.Int32
-	// background is the number of commands that turns only wait for; written by the loop.
+	// background is the number of background commands for which turns only wait; written by the loop.
 	background atomic.Int32
 	done       chan struct{} // closed when the loop has ended
-	busy       sync.Mutex    // held by the loop but while it rests, and by who does something in its place
+	busy       sync.Mutex    // held by the loop except while it rests, and by a goroutine that acts in its place
 
 	subscribers atomic.Int32 // len(subs)
 	users       int          // guarded by d.mu; see use
-	touched     atomic.Int64 // when it was last in use, since d.began
-	unstored    atomic.Int64 // bytes of changes that are submitted and not stored
+	touched     atomic.Int64 // when it was last used, since d.began
+	unstored    atomic.Int64 // bytes of changes that are submitted but not stored
 	survivors   survivors.Turns
 
 	// Owned by the loop.
 	seq       uint64 // the last one given out
-	published uint64 // the last one that subscribers were sent
+	published uint64 // the last one that subscribers got
 	trusted   bool
-	sessions  map[string]*liveSession // those with unfinished turns or unstored changes
+	sessions  map[string]*liveSession // sessions with unfinished turns or unstored changes
 	turns     map[string]*liveTurn    // unfinished, or not stored yet
-	queue     []*liveTurn             // in order of arrival, running ones excluded
-	texts     map[string]*liveText    // text items that grow, by item id
+	queue     []*liveTurn             // in order of arrival, without running ones
+	texts     map[string]*liveText    // growing text items, by item id
 	awaited   map[*commit]struct{}    // submitted, not stored, and somebody waits for the answer
 	subs      map[*Subscription]struct{}
-	views     map[api.ClientID]map[string]*sessions.Diff // by path; of the files that a client holds unsaved
-	notes     []note                                     // remarks for the agent's next prompts
+	views     map[api.ClientID]map[string]*sessions.Diff // by path; the files that a client holds unsaved
+	notes     []note                                     // for the agent's next prompts
 	tick      *time.Timer                                // runs while something waits for it
 	ticking   bool
 	stopping  bool
 }
 
-// How much of a workspace may wait for the disk, in bytes, before its agents are made to wait: what is in memory stays
-// bounded, and an agent that floods does not take more of the processors than the store can follow. While the disk takes
-// nothing, agents may go on for longer.
+// How many bytes of a workspace may wait for the disk before its agents must wait. So memory stays bounded, and an agent
+// that floods uses no more of the processors than the store can follow. While the disk takes nothing, agents may go on for
+// longer.
 const (
 	maxUnstored          = 4 << 20
 	maxUnstoredInTrouble = 64 << 20
 )
 
-// full reports whether the workspace's agents have to wait.
+// full reports whether the workspace's agents must wait.
 func (w *workspace) full() bool {
 	size := w.unstored.Load()
 	return size > maxUnstoredInTrouble || size > maxUnstored && w.d.store.Trouble() == nil
 }
 
-// tickInterval is how long unfinished text may be without a copy on disk.
+// tickInterval is how long unfinished text may be only in memory.
 const tickInterval = 250 * time.Millisecond
 
-// turnEvents is a batch from one turn's goroutine. The last one of a turn carries its outcome.
+// turnEvents is a batch of one turn's goroutine. A turn's last batch carries its outcome.
 type turnEvents struct {
 	turn    *liveTurn
 	events  []agent.Event
-	items   chan review.Items // if not nil, takes the items of the calls in events
+	items   chan review.Items // if not nil, gets the items of the calls in events
 	build   string            // of the agent; "": nothing new
 	outcome *agent.Outcome
 }
@@ -97,16 +97,16 @@ type turnEvents struct {
 // A commit is a set of changes that become durable together and are then published, in the order of its fields.
 type commit struct {
 	ops     []sessions.Op
-	replies []func(error)   // answers that wait for the disk
-	notes   []*Notification // what is published to subscribers
-	after   []func()        // what comes behind the notifications
+	replies []func(error)   // answers that wait until the commit is durable
+	notes   []*Notification // published to subscribers
+	after   []func()        // run after the notifications
 	err     error
 
 	size               int64 // of ops, in memory
 	submitted, durable time.Time
 }
 
-// sizeOf returns about what operations take of the memory, in bytes.
+// sizeOf returns about how much memory operations take, in bytes.
 func sizeOf(ops []sessions.Op) (size int64) {
 	const each = 512
 	for _, op := range ops {
@@ -209,7 +209,7 @@ func (w *workspace) loop() {
 	}
 }
 
-// sendEvents has the loop take what a turn's goroutine has to say.
+// sendEvents hands the loop a batch of a turn's goroutine.
 func (w *workspace) sendEvents(e turnEvents) {
 	if w.sendEventsNow(e) {
 		return
@@ -221,8 +221,8 @@ func (w *workspace) sendEvents(e turnEvents) {
 	}
 }
 
-// sendEventsNow takes a few words in the loop's place, if it rests: to wake it takes longer than the words. It returns false
-// where that cannot be.
+// sendEventsNow handles a few words in the loop's place if the loop rests, because waking it would take longer. It returns
+// false if it cannot.
 func (w *workspace) sendEventsNow(e turnEvents) bool {
 	const few = 16
 	if e.outcome != nil || len(e.events) > few || e.turn.queued.Load() > 0 || w.full() || !w.busy.TryLock() {
@@ -233,7 +233,7 @@ func (w *workspace) sendEventsNow(e turnEvents) bool {
 	return true
 }
 
-// guard contains a panic: it costs the message that caused it, never the daemon. It reports whether there was one.
+// guard contains a panic: only the message that caused it is lost, never the daemon. It reports whether there was one.
 func (w *workspace) guard(f func()) (panicked bool) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -245,7 +245,7 @@ func (w *workspace) guard(f func()) (panicked bool) {
 	return false
 }
 
-// do has f run by the loop. It returns false, without running f, when the workspace has ended.
+// do makes the loop run f. It returns false, without running f, if the workspace has ended.
 func (w *workspace) do(f func()) bool {
 	select {
 	case w.inbox <- f:
@@ -280,7 +280,7 @@ func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
 		o.Seq = w.seq
 	case *sessions.Diff:
 		o.Seq = w.seq
-		if o.Rev == 0 { // a new state: its number never comes again
+		if o.Rev == 0 { // a new state; its number never comes again
 			o.Rev = w.seq
 		}
 	}
@@ -305,7 +305,7 @@ func (w *workspace) submit(c *commit) {
 	})
 }
 
-// committed answers and tells what has become durable.
+// committed answers the requests of a durable commit and publishes its changes.
 func (w *workspace) committed(c *commit) {
 	w.d.lag.commit.measured(c.durable.Sub(c.submitted))
 	w.d.lag.loop.measured(time.Since(c.durable))
@@ -334,15 +334,15 @@ func (w *workspace) answer(c *commit, err error) {
 	c.replies = nil
 }
 
-// storageTrouble answers, with the storage error, every request whose answer waits for a disk that takes nothing.
-// The changes stay queued and are published once they are stored.
+// storageTrouble answers, with the storage error, every request that waits for a disk which takes nothing. The changes stay
+// queued and are published once they are stored.
 func (w *workspace) storageTrouble(err error) {
 	for c := range w.awaited {
 		w.answer(c, err)
 	}
 }
 
-// publish tells every subscriber that is not behind.
+// publish sends n to every subscriber that is not behind.
 func (w *workspace) publish(n *Notification) {
 	if n.Seq > 0 {
 		w.published = n.Seq
@@ -360,7 +360,7 @@ func (w *workspace) wake() {
 	}
 }
 
-// ticked keeps unfinished text on disk.
+// ticked stores unfinished text.
 func (w *workspace) ticked() {
 	var c commit
 	w.checkpoint(&c)
