@@ -1,5 +1,5 @@
-// Package filelist lists the files of a folder that a person would name in a prompt, for a client that completes names. It needs no
-// daemon. It waits five seconds for git at most, and of a large folder lists only a part.
+// Package filelist lists the files of a folder that a person might name in a prompt, for clients that complete names. It
+// needs no daemon. It waits at most five seconds for git, and lists only a part of a large folder.
 package filelist
 
 import (
@@ -18,13 +18,13 @@ import (
 
 const (
 	namedMost   = 50_000 // files
-	walkedMost  = 20_000 // entries, where git does not know a folder
+	walkedMost  = 20_000 // entries of a folder without git
 	namesLimit  = 5 * time.Second
 	namesLength = 16 << 20
 )
 
-// Named lists files by their paths with slashes: those that git does not ignore, or, where it knows nothing of the folder, those
-// that are not hidden, the nearest first.
+// Named lists files by their paths with slashes: those that git does not ignore or, in a folder without git, those that are
+// not hidden, the nearest first.
 func Named(ctx context.Context, dir string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, namesLimit)
 	defer cancel()
@@ -43,7 +43,7 @@ func Named(ctx context.Context, dir string) ([]string, error) {
 	return files, nil
 }
 
-// inGit asks git. It makes a folder for askgit: a client does not use the daemon's.
+// inGit asks git. It makes a folder for askgit, because a client does not use the daemon's.
 func inGit(ctx context.Context, dir string) ([]byte, error) {
 	home, err := os.MkdirTemp("", "cursord-git-")
 	if err != nil {
@@ -54,7 +54,7 @@ func inGit(ctx context.Context, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Where a work tree's repository is does not matter for names.
+	// For names it does not matter where a work tree's repository is.
 	guard := &askgit.Guard{Home: home, Root: root, Trust: func(_, claim string) bool { return askgit.IsPlace(claim) }}
 	return git.Tree{Dir: root, Guard: guard}.Run(ctx, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 }

@@ -11,15 +11,14 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// A longer path names no file on any system that cursord runs on. It is refused where it comes in, before there is any
-// work with it.
+// A longer path names no file on any system that cursord runs on. It is refused where it arrives, before any work with it.
 const (
-	MaxPath = 4096 // bytes
-	MaxName = 255  // characters of a component: not all file systems count bytes
+	MaxPath = 4096 // in bytes
+	MaxName = 255  // of a component, in characters: not all file systems count bytes
 )
 
-// TooLong says what is too long of a path, or of a file:// URI; "" if it may be one. It is for clients, too, and looks at
-// nothing but the text.
+// TooLong says which part of a path, or of a file:// URI, is too long; "" if none is. Clients use it too. It looks only at
+// the text.
 func TooLong(path string) string {
 	if encoded, is := strings.CutPrefix(path, "file://"); is && len(encoded) <= 3*MaxPath {
 		if u, err := url.Parse(path); err == nil {
@@ -46,7 +45,7 @@ func TooLong(path string) string {
 	return ""
 }
 
-// TooLongIn is TooLong of a path that is relative to a folder, unless it is absolute.
+// TooLongIn is TooLong for a path that is relative to a folder, or absolute.
 func TooLongIn(dir, path string) string {
 	if why := TooLong(path); why != "" || filepath.IsAbs(path) {
 		return why
@@ -54,7 +53,7 @@ func TooLongIn(dir, path string) string {
 	return TooLong(dir + "/" + path)
 }
 
-// Short returns a path as people are shown it: all of it, or, if it is too long, its beginning and how long it is.
+// Short returns a path as people are shown it: whole or, if it is too long, its beginning and its length.
 func Short(path string) string {
 	if TooLong(path) == "" {
 		return path

@@ -1,6 +1,6 @@
-// Package paths has what is known of a path without asking anything but the file system: which text can be one, which
-// URI names it, and how review names it. It holds no state. Everything that comes in as a path or as a file:// URI, from
-// clients, agents and the environment, goes through it.
+// Package paths answers questions about a path with nothing but the path and the file system: whether a text can be a path,
+// its URI, and its name in review. It has no state. Every path and file:// URI from clients, agents and the environment goes
+// through it.
 package paths
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// An Error says why a text is no path.
+// An Error says why a text is not a path.
 type Error struct {
 	Problem string // begins in the middle of a sentence: "is missing"
 	Hint    string // what to do, or ""
@@ -25,11 +25,11 @@ func (e *Error) Error() string {
 	return e.Problem + ": " + e.Hint
 }
 
-// IsURI reports whether a text is a file: URI, and not a path.
+// IsURI reports whether a text is a file: URI.
 func IsURI(s string) bool { return len(s) > 5 && strings.EqualFold(s[:6], "file:/") }
 
-// Local returns the absolute path that a path or file:// URI names, however the URI is written: "a b" and "a%20b" are the
-// same. An error is always an *Error. It does not look at the disk.
+// Local returns the absolute path for a path or file:// URI, however the URI is written: "a b" and "a%20b" are the same. It
+// does not read the disk. Its errors are *Error.
 func Local(path string) (string, error) {
 	if path == "" {
 		return "", &Error{Problem: "is missing"}
@@ -57,7 +57,7 @@ func Local(path string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
-// URI returns the file:// URI of an absolute path. Local takes it back.
+// URI returns the file:// URI of an absolute path; Local is its inverse.
 func URI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -66,11 +66,11 @@ func URI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// Canonical returns a path that the agent named as review knows it: relative to root, with slashes and without
-// symlinks in its directories, or, for a file outside of root, absolute; "" for what is too long to name a file.
+// Canonical returns review's name for a path that the agent named: relative to root, with slashes and with the symlinks of
+// its directories resolved; or absolute, for a file outside of root; or "" if it is too long for a path.
 func Canonical(root, dir, path string) string { return CanonicalOf(root, dir, path, true) }
 
-// CanonicalOf is Canonical, or, without follow, for what acts on a link itself and not on what it points to.
+// CanonicalOf is Canonical. Without follow it is for an action on a link itself.
 func CanonicalOf(root, dir, path string, follow bool) string {
 	if path == "" || TooLongIn(dir, path) != "" {
 		return ""
@@ -95,8 +95,8 @@ func CanonicalOf(root, dir, path string, follow bool) string {
 	return path
 }
 
-// Absolute returns where a file is that review knows by a name, as Canonical gives it: below root, or where the name itself
-// says. It does not look at the disk.
+// Absolute is the inverse of Canonical: it returns the absolute path of a file by its name in review. It does not read the
+// disk.
 func Absolute(root, name string) string {
 	if name = filepath.FromSlash(name); filepath.IsAbs(name) {
 		return name
@@ -110,7 +110,7 @@ func ResolveDirs(path string) string {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		return filepath.Join(resolved, name)
 	}
-	// What exists is a first part of it; where that ends is halved, so that a deep path costs a few looks.
+	// The existing directories are a first part of the path; a binary search for its end keeps a deep path cheap.
 	first := len(filepath.VolumeName(dir)) + 1
 	var ends []int // of the directories, the outermost first
 	for i := first; i < len(dir); i++ {
@@ -130,7 +130,7 @@ func ResolveDirs(path string) string {
 	return path
 }
 
-// Parent is path.Dir for a clean relative path, which it does not clean again: to go up a deep one stays cheap.
+// Parent is path.Dir for a clean relative path. It does not clean the path again, which keeps walking up a deep one cheap.
 func Parent(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		return name[:i]
@@ -138,7 +138,7 @@ func Parent(name string) string {
 	return "."
 }
 
-// Within returns path relative to root, with slashes, if it lies inside. Both must be clean.
+// Within returns path relative to root, with slashes, if it lies inside root. Both must be clean.
 func Within(root, path string) (string, bool) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -147,10 +147,10 @@ func Within(root, path string) (string, bool) {
 	return filepath.ToSlash(rel), true
 }
 
-// Shown returns a path, or another text from the disk, as it can be sent: what is no UTF-8 in it is replaced.
+// Shown returns a path, or another text from the disk, in a form that can be sent: bytes that are not UTF-8 are replaced.
 func Shown(path string) string { return strings.ToValidUTF8(path, "\uFFFD") }
 
-// Cause returns what lies behind an error that names a path, without operation and path; other errors as they are.
+// Cause returns an error that names a path without its operation and path; other errors unchanged.
 func Cause(err error) error {
 	if e, ok := err.(*os.PathError); ok {
 		return e.Err
@@ -158,7 +158,7 @@ func Cause(err error) error {
 	return err
 }
 
-// Rebase returns an absolute path below the folder from as the same path below the folder to, and others as they are.
+// Rebase returns an absolute path below the folder from as the same path below the folder to, and other paths unchanged.
 func Rebase(path, from, to string) string {
 	if rest, ok := strings.CutPrefix(path, from); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return to + rest

@@ -1,6 +1,6 @@
-// Package pictures is about the images that go with prompts. An agent reads an image whose path is in its prompt, so one that comes
-// as bytes, as from a clipboard, becomes a file of a Store, which lives as long as its session. A file is an image if it begins like
-// one that the agent reads, whatever its name. To look at a file never waits, and leaves it closed.
+// Package pictures handles the images that go with prompts. An agent reads an image whose path is in its prompt, so an image
+// that comes as bytes, for example from a clipboard, becomes a file in a Store and lives as long as its session. A file is
+// an image if it begins like one that the agent reads, whatever its name. Checking a file never waits, and closes it again.
 package pictures
 
 import (
@@ -22,14 +22,14 @@ import (
 
 // Limits of a turn's images.
 const (
-	MaxBytes = 20 << 20 // of each
+	MaxBytes = 20 << 20 // of each image
 	Most     = 32
 )
 
 // Kind is the kind of the context that is an image.
 const Kind = "image"
 
-// typeOf returns the ending for a file with an image that begins so; "" if it is none that the agent reads.
+// typeOf returns the file name's ending for an image that begins with head; "" if the agent does not read such images.
 func typeOf(head []byte) string {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
@@ -46,7 +46,7 @@ func typeOf(head []byte) string {
 
 const notImage = "is no image: PNG, JPEG, GIF and WebP are, by what is in them"
 
-// open opens the file of an image. It waits for nobody, as the opening of a pipe would. The error is about field.
+// open opens an image's file, without waiting as the opening of a pipe would. Its errors are about field.
 func open(field, path string) (_ *os.File, ending string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -67,7 +67,7 @@ func open(field, path string) (_ *os.File, ending string, err error) {
 	switch info, err = f.Stat(); {
 	case err != nil:
 		return nil, "", api.Invalid(field, "%s cannot be opened: %v", paths.Shown(path), paths.Cause(err))
-	case !info.Mode().IsRegular(): // now
+	case !info.Mode().IsRegular(): // it has changed
 		return nil, "", api.Invalid(field, "%s is not a regular file", paths.Shown(path))
 	case info.Size() > MaxBytes:
 		return nil, "", tooLarge(field, "the image "+paths.Shown(path), info.Size())
@@ -83,7 +83,7 @@ func open(field, path string) (_ *os.File, ending string, err error) {
 	return f, ending, nil
 }
 
-// Check returns why a file cannot be an image of a turn, nil if it can be; the error is about field.
+// Check returns why a file cannot be an image of a turn, or nil; its errors are about field.
 func Check(field, path string) error {
 	f, _, err := open(field, path)
 	if err != nil {
@@ -99,16 +99,16 @@ func tooLarge(field, what string, size int64) error {
 	}
 }
 
-// A Store is a folder with the images that came as bytes, in a folder for each session.
+// A Store is a folder for images that came as bytes, with a folder for each session.
 type Store struct{ Dir string }
 
-// of returns the folder of a session. Any id makes a name for one.
+// of returns the folder of a session; any id is allowed.
 func (s Store) of(session string) string {
 	sum := sha256.Sum256([]byte(session))
 	return filepath.Join(s.Dir, hex.EncodeToString(sum[:16]))
 }
 
-// keep makes a file of an image for a session, which nobody else may read, and returns its path.
+// keep stores an image for a session in a file that only this user can read, and returns its path.
 func (s Store) keep(session, ending string, from io.Reader) (path string, err error) {
 	dir := s.of(session)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -133,7 +133,7 @@ func (s Store) keep(session, ending string, from io.Reader) (path string, err er
 // Drop removes the images of a session.
 func (s Store) Drop(session string) error { return os.RemoveAll(s.of(session)) }
 
-// Folders lists what is in the store, by names that Sweep takes.
+// Folders lists the folders in the store, by names for Sweep.
 func (s Store) Folders() (names []string) {
 	entries, _ := os.ReadDir(s.Dir) // without a folder there is nothing
 	for _, e := range entries {
@@ -142,8 +142,8 @@ func (s Store) Folders() (names []string) {
 	return names
 }
 
-// Sweep removes those of the folders that belong to none of the sessions. A daemon that was killed may have left them. It
-// removes nothing if sessions yields an error.
+// Sweep removes those of the folders that belong to none of the sessions, as a killed daemon may have left them. It removes
+// nothing if sessions yields an error.
 func (s Store) Sweep(folders []string, sessions iter.Seq2[string, error]) error {
 	if len(folders) == 0 {
 		return nil
@@ -166,21 +166,21 @@ func (s Store) Sweep(folders []string, sessions iter.Seq2[string, error]) error 
 
 // Taken are a turn's images.
 type Taken struct {
-	Paths []string // of their files, absolute
-	made  []string // of them, those that are files of the store
+	Paths []string // of the images' files, absolute
+	made  []string // those of Paths that are files of the store
 }
 
-// Drop removes the files that were made, if there is to be no such turn.
+// Drop removes the files that were made for a turn that is refused.
 func (t *Taken) Drop() {
 	for _, path := range t.made {
 		os.Remove(path)
-		os.Remove(filepath.Dir(path)) // unless there are others
+		os.Remove(filepath.Dir(path)) // unless there are other files
 	}
 	t.made = nil
 }
 
-// Take checks the images in a turn's context, and makes files of those that came as bytes, for its session. It changes their paths
-// in context to absolute ones; relative ones count from root. With an error, no file is left.
+// Take checks the images in a turn's context, and stores those that came as bytes, for its session. It makes their paths in
+// context absolute; relative paths count from root. If it fails, it leaves no file.
 func (s Store) Take(context []api.Context, root, session string) (Taken, error) {
 	var t Taken
 	for i := range context {
@@ -221,8 +221,9 @@ func (s Store) take(t *Taken, c *api.Context, root, session, at string) error {
 	return nil
 }
 
-// Placed returns a turn's context for an agent that works in a copy of the workspace root: an image in the workspace is read
-// in the copy. One that the copy lacks, since git ignores it, is copied to the store. notice is told what the agent cannot see.
+// Placed returns a turn's context for an agent that works in a copy of the workspace root: it reads an image of the
+// workspace in the copy. An image that the copy lacks, because git ignores it, is copied to the store. notice gets what the
+// agent cannot see.
 func (s Store) Placed(context []api.Context, session, root, copy string, notice func(string)) []api.Context {
 	context = slices.Clone(context)
 	for i := range context {

@@ -1,7 +1,7 @@
-// Package whichagent knows which program turns start as cursor-agent, and what can be said of it: its build, the options that it
-// lacks, whether its login works, its models. It looks where the daemon would find the program and, while no agent there works,
-// where a client would. Only Find, Version, Status and Models start processes and wait for them or for Cursor's server. Any number of
-// goroutines may use an Agent.
+// Package whichagent knows which program turns start as cursor-agent, and what is known about it: its build, the options
+// that it lacks, its login, its models. It looks where the daemon would find the program and, while no agent there works,
+// where a client would. Only Find, Version, Status and Models start processes, and wait for them or for Cursor's server. Any
+// goroutine may use an Agent.
 package whichagent
 
 import (
@@ -20,19 +20,19 @@ import (
 
 // Setup says what an Agent works with.
 type Setup struct {
-	StateDir string // keeps what is learned of builds
+	StateDir string // folder for what is learned about builds
 	Log      *slog.Logger
-	Settings func() *config.Config // the configuration as it is now
-	Reload   func()                // reads the configuration again; nil: there is none to read. One at a time calls it.
+	Settings func() *config.Config // the present configuration
+	Reload   func()                // reads the configuration again, one call at a time; nil: there is none to read
 }
 
-// An Agent is the one that turns start, or the lack of one.
+// An Agent is the agent that turns start, or the lack of one.
 type Agent struct {
 	Setup
 	builds *builds
 	logins *logins
 	finder *program.Finder
-	asker  atomic.Pointer[api.Asker] // the latest that came while there was no agent
+	asker  atomic.Pointer[api.Asker] // the latest client that came while there was no agent
 
 	looking sync.Mutex // held by Asked
 
@@ -40,16 +40,16 @@ type Agent struct {
 	state api.AgentStatus // guarded by mu; as last known
 }
 
-// New returns an agent of which nothing is known before Refresh. Close ends it.
+// New returns an Agent about which nothing is known before Refresh. Close ends it.
 func New(s Setup) *Agent {
 	return &Agent{Setup: s, builds: openBuilds(s.StateDir, s.Log), logins: newLogins(), finder: program.NewFinder()}
 }
 
-// Close ends what is being asked.
+// Close ends the questions under way.
 func (a *Agent) Close() { a.finder.Close() }
 
-// Refresh finds out whether there is an agent, without running it. Then it has its build found out beside, so that the first
-// turn need not wait for that. It is called at the start, and whenever there may be another program.
+// Refresh finds out whether there is an agent, without running it. Then it asks for its build in the background, so that the
+// first turn need not wait for that. Call it at the start, and whenever there may be another program.
 func (a *Agent) Refresh() {
 	state := api.AgentStatus{State: "unknown"}
 	found, _, err := a.look()
@@ -65,7 +65,7 @@ func (a *Agent) Refresh() {
 	}
 }
 
-// looked takes what is known by now of the agent that was looked for.
+// looked notes what is known by now about the agent that was found.
 func (a *Agent) looked() {
 	found, _, err := a.look()
 	a.mu.Lock()
@@ -79,7 +79,7 @@ func (a *Agent) looked() {
 	}
 }
 
-// Find returns the agent's program. It may ask programs called agent whose they are.
+// Find returns the agent's program. It may ask programs called agent what they are.
 func (a *Agent) Find(ctx context.Context) (program.Found, error) {
 	found, _, err := a.find(ctx)
 	return found, err
@@ -89,7 +89,7 @@ func (a *Agent) find(ctx context.Context) (program.Found, string, error) {
 	return a.lookBy(func(at program.Place) (program.Found, error) { return a.finder.Find(ctx, at) })
 }
 
-// Path returns the program that turns would start now, "" if there is none. It runs nothing.
+// Path returns the program that turns would start now, or "". It runs nothing.
 func (a *Agent) Path() string {
 	found, _, err := a.look()
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *Agent) Path() string {
 	return found.Path
 }
 
-// Missing returns why no turn can start, nil if there is an agent. It runs nothing.
+// Missing returns why no turn can start, or nil. It runs nothing.
 func (a *Agent) Missing() error {
 	if _, _, err := a.look(); err != nil {
 		return missing(err)
@@ -106,7 +106,7 @@ func (a *Agent) Missing() error {
 	return nil
 }
 
-// Version returns a program's build, "" if it does not tell. It asks a program that may be another one by now.
+// Version returns a program's build, or "" if the program does not say. It asks a program that may have changed.
 func (a *Agent) Version(ctx context.Context, bin string) string {
 	version, certain := a.finder.Known(bin)
 	if !certain {
@@ -122,7 +122,7 @@ func (a *Agent) State() api.AgentStatus {
 	return a.state
 }
 
-// Status asks the agent for its version and account, in the environment env, nil being the daemon's own.
+// Status asks the agent for its version and account, in the environment env (nil: the daemon's own).
 func (a *Agent) Status(ctx context.Context, env []string) (api.AgentStatus, error) {
 	s := a.ask(ctx, env)
 	if ctx.Err() != nil {
@@ -151,15 +151,15 @@ func (a *Agent) ask(ctx context.Context, env []string) api.AgentStatus {
 	l := a.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
 	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
-		s.State, s.Message = "unknown", why+"; "+program.HintNamed // what another program says of a login means nothing
+		s.State, s.Message = "unknown", why+"; "+program.HintNamed // what another program says about a login means nothing
 	}
 	return s
 }
 
-// driverPrint is the way of driving the agent by one process a turn.
+// driverPrint is the way to drive the agent by one process for each turn.
 const driverPrint = "print"
 
-// options returns the members of turn/start for which the agent needs an option, but for those that a build is known to lack.
+// options returns the members of turn/start that need an option of the agent, without those that a build is known to lack.
 func (a *Agent) options(version string) []string {
 	lacks := a.builds.remembered.Lacks(version)
 	var list []string
@@ -173,7 +173,7 @@ func (a *Agent) options(version string) []string {
 	return list
 }
 
-// Models asks the agent which models it offers, in the environment env, nil being the daemon's own.
+// Models asks the agent which models it offers, in the environment env (nil: the daemon's own).
 func (a *Agent) Models(ctx context.Context, env []string) ([]api.Model, error) {
 	found, _, err := a.find(ctx)
 	if err != nil {
@@ -201,17 +201,17 @@ func (a *Agent) Models(ctx context.Context, env []string) ([]api.Model, error) {
 	return models, nil
 }
 
-// Answered takes it from a turn that the server has answered a program: its login works.
+// Answered notes that the server has answered a program in a turn: its login works.
 func (a *Agent) Answered(bin, version string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state.Path != bin { // what was known is of another program
+	if a.state.Path != bin { // what was known is about another program
 		a.state = api.AgentStatus{Path: bin}
 	}
 	a.state.State, a.state.Version, a.state.Message = "ready", version, ""
 }
 
-// NotLoggedIn takes it from a turn that the login does not work; message is what the agent said.
+// NotLoggedIn notes that the login has failed in a turn; message is the agent's.
 func (a *Agent) NotLoggedIn(message string) {
 	a.logins.expire()
 	a.mu.Lock()

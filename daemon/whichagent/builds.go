@@ -15,8 +15,8 @@ import (
 	"cursord/daemon/endpoint"
 )
 
-// builds are what is remembered of the agent's builds, in a file beside the database: which options they lack, and when
-// one took the place of another.
+// builds are what is remembered about the agent's builds, in a file beside the database: which options they lack, and when
+// one replaced another.
 type builds struct {
 	path       string
 	log        *slog.Logger
@@ -24,15 +24,15 @@ type builds struct {
 
 	mu    sync.Mutex
 	file  buildsFile // guarded by mu
-	dirty bool       // guarded by mu; the file on disk is another
+	dirty bool       // guarded by mu; the file on disk differs
 }
 
 type buildsFile struct {
-	Lacks   json.RawMessage  `json:"lacks,omitempty"` // as program.LoadBuilds takes it
+	Lacks   json.RawMessage  `json:"lacks,omitempty"` // for program.LoadBuilds
 	Changed *api.BuildChange `json:"changed,omitempty"`
 }
 
-// maxBuildsFile is far above what is written.
+// maxBuildsFile bounds the file that is read, in bytes; it is far above what is written.
 const maxBuildsFile = 1 << 20
 
 func openBuilds(stateDir string, log *slog.Logger) *builds {
@@ -64,7 +64,7 @@ func (b *builds) read() {
 	}
 }
 
-// update changes what is remembered, and waits for nothing.
+// update changes what is remembered; it does not wait.
 func (b *builds) update(change func(*buildsFile)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +72,7 @@ func (b *builds) update(change func(*buildsFile)) {
 	b.dirty = true
 }
 
-// keep writes what was noted. Where it cannot be written, the memory lasts as long as the daemon.
+// keep writes what was noted. If it cannot, the daemon remembers it until it ends.
 func (b *builds) keep() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,16 +99,17 @@ func (b *builds) changed() *api.BuildChange {
 	return b.file.Changed
 }
 
-// Changed notes that one build of the agent took the place of another.
+// Changed notes that one build of the agent replaced another.
 func (a *Agent) Changed(c *api.BuildChange) { a.builds.update(func(f *buildsFile) { f.Changed = c }) }
 
 // Keep writes to disk what was learned of builds.
 func (a *Agent) Keep() { a.builds.keep() }
 
-// Builds is what the agent's launcher is to know of builds.
+// Builds returns what the agent's launcher needs to know about builds.
 func (a *Agent) Builds() *program.Builds { return a.builds.remembered }
 
-// Offers reports whether people may be told of an option of a build. A program that tells no version, "", is known by its path.
+// Offers reports whether messages may recommend an option for a build. A program without a version ("") is known by its
+// path.
 func (a *Agent) Offers(build, option string) bool {
 	if build == "" {
 		build = a.Path()

@@ -9,7 +9,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// missing is the answer where no agent was found.
+// missing returns the error of a request when no agent was found.
 func missing(err error) *api.Error {
 	e := &api.Error{Kind: api.KindAgentNotInstalled, Message: err.Error(), Hint: program.InstallHint}
 	if n := (*program.NotFound)(nil); errors.As(err, &n) {
@@ -20,7 +20,7 @@ func missing(err error) *api.Error {
 	return e
 }
 
-// missingState is what an AgentStatus says where no agent was found.
+// missingState returns the state in an AgentStatus when no agent was found.
 func missingState(err error) string {
 	if missing(err).Kind == api.KindAgentNotInstalled {
 		return "notInstalled"
@@ -28,7 +28,7 @@ func missingState(err error) string {
 	return "unknown"
 }
 
-// NoRun is the end of a turn for which Find returned err.
+// NoRun returns the end of a turn for which Find returned err.
 func NoRun(err error) agent.Outcome {
 	e := missing(err)
 	failed := &failure.Error{Kind: string(e.Kind), Message: e.Message, Hint: e.Hint}

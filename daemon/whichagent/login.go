@@ -13,18 +13,18 @@ import (
 	"cursord/daemon/api"
 )
 
-const loginStays = 5 * time.Minute // until a login that was good is looked at again
+const loginStays = 5 * time.Minute // until a valid login is checked again
 
 const hintLogin = `run "cursor-agent login", or set CURSOR_API_KEY`
 
-// logins knows whether the agent's login is good. Only Cursor's server can say, which takes a process and seconds. One goroutine at
-// a time asks, for all who want to know, and no turn waits for it.
+// logins knows whether the agent's login is valid. Only Cursor's server can say, which takes a process and seconds. One
+// goroutine at a time asks, for all that want to know, and no turn waits for it.
 type logins struct {
-	asking chan struct{} // held by who asks
+	asking chan struct{} // held by the goroutine that asks
 
 	mu    sync.Mutex
-	good  time.Time // guarded by mu; until when the last good answer holds
-	of    loginKey  // guarded by mu; who gave it
+	good  time.Time // guarded by mu; how long the last good answer counts
+	of    loginKey  // guarded by mu; for which login that was
 	login login     // guarded by mu
 }
 
@@ -43,21 +43,21 @@ type login struct {
 
 func newLogins() *logins { return &logins{asking: make(chan struct{}, 1)} }
 
-// known returns the last answer if it is good still.
+// known returns the last answer if that was good and still counts.
 func (l *logins) known(key loginKey) (login, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.login, l.of == key && time.Now().Before(l.good)
 }
 
-// expire has the next who wants to know ask.
+// expire makes the next caller ask.
 func (l *logins) expire() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.good = time.Time{}
 }
 
-// alone calls ask once nobody else asks.
+// alone calls ask while nobody else asks.
 func (l *logins) alone(ctx context.Context, ask func() error) error {
 	select {
 	case l.asking <- struct{}{}:
@@ -68,7 +68,7 @@ func (l *logins) alone(ctx context.Context, ask func() error) error {
 	}
 }
 
-// ask returns whether a program's login is good.
+// ask returns whether a program's login is valid.
 func (l *logins) ask(ctx context.Context, p program.Program, version string) (found login) {
 	key := keyOfLogin(p, version)
 	if err := l.alone(ctx, func() error {
@@ -87,7 +87,7 @@ func keyOfLogin(p program.Program, version string) loginKey {
 	return loginKey{p.Path, version, sha256.Sum256([]byte(strings.Join(p.Env, "\x00")))}
 }
 
-// find asks whether there is a token, and then whether the server takes it.
+// find asks whether there is a token, and then whether the server accepts it.
 func (l *logins) find(ctx context.Context, p program.Program, key loginKey) login {
 	account, err := p.Status(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *logins) find(ctx context.Context, p program.Program, key loginKey) logi
 	failed := (*failure.Error)(nil)
 	switch {
 	case !errors.As(err, &failed):
-	case failed.Kind == string(api.KindAgentNotLoggedIn) && !account.APIKey: // whether an API key alone shows the models is not known
+	case failed.Kind == string(api.KindAgentNotLoggedIn) && !account.APIKey: // it is unknown whether models are shown for an API key alone
 		found.state, found.message = "notLoggedIn", "there is a token, and Cursor's server refuses it: "+hintLogin
 	case failed.Hint != "":
 		found.message += ": " + failed.Hint

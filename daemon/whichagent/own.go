@@ -15,11 +15,11 @@ type Own struct {
 	Path     string              `json:"path"`              // "": none
 	NamedBy  string              `json:"namedBy,omitempty"` // who names it, for people; "": it is the first on PATH
 	NotTaken []api.AgentNotTaken `json:"-"`
-	Wrong    string              `json:"-"` // what is wrong with the program that is named, for people
+	Wrong    string              `json:"-"` // for people: what is wrong with the named program
 	Hint     string              `json:"-"` // and what to do about it
 }
 
-// FindOwn looks for the agent in a client's process. It asks programs called agent whose they are.
+// FindOwn looks for the agent in a client's process. It asks programs called agent what they are.
 func FindOwn(ctx context.Context, c *config.Config) Own {
 	place := program.Place{Program: c.Agent, By: c.AgentBy, Path: os.Getenv("PATH"), Whose: "your"}
 	if os.Getenv(config.EnvAgent) != "" {
@@ -35,7 +35,7 @@ func FindOwn(ctx context.Context, c *config.Config) Own {
 	return own
 }
 
-// notTaken returns programs as agent/status gives them.
+// notTaken returns programs in the form of agent/status.
 func notTaken(list []program.NotTaken) (out []api.AgentNotTaken) {
 	for _, n := range list {
 		out = append(out, api.AgentNotTaken{Path: n.Path, Reason: n.Why})

@@ -13,10 +13,10 @@ import (
 	"cursord/daemon/config"
 )
 
-const maxAskerPath = 64 << 10 // bytes of a PATH
+const maxAskerPath = 64 << 10 // of a PATH, in bytes
 
-// sane returns what of a counts: absolute folders, of a PATH that is not too long, and a program that is a name or an
-// absolute path.
+// sane returns the part of a that counts: absolute folders of a PATH that is not too long, and a program that is a name or
+// an absolute path.
 func sane(a api.Asker) api.Asker {
 	var dirs []string
 	if len(a.Path) <= maxAskerPath && !strings.ContainsRune(a.Path, 0) {
@@ -28,13 +28,13 @@ func sane(a api.Asker) api.Asker {
 	}
 	program := ""
 	if len(a.Agent) <= maxAskerPath && !strings.ContainsRune(a.Agent, 0) {
-		program, _ = config.Executable(a.Agent) // one that is wrong is none
+		program, _ = config.Executable(a.Agent) // a wrong one counts as none
 	}
 	return api.Asker{Path: strings.Join(dirs, string(os.PathListSeparator)), Agent: program}
 }
 
-// Asked takes what a client tells of its environment. If no agent works, the configuration is read again, and the agent is
-// sought again, there and where the client would find one. It runs nothing.
+// Asked takes what a client says about its environment. If no agent works, it reads the configuration again and looks for
+// the agent again: there, and where the client would find one. It runs nothing.
 func (a *Agent) Asked(c api.Asker) {
 	if a.hasAgent() {
 		return
@@ -56,27 +56,27 @@ func (a *Agent) Asked(c api.Asker) {
 	}
 }
 
-// hasAgent reports whether there is an agent that is not known not to work. What a client names and may be another program
-// counts until the next client comes, who may name a better one, or none.
+// hasAgent reports whether there is an agent that is not known to fail. A program that a client has named counts, even if it
+// may be another program, until the next client comes, which may name a better one, or none.
 func (a *Agent) hasAgent() bool {
 	found, by, err := a.look()
 	return err == nil && !found.Unsure && !a.finder.Broken(found.Path) && (by == byDaemon || found.Foreign(found.Version) == "")
 }
 
-// Who found the agent: the daemon itself, or with the environment of a client.
+// Where the agent was found: by the daemon itself, or with a client's environment.
 const (
 	byDaemon = "daemon"
 	byClient = "client"
 )
 
-// A placing is a place, and who named it.
+// A placing is a place, and which of the two named it.
 type placing struct {
 	program.Place
 	by string
 }
 
-// places returns where to look for the agent: where the daemon itself would find it, then where the client would that
-// was the latest to come while there was none, if that is another place.
+// places returns where to look for the agent: where the daemon itself would find it, then where the latest client that came
+// while there was none would find it, if that differs.
 func (a *Agent) places() []placing {
 	settings := a.Settings()
 	own := program.Place{Program: settings.Agent, By: settings.AgentBy, Path: os.Getenv("PATH"), Whose: "the daemon's"}
@@ -101,11 +101,11 @@ func (a *Agent) places() []placing {
 	return list
 }
 
-// look looks for the agent without running anything.
+// look looks for the agent without running a program.
 func (a *Agent) look() (program.Found, string, error) { return a.lookBy(a.finder.Look) }
 
-// lookBy returns the first program in the agent's places that is not known not to work, else the first one, and all that was
-// not taken for it on the way. Its errors say of all places why there is none.
+// lookBy returns the first program in the agent's places that is not known to fail, else the first one, with all programs
+// that were passed over. Its errors say for each place why there is none.
 func (a *Agent) lookBy(find func(program.Place) (program.Found, error)) (found program.Found, by string, err error) {
 	var others []program.NotTaken
 	var missing []*program.NotFound
@@ -131,7 +131,7 @@ func (a *Agent) lookBy(find func(program.Place) (program.Found, error)) (found p
 	return found, by, nil
 }
 
-// noneOf says of several places why there is no agent there, each reason once. There is at least one place.
+// noneOf joins the reasons why there is no agent in several places, each once. There must be at least one place.
 func noneOf(missing []*program.NotFound) *program.NotFound {
 	all := *missing[0]
 	for _, n := range missing[1:] {

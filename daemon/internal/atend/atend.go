@@ -1,5 +1,5 @@
-// Package atend runs the user's command at the end of each turn: the configuration's on_turn_end. It never runs a shell, and the
-// command gets the turn as JSON on its stdin. What the command does, and how it ends, changes nothing for the turn.
+// Package atend runs the user's command at the end of each turn, on_turn_end of the configuration. It never runs a shell.
+// The command gets the turn as JSON on its stdin. What it does, and how it ends, changes nothing for the turn.
 package atend
 
 import (
@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	limit    = 30 * time.Second // for a command
-	grace    = 2 * time.Second  // for those that run when the daemon ends
-	atOnce   = 4                // commands; others wait
-	shownMax = 200              // bytes of a value in an argument
+	limit    = 30 * time.Second // for one command
+	grace    = 2 * time.Second  // for commands that run when the daemon ends
+	atOnce   = 4                // commands at once; others wait
+	shownMax = 200              // of a value in an argument, in bytes
 )
 
 // A Runner runs commands. It owns their processes.
@@ -39,13 +39,14 @@ type Runner struct {
 	running sync.WaitGroup
 }
 
-// New returns a runner, to be closed.
+// New returns a Runner, which must be closed.
 func New(log *slog.Logger) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Runner{log: log, ctx: ctx, cancel: cancel, room: make(chan struct{}, atOnce)}
 }
 
-// Run has a command run for a turn that has ended, in a session with a title, and does not wait for it. No command: nothing.
+// Run starts the command for an ended turn, in a session with a title, and does not wait for it. An empty command does
+// nothing.
 func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 	if len(command) == 0 {
 		return
@@ -71,7 +72,7 @@ func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 		defer cancel()
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Stdin = bytes.NewReader(told)
-		cmd.WaitDelay = grace // for a stdin that nobody reads
+		cmd.WaitDelay = grace // in case the command does not read its stdin
 		cmd.Dir = os.TempDir()
 		if info, err := os.Stat(turn.Workspace); err == nil && info.IsDir() {
 			cmd.Dir = turn.Workspace
@@ -82,7 +83,7 @@ func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 	})
 }
 
-// Close ends the commands that run, after a moment of grace.
+// Close ends the running commands after a short grace.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -93,8 +94,8 @@ func (r *Runner) Close() {
 	r.cancel()
 }
 
-// Arguments returns a command with what stands for something of the turn in braces replaced. Each value is one line; an argument that
-// would become an option by it begins with a blank.
+// Arguments returns a command with the words in braces replaced by values of the turn. A value is one line; an argument that
+// a value would turn into an option gets a blank in front.
 func Arguments(command []string, turn *sessions.Turn, title string) []string {
 	summary := string(turn.Status)
 	switch {
@@ -118,7 +119,7 @@ func Arguments(command []string, turn *sessions.Turn, title string) []string {
 	return args
 }
 
-// line makes one line of a text, without what a terminal would obey.
+// line makes a text one line, without characters that a terminal would obey.
 func line(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

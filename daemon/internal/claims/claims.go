@@ -1,7 +1,7 @@
-// Package claims knows which claims of a workspace's repositories count. A claim is what a repository names that is no data: a
-// filter, a place elsewhere. An agent can write claims, so only those count that stood there before the workspace's first turn,
-// or when a person last trusted the workspace. All others are refused; a notice of the next turn says which, and while no turn runs
-// a status message does. Any number of goroutines may use Claims.
+// Package claims decides which claims of a workspace's repositories count. A claim is anything that a repository names
+// besides data: a filter, or a place elsewhere. An agent can write claims, so a claim counts only if it was there before the
+// workspace's first turn, or when a person last trusted the workspace. All others are refused. A notice of the next turn
+// names them, and while no turn runs a status message does. Any goroutine may use Claims.
 package claims
 
 import (
@@ -28,30 +28,30 @@ import (
 // claimTime bounds the look at what the root's repository claims.
 const claimTime = 5 * time.Second
 
-// Setup says whose claims they are.
+// Setup says to which workspace Claims belong.
 type Setup struct {
 	Root    string // of the workspace
 	Home    string // the folder in which askgit makes its own
 	Board   *statusmessages.Board
 	Running func() bool       // whether a turn runs
-	Store   func(sessions.Op) // has it stored soon, and does not wait
+	Store   func(sessions.Op) // stores the op soon, and does not wait
 }
 
-// Claims are those of a workspace.
+// Claims are the claims of one workspace.
 type Claims struct {
 	Setup
 	git *askgit.Guard
 
 	mu      sync.Mutex
-	trusted map[string]bool   // guarded by mu; by hashes
-	open    bool              // guarded by mu; no turn has begun yet: what stands there counts
+	trusted map[string]bool   // guarded by mu; by hash
+	open    bool              // guarded by mu; no turn has begun yet, so all claims count
 	changed bool              // guarded by mu; trusted is not stored
 	tops    map[string]bool   // guarded by mu; repositories that claim something, by their places in the workspace
-	refused map[string]string // guarded by mu; what does not count, by hashes, as messages name it
-	untold  []string          // guarded by mu; of refused, what no turn has said
+	refused map[string]string // guarded by mu; refused claims as messages name them, by hash
+	untold  []string          // guarded by mu; the refused claims that no turn has named yet
 }
 
-// New returns the claims that rec says are trusted.
+// New returns Claims with those that rec says are trusted.
 func New(s Setup, rec sessions.WorkspaceRecord) *Claims {
 	c := &Claims{
 		Setup: s, trusted: map[string]bool{}, open: rec.Claims == nil && rec.Sessions == 0, tops: map[string]bool{}, refused: map[string]string{},
@@ -63,7 +63,7 @@ func New(s Setup, rec sessions.WorkspaceRecord) *Claims {
 	return c
 }
 
-// Git returns the guard by which git is asked about the workspace: with it, only claims that count have an effect.
+// Git returns the guard for questions to git about the workspace: with it, only claims that count take effect.
 func (c *Claims) Git() *askgit.Guard { return c.git }
 
 func hashOf(at, claim string) string {
@@ -105,7 +105,7 @@ func short(claim string) string {
 	return claim
 }
 
-// Take says, for a turn's notice, what does not count and was not said yet; "" if there is nothing.
+// Take returns, for a turn's notice, the refused claims that were not named yet; "" if there are none.
 func (c *Claims) Take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func notUsed(list []string) string {
 		`. Look at them; "cursord trust" (workspace/trust) has them used.`
 }
 
-// Look takes in what the repository of the root claims now.
+// Look reads what the root's repository claims now.
 func (c *Claims) Look() {
 	if repo, ok := askgit.Find(c.Root); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), claimTime)
@@ -136,7 +136,7 @@ func (c *Claims) Look() {
 	}
 }
 
-// Close says that a turn begins: what an agent can have written does not count from now on.
+// Close says that a turn begins: from now on, new claims may be an agent's and do not count.
 func (c *Claims) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,13 +147,13 @@ func (c *Claims) Close() {
 	c.Store(c.opLocked())
 }
 
-// opLocked is what stores the claims that count; c.mu must be held.
+// opLocked returns the op that stores which claims count; c.mu must be held.
 func (c *Claims) opLocked() sessions.Op {
 	return sessions.SetClaims{Hashes: slices.Sorted(maps.Keys(c.trusted))}
 }
 
-// Trust follows a person's word about the workspace: if it is trusted, what stands in its repositories now counts as well, else
-// nothing does. It returns what is to be stored with that word; nil if the first turn stores it.
+// Trust follows a person's decision about the workspace: if it is trusted, all present claims count as well, otherwise none
+// does. It returns the op to be stored with that decision; nil if the first turn stores it.
 func (c *Claims) Trust(trusted bool) sessions.Op {
 	c.mu.Lock()
 	first := c.open && trusted
@@ -176,7 +176,7 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 	return c.opLocked()
 }
 
-// standing returns the hashes of what the workspace's repositories claim now, as far as a second suffices to find it.
+// standing returns the hashes of what the workspace's repositories claim now, as far as it can be found in a second.
 func (c *Claims) standing() map[string]bool {
 	found := map[string]bool{}
 	g := *c.git
@@ -191,7 +191,7 @@ func (c *Claims) standing() map[string]bool {
 	defer cancel()
 	for _, at := range known {
 		if repo, ok := askgit.At(filepath.Join(c.Root, filepath.FromSlash(at))); ok {
-			_, _ = g.Open(ctx, repo) // whatever cannot be opened is of no use to git either
+			_, _ = g.Open(ctx, repo) // git cannot use a repository either that cannot be opened
 		}
 	}
 	_, _ = git.List(ctx, c.Root, &g, false)

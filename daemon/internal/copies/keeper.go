@@ -1,6 +1,6 @@
-// Package copies removes the copies of workspaces that nobody needs: those of sessions that are gone, those that were never
-// finished, and the least recently used of those that are over the configured bounds. It removes no copy that a turn uses, and
-// for the bounds none in which something is to be reviewed. The copies themselves are made by package copytree.
+// Package copies removes copies of workspaces that nobody needs: those of deleted sessions, those that were never finished,
+// and the least recently used ones above the configured bounds. It never removes a copy that a turn uses, nor, for the
+// bounds, one with something to review. Package copytree makes the copies.
 package copies
 
 import (
@@ -20,26 +20,26 @@ type Setup struct {
 	StateDir string // has the copies
 	Log      *slog.Logger
 	Store    *sessions.Store
-	Bounds   func() copytree.Bounds // as they are configured now
+	Bounds   func() copytree.Bounds // as configured now
 	Removed  func(root, session string)
 }
 
-// A Keeper looks after the copies of all sessions, in a goroutine of its own. Its methods may be called from any.
+// A Keeper removes copies in a goroutine of its own. Any goroutine may call its methods.
 type Keeper struct {
 	Setup
-	wake   chan struct{} // holds one token when there is something to look after
+	wake   chan struct{} // holds a token when there is something to check
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{} // closed when its goroutine has ended
 
 	mu    sync.Mutex
-	using map[string]int           // guarded by mu; turns, by session
+	using map[string]int           // guarded by mu; how many turns use the copy, by session
 	going map[string]chan struct{} // guarded by mu; closed when the session's copy has been removed
-	list  []copytree.Info          // guarded by mu; as last seen
+	list  []copytree.Info          // guarded by mu; as last listed
 }
 
-// New returns a keeper that has begun to look after the copies. Whoever calls it has the store to itself: what an earlier
-// daemon did not finish is removed. Close ends it.
+// New returns a Keeper that has begun its work. The caller must own the store, because the Keeper removes what an earlier
+// daemon did not finish. Close ends it.
 func New(s Setup) *Keeper {
 	k := &Keeper{
 		Setup: s, wake: make(chan struct{}, 1), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
@@ -50,13 +50,13 @@ func New(s Setup) *Keeper {
 	return k
 }
 
-// Close ends the keeper, and a removal that is under way.
+// Close ends the Keeper, also in the middle of a removal.
 func (k *Keeper) Close() {
 	k.cancel()
 	<-k.done
 }
 
-// Look has the keeper look after the copies soon.
+// Look makes the Keeper check the copies soon.
 func (k *Keeper) Look() {
 	select {
 	case k.wake <- struct{}{}:
@@ -78,8 +78,7 @@ func (k *Keeper) loop() {
 	}
 }
 
-// clean removes the copies of sessions that are no more, what was never finished by an earlier daemon, and what is over
-// the bounds.
+// clean removes the copies of deleted sessions, those that an earlier daemon did not finish, and those above the bounds.
 func (k *Keeper) clean(first bool) error {
 	known := func(session string) bool {
 		_, err := k.Store.Session(session)
@@ -102,7 +101,7 @@ func (k *Keeper) clean(first bool) error {
 		removed = append(removed, gone...)
 		return err
 	}
-	// What has no root was never finished.
+	// A copy without a root was never finished.
 	err := remove(copytree.Bounds{Age: 1}, func(info copytree.Info) bool { return known(info.Session) && (info.Root != "" || !first) })
 	if err == nil {
 		err = remove(k.Bounds(), needed)
@@ -121,7 +120,7 @@ func (k *Keeper) clean(first bool) error {
 	return errors.Join(err, listErr)
 }
 
-// reviewed returns the sessions in whose copies of a workspace something is to be reviewed.
+// reviewed returns the sessions whose copies of a workspace have something to review.
 func (k *Keeper) reviewed(root string) (map[string]bool, error) {
 	diffs, err := k.Store.PendingDiffs(root)
 	if err != nil {
@@ -140,7 +139,7 @@ func (k *Keeper) reviewed(root string) (map[string]bool, error) {
 	return found, nil
 }
 
-// claim takes a copy for removal, unless a turn uses it.
+// claim reserves a copy for removal, unless a turn uses it.
 func (k *Keeper) claim(session string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,8 +161,8 @@ func (k *Keeper) unclaim() {
 	}
 }
 
-// Use keeps a session's copy from being removed until end is called. It waits while the copy is being removed, and fails with
-// the context's error or api.ErrStopped.
+// Use protects a session's copy until end is called. If the copy is being removed, Use waits; it fails with the context's
+// error or api.ErrStopped.
 func (k *Keeper) Use(ctx context.Context, session string) (end func(), err error) {
 	for {
 		k.mu.Lock()

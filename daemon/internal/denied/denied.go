@@ -1,5 +1,5 @@
-// Package denied sums up, for the people who asked for a turn, which calls its agent was not allowed, and names what would
-// have allowed them in this turn. It keeps the first few of the calls, shortened, however many there were.
+// Package denied tells the people who asked for a turn which calls its agent was not allowed to make, and what would have
+// allowed them in this turn. It keeps only the first few calls, shortened.
 package denied
 
 import (
@@ -13,13 +13,13 @@ import (
 	"cursord/sessions"
 )
 
-// Calls are those that were denied in a turn; the zero value is none. They are not for several goroutines.
+// Calls are the denied calls of a turn; the zero value has none. Only one goroutine at a time may use it.
 type Calls struct {
 	count    int              // of calls
-	held     int              // of them, those that the agent's auto-review held back
-	commands int              // of them, shell commands
+	held     int              // how many of them the agent's auto-review held back
+	commands int              // how many of them were shell commands
 	subjects []denial         // the first few
-	more     int              // calls of other subjects
+	more     int              // number of calls with other subjects
 	by       []agent.DeniedBy // each once, in order
 }
 
@@ -30,11 +30,11 @@ type denial struct {
 }
 
 const (
-	maxSubjects = 5  // that are named
-	maxRunes    = 60 // of each
+	maxSubjects = 5  // subjects that are named
+	maxRunes    = 60 // of one subject
 )
 
-// Add notes what the end of a call says was denied in it.
+// Add notes the denials in the end of a call.
 func (d *Calls) Add(denials []agent.Denial) {
 	for _, one := range denials {
 		d.addCall(one.Subject, one.Name)
@@ -44,7 +44,7 @@ func (d *Calls) Add(denials []agent.Denial) {
 	}
 }
 
-// Hold notes a call that had not ended when the agent said that all was done: its auto-review has held it back.
+// Hold notes a call that had not ended when the agent had finished: its auto-review has held it back.
 func (d *Calls) Hold(tool *sessions.Tool) {
 	subject := tool.Command
 	if subject == "" {
@@ -78,8 +78,8 @@ func (d *Calls) addCall(subject, name string) {
 	}
 }
 
-// Text says what was denied in t and what would have allowed it, for people; it is "" if nothing was denied. offers reports
-// whether the agent's build has an option.
+// Text says for people what was denied in t and what would have allowed it; "" if nothing was denied. offers reports whether
+// the agent's build has an option.
 func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	if d.count == 0 {
 		return ""
@@ -132,7 +132,7 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 
 const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 
-// ways names what lets an agent do more than t did, as members of turn/start and as flags of cursord run.
+// ways names what would let an agent do more than t did, as members of turn/start and as flags of cursord run.
 func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
 	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
@@ -166,7 +166,7 @@ func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 
 var plainProgram = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,40}$`)
 
-// token is what the agent's permissions would have to allow of the first command; "" where that is not plain to see.
+// token returns what the agent's permissions would have to allow for the first command; "" if that is not obvious.
 func (d *Calls) token() string {
 	if d.commands != d.count {
 		return ""

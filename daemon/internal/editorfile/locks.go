@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Locked reports whether a swap or lock file of an editor lies beside a file, or, of Neovim's, in its folder for them:
-// the editor may save the file at any time, and report nothing.
+// Locked reports whether an editor's swap or lock file for a file exists, beside it or, for Neovim, in its folder for swap
+// files. The editor may then save the file at any time without a report.
 func Locked(file string) bool {
 	dir, name := filepath.Split(file)
 	beside := []string{
@@ -34,7 +34,7 @@ func Locked(file string) bool {
 	return false
 }
 
-// Own reports whether a file is an editor's own swap or lock file.
+// Own reports whether a file is itself an editor's swap or lock file.
 func Own(name string) bool {
 	base := path.Base(name)
 	for _, pattern := range []string{".*.sw[a-p]", ".#*", ".*.kate-swp", ".~lock.*#"} {

@@ -7,8 +7,8 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// LikeFile returns an editor's text in the form of the file: editors that know a file's line ends, or that it begins
-// with a byte order mark, may leave these out of what they send.
+// LikeFile returns an editor's text in the form of the file. Editors that know a file's line ends and byte order mark may
+// leave them out of the text that they send.
 func LikeFile(text string, file []byte) string {
 	if crlf := bytes.Count(file, []byte("\r\n")); crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")

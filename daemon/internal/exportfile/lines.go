@@ -12,14 +12,14 @@ import (
 
 const maxLine = 256 << 20
 
-// cutOff says that a file is not all of what was exported, and how to take in what it has.
+// cutOff returns the error for a file that lacks a part of the export, and how to import what it has.
 func cutOff(has api.ExportEnd, format string, args ...any) error {
 	e := api.Invalid("path", format, args...)
 	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", wire.Encode(api.ExportLine{End: &has}))
 	return e
 }
 
-// readLine returns the next line that is not blank, and whether it has its end.
+// readLine returns the next line that is not blank, and whether it ends with LF.
 func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	for {
 		line, whole = nil, false

@@ -1,6 +1,7 @@
-// Package exportfile reads the files that "cursord export --format ndjson" writes: a header, the session, each turn followed by
-// its items in order, and an end that counts them, each as JSON on a line. A file that somebody cut off, changed or wrote by hand is
-// refused with the line that is wrong. What it yields is as if the session had ended when it was exported: nothing runs.
+// Package exportfile reads the files that "cursord export --format ndjson" writes: a header, the session, each turn followed
+// by its items in order, and an end with their numbers, each as JSON on a line. It refuses a file that was cut off, changed
+// or written by hand, and names the wrong line. It returns a session in which nothing runs, as if it had ended when it was
+// exported.
 package exportfile
 
 import (
@@ -17,19 +18,21 @@ import (
 	"cursord/sessions"
 )
 
-// Version is the one that the header of a file names.
+// Version is the version in the header of a file.
 const Version = 1
 
-// A Line is a line of a file: a session, a turn or an item. What has no time of its end in the file has that of its beginning.
+// A Line is a line of a file: a session, a turn or an item. If the file has no time of its end, that of its beginning is
+// used.
 type Line struct {
-	Session *sessions.Session // the first, and no other
+	Session *sessions.Session // only in the first Line
 	Turn    *sessions.Turn
-	Item    *sessions.Item // of the turn before
+	Item    *sessions.Item // belongs to the turn before
 	Size    int            // bytes
 }
 
-// Read calls take for the session, each turn and each item of a file; the header and the end it only checks. Its errors are api.Errors
-// about the parameter path. An error of take ends it: an api.Error is returned as it is, any other as one that names the line.
+// Read calls take for the session, each turn and each item of a file; it also checks the header and the end. Its errors are
+// api.Errors about the parameter path. An error of take ends it: an api.Error is returned unchanged, any other with the
+// number of the line.
 func Read(ctx context.Context, f io.Reader, take func(Line) error) error {
 	r := reader{take: take, lines: bufio.NewReaderSize(f, 1<<20)}
 	for {
@@ -59,8 +62,8 @@ type reader struct {
 	n     int            // the line's number, from 1
 	has   api.ExportEnd  // what was read so far
 	end   *api.ExportEnd // what the file says it has
-	turn  string         // the one whose items come
-	next  int            // the least index of its next item
+	turn  string         // the turn whose items follow
+	next  int            // the lowest index for its next item
 }
 
 func (r *reader) line(line []byte, whole bool) error {
@@ -104,7 +107,7 @@ func (r *reader) line(line []byte, whole bool) error {
 	case l.End != nil:
 		r.end = l.End
 	}
-	return nil // else of a later version's making
+	return nil // a later version may have written it
 }
 
 func header(line []byte) error {

@@ -1,11 +1,12 @@
-// Package mailbox has a queue whose senders never wait, for those who must not: what is in it is bounded by what they do.
+// Package mailbox has a queue whose senders never wait. It has no bound of its own: its senders must bound what they put
+// into it.
 package mailbox
 
 import "sync"
 
 // A Box is a queue that never blocks its senders. It is ready for use after Init.
 type Box[T any] struct {
-	Ready chan struct{} // holds one token while there is something to take
+	Ready chan struct{} // holds a token while there is something to take
 
 	mu    sync.Mutex
 	items []T // guarded by mu

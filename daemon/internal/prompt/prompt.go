@@ -1,6 +1,6 @@
-// Package prompt makes the text that an agent gets. In front of what a person asks stand the context that the client sent, remarks
-// about earlier changes, and the transcript of a session whose chat the agent does not have. A transcript is bounded, and no text
-// in it is taken for its end. Parameters have been checked before: Compose cannot fail.
+// Package prompt makes the text for the agent. Before the person's prompt it puts the context from the client, remarks about
+// earlier changes, and the transcript of a session whose chat the agent does not have. A transcript is bounded, and no text
+// in it can pass for its end. The parameters are checked before: Compose cannot fail.
 package prompt
 
 import (
@@ -12,7 +12,7 @@ import (
 	"cursord/daemon/pictures"
 )
 
-// KindTranscript is the kind of the context that a transcript is. It never comes from clients.
+// KindTranscript is the kind of the context that holds a transcript. Clients cannot send it.
 const KindTranscript = "transcript"
 
 // Compose puts what goes with a prompt in front of it, in this form:
@@ -95,7 +95,7 @@ func Compose(remarks []string, context []api.Context, prompt string) string {
 	return b.String()
 }
 
-// lines says which lines a range touches; one that ends before a line's first character does not touch that line.
+// lines says which lines a range touches; a range that ends before the first character of a line does not touch that line.
 func lines(r *api.Range) string {
 	if r == nil {
 		return ""

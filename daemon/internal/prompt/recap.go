@@ -15,29 +15,29 @@ import (
 // recapLine bounds the line for a tool call, in bytes.
 const recapLine = 1 << 10
 
-// A recap is a session's transcript in words, for an agent that does not have its chat: prompts, answers, and a line
-// for each tool call. It is made from the newest turn back until it is long enough.
+// A recap is a session's transcript in words, for an agent that does not have its chat: prompts, answers, and a line for
+// each tool call. It grows from the newest turn backwards until it is long enough.
 type recap struct {
 	limit int      // bytes
-	size  int      // of parts
+	size  int      // of parts, in bytes
 	parts []string // the newest first
-	keep  int      // of limit, for the prompt of the present turn: it says what the rest is about
+	keep  int      // how much of limit is reserved for the prompt of the present turn, which says what the rest is about
 	full  bool     // something was left out
-	cut   bool     // and that is of a turn whose prompt is there
-	turns int      // whose prompts are in it
+	cut   bool     // and it belongs to a turn whose prompt is in the recap
+	turns int      // number of turns whose prompts are in the recap
 }
 
-// Pages returns a page of a session: turns, and items of these, each from old to new. That is the latest page for "", else the one
-// that ends before the item with this id. more says that there are pages before it.
+// Pages returns a page of a session: turns and their items, from old to new. It is the latest page for "", else the one
+// before the item with this id. more says that there are earlier pages.
 type Pages func(before string) (turns []*sessions.Turn, items []*sessions.Item, more bool, err error)
 
-// Recap returns what was said in the turns of a session that have ended, and a sentence for people about that. If the text would
-// be longer than limit bytes, the oldest of it is left out, and one more line says so. Both are "" if nothing was said. An error
-// is one that pages returned.
+// Recap returns what was said in the ended turns of a session, and a sentence for people about it. It leaves out the oldest
+// parts of a text above limit bytes, and adds a line that says so. Both results are "" if nothing was said. An error is one
+// of pages.
 func Recap(pages Pages, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
 	before := ""
-	var open *sessions.Turn // its items are not all seen
+	var open *sessions.Turn // a turn of which not all items have been seen
 	for !r.full {
 		turns, items, more, err := pages(before)
 		if err != nil {
@@ -81,7 +81,7 @@ func Recap(pages Pages, limit int) (text, remark string, err error) {
 	return strings.Join(r.parts, "\n"), remark, nil
 }
 
-// add puts a part in front. One that is too long for its share loses its middle.
+// add puts a part in front. It removes the middle of a part that is longer than its share.
 func (r *recap) add(head, text string) {
 	if r.full {
 		return
@@ -95,7 +95,7 @@ func (r *recap) add(head, text string) {
 	r.parts = append(r.parts, part)
 }
 
-// share cuts a text to what one part may take.
+// share cuts a text to the length that one part may have.
 func (r *recap) share(text string) string {
 	text = strings.TrimSpace(plainly(text))
 	share := max(r.limit/4, 256)
@@ -117,7 +117,7 @@ var (
 	recapMarks = regexp.MustCompile(`(?m)^\[(?:user|you)\]`)
 )
 
-// plainly returns a text in which nothing can be taken for a mark of the transcript or for its end, without control characters.
+// plainly returns a text without control characters in which nothing can pass for a mark of the transcript, or for its end.
 func plainly(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' && c != '\r' {
@@ -142,7 +142,7 @@ func (r *recap) end(t *sessions.Turn) {
 
 func (r *recap) prompt(t *sessions.Turn) {
 	if !t.Status.Final() {
-		return // the one that asks, or one behind it
+		return // the turn that asks, or a later one
 	}
 	r.keep = 0
 	if r.add(recapUser, t.Asked()); !r.full {
@@ -150,7 +150,7 @@ func (r *recap) prompt(t *sessions.Turn) {
 	}
 }
 
-// items puts in what a turn said. If that does not fit, it puts in as much as does, behind the turn's prompt.
+// items adds what a turn said. If not everything fits, it adds as much as does, after the turn's prompt.
 func (r *recap) items(t *sessions.Turn, items []*sessions.Item) {
 	r.keep = len(recapUser) + len(r.share(t.Asked())) + len(recapCut) + 3
 	if r.full = r.size+r.keep > r.limit; r.full {

@@ -1,4 +1,4 @@
 package savewatch
 
-// MaxAllFolders is how many folders a Folders watches at most: the system has a bound for all programs of a user.
+// MaxAllFolders is how many folders a Folders watches at most: the system has a limit for all programs of a user.
 const MaxAllFolders = 2000

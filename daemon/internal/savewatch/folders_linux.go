@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Folders tells of saves of whatever file in some folders, as far as they can be watched. Nothing is counted, and some may be
-// missed.
+// Folders reports saves of any file in some folders, as far as these can be watched. It counts nothing, and may miss some.
 type Folders struct {
 	file  *os.File
 	conn  syscall.RawConn
@@ -19,8 +18,8 @@ type Folders struct {
 	ended chan struct{}    // closed when its goroutine has ended
 }
 
-// WatchFolders begins to watch folders, by their absolute paths, MaxAllFolders at most. saved is called with the paths of files
-// that have been saved, each once in a call, one call at a time. It returns nil where nothing can be watched.
+// WatchFolders begins to watch folders, given by their absolute paths, at most MaxAllFolders. It calls saved with the paths
+// of saved files, one call at a time, each path once in a call. It returns nil if nothing can be watched.
 func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -32,7 +31,8 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 		return nil
 	}
 	for _, dir := range dirs[:min(len(dirs), MaxAllFolders)] {
-		// One that is gone, or no folder any more, is of no interest; where there is no room for more, those before are watched.
+		// A folder that no longer exists does not matter. If there is no room for more watches, the earlier folders are
+		// watched.
 		wd, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
 		if err == unix.ENOSPC {
 			break
@@ -48,7 +48,7 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 func (f *Folders) run(fd int, saved func(paths []string)) {
 	defer close(f.ended)
 	buf := make([]byte, 16<<10)
-	_ = f.conn.Read(func(uintptr) (ended bool) { // its error is that the file is closed
+	_ = f.conn.Read(func(uintptr) (ended bool) { // an error means that the file is closed
 		for {
 			n, err := unix.Read(fd, buf)
 			if err == unix.EINTR {
@@ -85,7 +85,7 @@ func (f *Folders) paths(events []byte) (paths []string) {
 	return paths
 }
 
-// Close ends the watch. saved is not called any more once it returns.
+// Close ends the watch. saved is not called after it has returned.
 func (f *Folders) Close() {
 	if f == nil {
 		return

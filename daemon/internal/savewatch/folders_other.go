@@ -2,10 +2,11 @@
 
 package savewatch
 
-// Folders tells of saves of whatever file in some folders, on Linux.
+// Folders does nothing on this system.
 type Folders struct{}
 
-// WatchFolders returns nil: to watch a folder takes an open file for each that is in it, or has no bound.
+// WatchFolders returns nil: on this system, watching a folder either needs an open file for each file in it, or has no
+// bound.
 func WatchFolders([]string, func([]string)) *Folders { return nil }
 
 // Close does nothing.

@@ -1,8 +1,8 @@
-// Package savewatch tells of each time somebody saves one of a few files, while tool calls are open that name them. The folders
-// are watched, since most editors replace a file when they save it.
+// Package savewatch reports each save of a few files, those that open tool calls name. It watches their folders, because
+// most editors replace a file when they save it.
 //
-// On Linux each save is counted, however late it is looked at: the end of each write, and each file that comes in the
-// place of another. On other systems, writes are reported and not counted, because their ends are not reported.
+// On Linux it counts every save, even if it looks later: each end of a write, and each file that takes the place of another.
+// Other systems do not report the ends of writes, so there writes are reported but not counted.
 package savewatch
 
 import (
@@ -12,17 +12,17 @@ import (
 	"sync"
 )
 
-// Bounds of a Watch: whoever opens more files or folders at once is not worth a watch for each.
+// Bounds of a Watch: an agent that opens more files or folders at once gets no watch for each.
 const (
 	maxFiles   = 1000
 	maxFolders = 100
 )
 
-// ErrTooMany is returned for a file when as many are watched as may be.
+// ErrTooMany is returned for a file once the maximum is watched.
 var ErrTooMany = errors.New("too many files are watched")
 
-// A Watch watches files. The zero Watch is ready, and takes nothing from the system until a file is added. Its methods may be
-// called from any goroutine.
+// A Watch watches files. The zero Watch is ready, and uses no resources of the system until a file is added. Any goroutine
+// may call its methods.
 type Watch struct {
 	looking sync.Mutex // held while look is called, and before mu
 
@@ -31,8 +31,8 @@ type Watch struct {
 	closed  bool               // guarded by mu
 	files   map[string][]*File // guarded by mu; by path
 	folders map[string]*folder // guarded by mu; by path
-	count   int                // guarded by mu; of files
-	seen    map[*File]struct{} // guarded by mu; whose saves are to be reported once mu is free
+	count   int                // guarded by mu; number of files
+	seen    map[*File]struct{} // guarded by mu; files whose saves are reported once mu is free
 }
 
 // A folder is one that is watched.
@@ -41,22 +41,22 @@ type folder struct {
 	files int
 }
 
-// A File is one that is watched, until it is stopped.
+// A File is a watched file, until Stop.
 type File struct {
 	w      *Watch
 	path   string
 	folder *folder
-	begun  bool // guarded by w.mu; somebody writes it, and has not closed it
+	begun  bool // guarded by w.mu; somebody is writing it
 	count  func(n int)
 	look   func()
 }
 
-// Uncounted is what count is called with when nobody knows how often a file was saved.
+// Uncounted is the argument of count if nobody knows how often a file was saved.
 const Uncounted = 1000
 
-// Add begins to watch a file, by its absolute path without links. For each save, count is called with 1, before Sync returns; it
-// must be short and must not call the Watch. Then look is called, which may read the file.
-// An error says that its folder cannot be watched; fs.ErrNotExist, that there is none.
+// Add begins to watch a file, given by its absolute path without links. For each save it calls count with 1, before Sync
+// returns; count must be short and must not call the Watch. Then it calls look, which may read the file. It returns an error
+// if the folder cannot be watched, and fs.ErrNotExist if there is no folder.
 func (w *Watch) Add(path string, count func(n int), look func()) (*File, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -89,7 +89,7 @@ func (w *Watch) Add(path string, count func(n int), look func()) (*File, error) 
 	return f, nil
 }
 
-// Stop ends the watch of a file. More calls do nothing.
+// Stop ends the watch of a file. Further calls do nothing.
 func (f *File) Stop() {
 	w := f.w
 	w.mu.Lock()
@@ -115,7 +115,7 @@ func (f *File) Stop() {
 	f.folder = nil
 }
 
-// Sync returns when all saves until now have been looked at, and counted where the system tells them.
+// Sync returns once all saves until now have been looked at and, if the system reports them, counted.
 func (w *Watch) Sync() {
 	w.take(func() {
 		if w.sys != nil && w.count > 0 {
@@ -124,7 +124,7 @@ func (w *Watch) Sync() {
 	})
 }
 
-// take notes what has been saved, and has it looked at.
+// take notes what was saved, and then calls look.
 func (w *Watch) take(note func()) {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -141,7 +141,7 @@ func (w *Watch) take(note func()) {
 	}
 }
 
-// Written reports whether somebody has begun to write the file, and has not ended, by the last Sync.
+// Written reports whether, at the last Sync, somebody had begun to write the file and not ended.
 func (f *File) Written() bool {
 	f.w.mu.Lock()
 	defer f.w.mu.Unlock()
@@ -173,7 +173,7 @@ func (w *Watch) each(path string, do func(*File)) {
 	}
 }
 
-// lose says that saves were missed, of the files in a folder; "": anywhere. w.mu must be held.
+// lose notes that saves of files in a folder were missed; "" stands for all folders. w.mu must be held.
 func (w *Watch) lose(dir string) {
 	for _, all := range w.files {
 		for _, f := range all {

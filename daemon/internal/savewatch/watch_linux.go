@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A system is an inotify instance. Its maps belong to whoever holds the Watch's mutex.
+// A system is an inotify instance. The Watch's mutex guards its maps.
 type system struct {
 	file  *os.File // closed without the mutex, but only once w.sys is nil
 	fd    int
@@ -25,7 +25,7 @@ type system struct {
 const mask = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 	unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_ONLYDIR
 
-// start makes a system and the goroutine that takes what it tells. w.mu must be held.
+// start makes a system and the goroutine that reads its events. w.mu must be held.
 func (w *Watch) start() (*system, error) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -43,16 +43,16 @@ func (w *Watch) start() (*system, error) {
 	return s, nil
 }
 
-// run takes what comes until the file is closed.
+// run reads events until the file is closed.
 func (s *system) run(w *Watch) {
 	defer close(s.ended)
-	_ = s.conn.Read(func(uintptr) (ended bool) { // its error is that the file is closed
+	_ = s.conn.Read(func(uintptr) (ended bool) { // an error means that the file is closed
 		w.take(func() { s.drain(w) })
 		return false
 	})
 }
 
-// drain takes what has come. w.mu must be held.
+// drain handles the events that have come. w.mu must be held.
 func (s *system) drain(w *Watch) {
 	for w.sys == s {
 		n, err := unix.Read(s.fd, s.buf)

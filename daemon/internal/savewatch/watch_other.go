@@ -8,10 +8,10 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// A system is a watcher of folders that does not tell the ends of writes.
+// A system watches folders; it does not report the ends of writes.
 type system struct {
 	watcher *fsnotify.Watcher
-	ready   chan struct{} // of one: names or missed has something
+	ready   chan struct{} // holds a token when names or missed is set
 	ended   chan struct{} // closed when both goroutines have ended
 
 	mu     sync.Mutex
@@ -31,8 +31,8 @@ func (w *Watch) start() (*system, error) {
 	return s, nil
 }
 
-// collect takes what comes until the watcher is closed. The watcher's methods may wait for that, so it never waits for whoever
-// calls them.
+// collect takes events until the watcher is closed. The watcher's methods may wait for that, so collect never waits for
+// their callers.
 func (s *system) collect() {
 	defer close(s.ready)
 	for events, errs := s.watcher.Events, s.watcher.Errors; events != nil || errs != nil; {
@@ -68,7 +68,7 @@ func (s *system) run(w *Watch) {
 	}
 }
 
-// drain takes what has come. w.mu must be held.
+// drain handles the events that have come. w.mu must be held.
 func (s *system) drain(w *Watch) {
 	s.mu.Lock()
 	names, missed := s.names, s.missed

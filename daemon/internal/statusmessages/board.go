@@ -1,6 +1,6 @@
-// Package statusmessages keeps what people should know about the daemon itself: what is so at present, by topic, for those
-// who come later, and who is to be told of what comes up. Any goroutine may use a Board, which never waits for a reader:
-// readers are called one at a time, in the order of what happened, and must neither block nor use the Board.
+// Package statusmessages keeps messages for people about the daemon itself: those that apply at present, by topic, for
+// people who come later; and the readers who get new ones. Any goroutine may use a Board. A Board never waits for a reader:
+// it calls readers one at a time, in the order of events, and they must neither block nor use the Board.
 package statusmessages
 
 import (
@@ -12,7 +12,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// A Board has what is so, and its readers.
+// A Board has the present messages and the readers.
 type Board struct {
 	mu       sync.Mutex
 	standing map[string]message // by topic
@@ -22,7 +22,7 @@ type Board struct {
 type message struct {
 	level slog.Level
 	text  string
-	quiet bool // only who asks for the daemon's status sees it
+	quiet bool // only in the daemon's status
 }
 
 type reader struct{ take func(slog.Level, string) }
@@ -32,7 +32,7 @@ func New() *Board {
 	return &Board{standing: map[string]message{}, readers: map[*reader]struct{}{}}
 }
 
-// Post puts up what is so until Withdraw is called for the topic.
+// Post sets a message that applies until Withdraw is called for its topic.
 func (b *Board) Post(topic string, level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,14 +44,14 @@ func (b *Board) Post(topic string, level slog.Level, text string) {
 	b.publish(p)
 }
 
-// Announce tells everybody who is here now.
+// Announce sends a message to the present readers.
 func (b *Board) Announce(level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.publish(message{level: level, text: text})
 }
 
-// Keep puts up what only those see who ask for the daemon's status; "" takes it down.
+// Keep sets a message that only the daemon's status shows; "" removes it.
 func (b *Board) Keep(topic string, level slog.Level, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *Board) Keep(topic string, level slog.Level, text string) {
 	b.standing[topic] = message{level: level, text: text, quiet: true}
 }
 
-// Now returns what is up, in the order of the topics.
+// Now returns the present messages, in the order of their topics.
 func (b *Board) Now() (list []api.StatusMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,7 +73,7 @@ func (b *Board) Now() (list []api.StatusMessage) {
 	return list
 }
 
-// Withdraw takes down what is so no longer; text, if any, says so to those who have seen it.
+// Withdraw removes a message that no longer applies; text, if any, tells that to the readers who have seen it.
 func (b *Board) Withdraw(topic, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,15 +86,14 @@ func (b *Board) Withdraw(topic, text string) {
 	}
 }
 
-// publish tells everybody; b.mu must be held.
+// publish sends a message to all readers; b.mu must be held.
 func (b *Board) publish(p message) {
 	for r := range b.readers {
 		r.take(p.level, p.text)
 	}
 }
 
-// Read has take called with what people should know: at once with what is so at present, later with what comes up, until
-// stop is called.
+// Read calls take with the messages: at once with those that apply at present, later with new ones, until stop is called.
 func (b *Board) Read(take func(level slog.Level, text string)) (stop func()) {
 	r := &reader{take}
 	b.mu.Lock()

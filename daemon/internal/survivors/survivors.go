@@ -1,6 +1,6 @@
-// Package survivors knows which processes of an agent go on after they should have ended: those that outlive its turn, outside
-// of its group, and those that a command has left in the background while the turn runs. Such processes may write files that no
-// tool call names. They are known by what Mark has put in their environments.
+// Package survivors finds processes of an agent that run longer than they should: those that outlive its turn, outside of
+// its group, and those that a command leaves in the background while the turn runs. They may write files that no tool call
+// names. They are recognised by Mark in their environments.
 package survivors
 
 import (
@@ -18,13 +18,13 @@ import (
 // survivorTime is how long processes that have left an agent's group may take to end after the agent.
 const survivorTime = 250 * time.Millisecond
 
-// Turns are the turns of a workspace whose agents have left processes behind that run on outside of their groups.
+// Turns are the turns of a workspace whose agents have left processes behind that still run.
 type Turns struct {
 	mu    sync.Mutex
-	marks []string // guarded by mu; what their environments have
+	marks []string // guarded by mu; the marks in their environments
 }
 
-// Mark returns what the environment of a turn's processes has.
+// Mark returns the variable in the environment of a turn's processes.
 func Mark(turn string) string { return "CURSORD_TURN_ID=" + turn }
 
 // Left notes and returns the processes that a turn's agent has left behind.
@@ -50,15 +50,15 @@ func (s *Turns) Alive() bool {
 	return len(s.marks) > 0
 }
 
-// Orphans says whether a turn's commands have left processes in the background without a word, as by "( … ) &". It belongs to
-// the turn's goroutine, which does not wait for a look before it has to know.
+// Orphans finds out whether a turn's commands have left processes in the background without saying so, as "( … ) &" does. It
+// belongs to the turn's goroutine, which waits for a look only when it needs the answer.
 type Orphans struct {
 	looks sync.WaitGroup
-	due   atomic.Int64 // looks; those that are due at the end of one are one more
+	due   atomic.Int64 // number of looks to do; several at the end of one count as one
 	some  atomic.Bool
 }
 
-// Look looks for such processes, beside what is done next.
+// Look begins to look for such processes, in another goroutine.
 func (o *Orphans) Look(mark string) {
 	if o.some.Load() || o.due.Add(1) > 1 {
 		return
@@ -75,13 +75,13 @@ func (o *Orphans) Look(mark string) {
 	})
 }
 
-// Found reports whether any were seen.
+// Found reports whether any were found.
 func (o *Orphans) Found() bool {
 	o.looks.Wait()
 	return o.some.Load()
 }
 
-// About tells people what an agent has left running; "" if nothing.
+// About says for people what an agent has left running; "" if nothing.
 func About(all []process.Info) string {
 	if len(all) == 0 {
 		return ""

@@ -1,6 +1,6 @@
-// Package translate stands between an agent that works in a copy of a workspace and the people who read what it says: for the
-// agent, paths of the workspace become those of its copy, and for people the other way round. Text comes in pieces, so the end of
-// a piece that may be the beginning of such a path is held back until the next one, or until anything begins a new item.
+// Package translate stands between an agent that works in a copy of a workspace and the people who read its words: for the
+// agent, it turns paths of the workspace into those of the copy; for people, the other way round. Text comes in pieces, so
+// an end of a piece that may be the beginning of such a path waits for the next piece, or for the next item.
 package translate
 
 import (
@@ -11,18 +11,18 @@ import (
 	"cursord/daemon/copytree"
 )
 
-// Words translates for one turn, whose goroutine owns it. A nil *Words is for an agent in the workspace itself, and leaves
-// everything as it is.
+// Words translates for one turn, whose goroutine owns it. A nil *Words is for an agent in the workspace itself, and changes
+// nothing.
 type Words struct {
 	copy   string
 	in     *copytree.Translator // for the agent
 	out    *copytree.Translator // for people
-	stream *copytree.Stream     // of the open text; nil without one
+	stream *copytree.Stream     // of the open text; nil if none is open
 	think  bool                 // the open text is reasoning
-	calls  map[string]int       // open ones
+	calls  map[string]int       // number of open calls, by id
 }
 
-// New returns the translation between a copy and its workspace root, which may have an alias, another path that leads there.
+// New returns the translation between a copy and its workspace root; alias is another path of the root, or "".
 func New(copy, root, alias string) *Words {
 	var aliases []string
 	if alias != "" && alias != root {
@@ -62,7 +62,7 @@ func (ws *Words) Events(events []agent.Event) []agent.Event {
 			if ws.calls[ev.Call.ID] > 0 {
 				ws.calls[ev.Call.ID]--
 			} else {
-				translated = ws.Flush(translated) // it is an item of its own
+				translated = ws.Flush(translated) // what follows is another item
 			}
 			translated = append(translated, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State, Said: ev.Said})
 		case agent.Failure:
@@ -104,7 +104,7 @@ func (ws *Words) say(translated []agent.Event, text string) []agent.Event {
 	return append(translated, agent.Text{Text: text})
 }
 
-// Flush ends the open text: it appends what was held back of it.
+// Flush ends the open text, and appends what was held back.
 func (ws *Words) Flush(translated []agent.Event) []agent.Event {
 	if ws == nil || ws.stream == nil {
 		return translated
@@ -138,7 +138,7 @@ func (ws *Words) call(c agent.Call) agent.Call {
 	return c
 }
 
-// title translates a title, which may be cut in the middle of a path.
+// title translates a title, which may end in the middle of a path.
 func (ws *Words) title(title string) string {
 	title = ws.out.String(title)
 	text, cut := strings.CutSuffix(title, "…")
@@ -153,7 +153,7 @@ func (ws *Words) title(title string) string {
 	return title
 }
 
-// Outcome translates the end of a run in place; what it points to stays as it is.
+// Outcome translates the end of a run in place; what its pointers refer to stays unchanged.
 func (ws *Words) Outcome(out *agent.Outcome) {
 	if ws == nil {
 		return

@@ -1,6 +1,6 @@
-// Package watch tells when files of interest may have changed: by their folders, where these can be watched, and else by
-// looking at the files every few seconds. It says so once for what comes together, and may say it without need; it misses
-// nothing that happened after a folder was watched. It reads no contents.
+// Package watch reports that files of interest may have changed. It watches their folders, or looks at the files every few
+// seconds if the folders cannot be watched. It reports events that come together once, and may report a file that has not
+// changed; it misses nothing that happens after a folder is watched. It reads no contents.
 package watch
 
 import (
@@ -23,51 +23,49 @@ import (
 
 // Limits are the bounds of a Files.
 type Limits struct {
-	dirs   int           // watched at most; with more, files are polled
-	Settle time.Duration // between the first event and the look at the files
-	poll   time.Duration // between two looks where nothing is watched
+	dirs   int           // that are watched; with more, files are polled
+	Settle time.Duration // between the first event and the look
+	poll   time.Duration // between two looks, when polling
 }
 
-// DefaultLimits are those of a daemon.
+// DefaultLimits returns the limits of a daemon.
 func DefaultLimits() Limits {
 	return Limits{dirs: 200, Settle: 100 * time.Millisecond, poll: 2 * time.Second}
 }
 
-// maxNames is how many changed names are kept apart until a look; with more, everything is looked at.
+// maxNames is how many changed names are kept until a look; with more, everything is looked at.
 const maxNames = 1000
 
-// A Files tells its owner that files may have changed. It watches their folders, never the files: most editors
-// replace a file when they save it, which ends a watch on it. Where folders cannot be watched, it polls the files.
-// All of it but drain runs in its owner's goroutine, to
-// which Post leads.
+// A Files tells its owner that files may have changed. It watches their folders and never the files, because most editors
+// replace a file when they save it, which would end a watch of it. If folders cannot be watched, it polls the files.
+// Everything but drain runs in its owner's goroutine, through Post.
 type Files struct {
 	Root   string
 	Limits Limits
 	Log    *slog.Logger
-	Post   func(func())                         // has the owner run a function, without blocking
-	Look   func(touched func(path string) bool) // at the files whose absolute paths are touched
+	Post   func(func())                         // makes the owner run a function; must not block
+	Look   func(touched func(path string) bool) // looks at the files for whose absolute paths touched returns true
 	Polls  func(why string)                     // called when polling begins, and with "" when it ends
 
-	watcher *fsnotify.Watcher // nil while there is nothing to watch, or files are polled
+	watcher *fsnotify.Watcher // nil if nothing is watched
 	drained chan struct{}     // closed when its drain has ended
-	dirs    map[string]bool   // watched
-	Paths   []string          // of interest, absolute
+	dirs    map[string]bool   // that are watched
+	Paths   []string          // files of interest, absolute
 	failed  string            // why folders could not be watched; "" again when nothing is of interest
-	poller  *time.Timer       // nil while nothing is polled
+	poller  *time.Timer       // nil if nothing is polled
 	stamps  map[string]filestat.Stat
 
 	State atomic.Pointer[State]
 }
 
-// A State is what daemon/status tells of a Files.
+// A State is what daemon/status says about a Files.
 type State struct {
 	Dirs    int
 	Polling string // why; "": not
 }
 
-// Want makes paths, which are absolute, the files of interest. It returns the folders that are watched from now on
-// and were not before: what happened there until now was not seen.
-// Files outside of the root may be among those that are of interest as well, if there are any.
+// Want sets the files of interest, by their absolute paths. It returns the folders that were not watched before: what
+// happened there until now was not seen. also may name files outside of the root.
 func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	if len(paths) == 0 {
 		fw.Close()
@@ -75,7 +73,7 @@ func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	}
 	fw.Paths = slices.Concat(paths, also)
 	if fw.failed == "" {
-		// A folder may go between the look for it and its watch.
+		// A folder may disappear between the look for it and the watch.
 		for range 3 {
 			again, err := fw.watchDirs(&added)
 			if err != nil {
@@ -95,8 +93,8 @@ func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	return added
 }
 
-// watchDirs watches the nearest existing folders of what is of interest, and those around them. An error says that folders
-// cannot be watched; again, that one has gone meanwhile.
+// watchDirs watches the nearest existing folders of the files of interest, and the folders that contain these. It returns an
+// error if folders cannot be watched; again means that one has disappeared meanwhile.
 func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 	dirs := map[string]bool{}
 	for _, p := range fw.Paths {
@@ -105,7 +103,8 @@ func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 	if len(dirs) > fw.Limits.dirs {
 		return false, fmt.Errorf("%d folders, more than %d", len(dirs), fw.Limits.dirs)
 	}
-	// A folder does not report that one of those that it is in was moved. Those are watched as far as there is room.
+	// A folder does not report that a folder which contains it was moved. Containing folders are watched as far as there is
+	// room.
 	if all := withParents(fw.Root, dirs); len(all) <= fw.Limits.dirs {
 		dirs = all
 	}
@@ -157,7 +156,7 @@ func existingDir(root, path string) string {
 	return dir
 }
 
-// withParents adds the folders that folders below root are in, as far as root.
+// withParents adds the folders that contain folders below root, up to root.
 func withParents(root string, dirs map[string]bool) map[string]bool {
 	all := maps.Clone(dirs)
 	for dir := range dirs {
@@ -169,14 +168,14 @@ func withParents(root string, dirs map[string]bool) map[string]bool {
 	return all
 }
 
-// forget ends the watch of a folder. It may have ended by itself, which is the only error.
+// forget ends the watch of a folder. Its only error would be that the watch has ended by itself.
 func (fw *Files) forget(dir string) {
 	_ = fw.watcher.Remove(dir)
 	delete(fw.dirs, dir)
 }
 
-// drain takes what w reports until w is closed, and has the owner look a moment after the first event: a save is
-// several. It never calls w's methods, each of which may wait until drain has taken something.
+// drain takes w's events until w is closed. It makes the owner look a moment after the first event, because a save causes
+// several. It never calls w's methods: each may wait until drain has taken an event.
 func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
 	defer close(drained)
 	names, all := map[string]bool{}, false
@@ -209,7 +208,7 @@ func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				fw.Log.Warn("watching files", "err", err)
 			}
-			all = true // something was missed
+			all = true // an event was lost
 			tick()
 		case <-timer.C:
 			ticking = false
@@ -227,13 +226,13 @@ func (fw *Files) changed(w *fsnotify.Watcher, names map[string]bool, all bool) {
 	}
 	for dir := range maps.Clone(fw.dirs) {
 		if all || Below(names, dir) {
-			fw.forget(dir) // it may be another one now, or gone; want watches what is there
+			fw.forget(dir) // there may be another folder now, or none; Want watches what is there
 		}
 	}
 	fw.Look(func(path string) bool { return all || Below(names, path) })
 }
 
-// Below reports whether a path or one of its folders is among names.
+// Below reports whether names has a path or one of the folders that contain it.
 func Below(names map[string]bool, path string) bool {
 	for !names[path] {
 		parent := filepath.Dir(path)
@@ -256,7 +255,7 @@ func (fw *Files) startPolling(why string) {
 	fw.State.Store(&State{Polling: why})
 }
 
-// polled looks at the files that changed since the last time.
+// polled looks at the files that have changed since the last look.
 func (fw *Files) polled() {
 	if fw.poller == nil {
 		return
@@ -295,7 +294,7 @@ func (fw *Files) closeWatcher() {
 	fw.watcher, fw.drained, fw.dirs = nil, nil, nil
 }
 
-// Close ends the watch; want begins a new one.
+// Close ends the watch; Want begins a new one.
 func (fw *Files) Close() {
 	fw.stopPolling()
 	fw.closeWatcher()

@@ -12,10 +12,10 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// The agent's JSON may hold whole files, so what is done with it here needs no second copy of a long string: strings
-// are walked as they are written, and decoded a piece at a time.
+// The agent's JSON may contain whole files, so nothing here makes a second copy of a long string: strings are walked as they
+// are written, and decoded a piece at a time.
 
-// cutJSON cuts every string over argMax that is a value in a JSON value.
+// cutJSON cuts every string value longer than argMax in a JSON value.
 func cutJSON(raw json.RawMessage) json.RawMessage {
 	if len(raw) <= argMax {
 		return raw
@@ -39,7 +39,7 @@ func cutJSON(raw json.RawMessage) json.RawMessage {
 	return append(cut, raw[from:]...)
 }
 
-// cutString returns the beginning of a quoted string, at most argKept bytes, and the length of all of it.
+// cutString returns the beginning of a quoted string, at most argKept bytes, and the length of the whole.
 func cutString(quoted []byte) (kept string, size int) {
 	for piece := range pieces(quoted) {
 		if size == 0 {
@@ -50,7 +50,7 @@ func cutString(quoted []byte) (kept string, size int) {
 	return kept, size
 }
 
-// longStrings yields where in valid JSON those strings are, quotes included, that may be over argMax, keys excepted.
+// longStrings yields the positions, with quotes, of string values in valid JSON that may be longer than argMax.
 func longStrings(raw []byte) iter.Seq2[int, int] {
 	return func(yield func(at, end int) bool) {
 		for at := 0; ; {
@@ -81,7 +81,7 @@ func pieces(quoted []byte) iter.Seq[string] {
 		for body := quoted[1 : len(quoted)-1]; len(body) > 0; {
 			n := len(body)
 			for i := pieceSize; i < len(body); i++ {
-				// In front of a plain character, and in no escape.
+				// A piece ends before a plain character, and outside of an escape.
 				if body[i] < utf8.RuneSelf && bytes.IndexByte(body[i-longestQuote:i], '\\') < 0 {
 					n = i
 					break
@@ -97,7 +97,7 @@ func pieces(quoted []byte) iter.Seq[string] {
 	}
 }
 
-// reads reports whether a quoted string's text is text.
+// reads reports whether a quoted string's content is text.
 func reads(quoted []byte, text string) bool {
 	if len(quoted)-2 < len(text) {
 		return false

@@ -12,14 +12,15 @@ import (
 	"cursord/sessions"
 )
 
-// What a tool call shows of its texts; item/read has all of them.
+// How much of a tool call's texts clients get; item/read has everything.
 const (
-	outputEnds = 8 << 10 // bytes kept of each end of a tool's output
+	outputEnds = 8 << 10 // kept of each end of a tool's output, in bytes
 	argMax     = 4 << 10 // longer strings in args and result are cut …
 	argKept    = 1 << 10 // … to this
 )
 
-// CutTool returns the tool as clients see it, and, if something had to be cut, its whole form for DecodeTool; else nil.
+// CutTool returns the tool as clients see it. If something was cut, it also returns the whole in the form for DecodeTool;
+// otherwise nil.
 func CutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	c := *whole
 	c.Output, c.OutputTruncated = cutOutput(whole.Output)
@@ -35,7 +36,7 @@ func CutTool(whole *sessions.Tool) (cut *sessions.Tool, detail []byte) {
 	return &c, detail
 }
 
-// cutPaths cuts those that are too long to name a file.
+// cutPaths cuts paths that are too long to name a file.
 func cutPaths(all []string) []string {
 	if !slices.ContainsFunc(all, func(p string) bool { return paths.TooLong(p) != "" }) {
 		return all
@@ -55,7 +56,8 @@ func cutOutput(s string) (string, bool) {
 	return plaintext.Cut(s, outputEnds) + plaintext.CutFront(s, outputEnds), true
 }
 
-// CutText cuts a text over limit bytes, to its first limit bytes or KiB, whichever is less, and says how long it was.
+// CutText cuts a text longer than limit bytes to its first limit bytes, or to 1 KiB if that is less, and adds how long it
+// was.
 func CutText(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -63,7 +65,7 @@ func CutText(s string, limit int) string {
 	return plaintext.Cut(s, min(limit, argKept)) + fmt.Sprintf("…(%d bytes)", len(s))
 }
 
-// Encode is JSON without HTML escapes, in valid UTF-8. It panics for what has no JSON.
+// Encode returns v as JSON without HTML escapes, in valid UTF-8. It panics if v cannot be encoded.
 func Encode(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -74,5 +76,5 @@ func Encode(v any) []byte {
 	if out := bytes.TrimSuffix(b.Bytes(), []byte("\n")); utf8.Valid(out) {
 		return out
 	}
-	return bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD")) // of JSON that came from outside
+	return bytes.ToValidUTF8(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("\uFFFD")) // for JSON that came from outside
 }

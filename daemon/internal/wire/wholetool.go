@@ -7,11 +7,11 @@ import (
 	"cursord/sessions"
 )
 
-// A wholeTool is a tool call as it is kept for item/read, with nothing cut. An output that is a string in the result
-// is kept once: outputs may be as long as files.
+// A wholeTool is a tool call as it is kept for item/read, with nothing cut. If the output is also a string in the result, it
+// is kept once, because an output may be as long as a file.
 type wholeTool struct {
 	sessions.Tool
-	OutputAt []int `json:"outputAt,omitempty"` // where in Result the string stands that is the output
+	OutputAt []int `json:"outputAt,omitempty"` // where in Result the output is
 }
 
 // encodeTool returns a tool in the form that DecodeTool takes.
@@ -28,14 +28,14 @@ func encodeTool(tool *sessions.Tool) []byte {
 	if tool.Result == nil {
 		return head
 	}
-	// By hand, because an encoder would make several copies.
+	// Written by hand, because an encoder would make several copies.
 	const name = `,"result":`
 	out := make([]byte, 0, len(head)+len(name)+len(tool.Result))
 	out = append(append(out, head[:len(head)-1]...), name...)
 	return append(append(out, tool.Result...), '}')
 }
 
-// DecodeTool returns the whole tool of what CutTool has returned beside it.
+// DecodeTool returns the whole tool from the detail that CutTool has returned.
 func DecodeTool(raw []byte) (*sessions.Tool, error) {
 	var whole wholeTool
 	if err := json.Unmarshal(raw, &whole); err != nil {
