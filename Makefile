@@ -3,10 +3,16 @@
 GO        ?= go
 LDFLAGS   := -s -w
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+# Those whose program "make check" links too, one of each other system.
+LINKED    := darwin/arm64 windows/amd64
 FUZZTIME  ?= 30s
 COUNT     ?= 6
 MINUTES   ?= 10
 KILLS     ?= 1000
+# One way to compile all, but for the race detector, which needs cgo: what one target has built serves the others, and another
+# clone as well.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # The tests by processes: those of all subjects but what time decides, and those in which most goes on at a time. "go test" takes
 # packages as they are named, so what takes longest comes first.
 TESTS     := ./cmd/cursord/tests
@@ -16,7 +22,7 @@ PACKAGES  := { printf './%s\n' sessions agent rpc daemon/copytree diffs; $(GO) l
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # Processes with the race detector would end a second late; vet is a part of "make check".
-RACE       = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=atexit_sleep_ms=0 $(GO) test -race -vet=off -timeout 20m
+RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=atexit_sleep_ms=0 $(GO) test -race -vet=off -timeout 20m
 PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
 
 .DEFAULT_GOAL := help
@@ -26,10 +32,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/cursord
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/cursord ./cmd/cursord
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/cursord ./cmd/cursord
 
 install: ## install cursord where "go install" puts programs
-	CGO_ENABLED=0 $(GO) install -trimpath -ldflags '$(LDFLAGS)' ./cmd/cursord
+	$(GO) install -ldflags '$(LDFLAGS)' ./cmd/cursord
 
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
@@ -40,10 +46,10 @@ picture: build ## draw the picture of README from a run of the demo
 	cd .ci/picture && $(GO) run . $(CURDIR)/$(PICTURE) '$$ cursord run' '$$ cursord stop' $(CURDIR)/bin/cursord demo
 
 undertest:
-	@CGO_ENABLED=0 $(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
+	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
 
 test: undertest ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
-	$(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
+	CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
 	$(RACE) -parallel 6 $$($(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
 	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
@@ -56,7 +62,7 @@ quick: undertest ## check in half a minute what breaks most often: format, vet, 
 	$(PLAIN) -run 'TestImportTable|TestReadme|InPages|TestFilesIn' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
-	$(GO) test -race -timeout 60m -parallel 4 ./...
+	CGO_ENABLED=1 $(GO) test -race -timeout 60m -parallel 4 ./...
 
 check: undertest ## check format, vet, staticcheck, the import table, generated files, Lua, Emacs Lisp and all platforms
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
@@ -68,9 +74,10 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 	@.ci/lua
 	@.ci/elisp
 	@.ci/vscode check
-	@for p in $(PLATFORMS); do \
+	$(GO) run ./.ci/compiles $(PLATFORMS)
+	@for p in $(LINKED); do \
 		echo "build $$p"; \
-		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
 	done
 
 editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder

@@ -117,14 +117,17 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 					return w.Joins().Call("session/import", world.Obj{"path": file, "workspace": other}, nil)
 				},
 			}
+			waiting := func() int {
+				var status api.Status
+				e.Must("daemon/status", nil, &status)
+				return status.Storage.Waiting
+			}
+			// What is answered may still be counted.
+			require.Eventually(t, func() bool { return waiting() == 0 }, world.Patience, time.Millisecond)
 			w.Put("../commits", "500ms")
 			begun := make(chan error, 1)
 			go func() { begun <- calls[first]() }()
-			require.Eventually(t, func() bool {
-				var status api.Status
-				e.Must("daemon/status", nil, &status)
-				return status.Storage.Waiting > 0
-			}, world.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return waiting() > 0 }, world.Patience, time.Millisecond)
 			delete(calls, first)
 			for second, call := range calls {
 				require.ErrorContains(t, call(), "turn", second)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
 	"syscall"
@@ -56,6 +57,9 @@ func (t tests) Run() int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+	}
+	if signal.Ignored(syscall.SIGHUP) { // as below nohup: what is started by a program that catches it is not deaf to it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
 
