@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets the editors and tools that the tests and "make check" of the plugins use.
+# Gets the editors that tests drive, and the tools that tests and "make check" use.
 #
 #   .ci/editors.sh [NAME...]        all that are known, without a NAME
 #
@@ -21,6 +21,9 @@ declare -A known=(
 	[gopls]='go:golang.org/x/tools/gopls@v0.23.0:golang.org/x/tools/gopls v0.23.'
 	[luacheck]='trixie:lua-check:Luacheck: 1.'
 	[stylua]='npm:@johnnymorganz/stylua@2.5.2:2.5.2'
+	[json2ts]='npm:json-schema-to-typescript@16.0.0:16.0.0'
+	[quicktype]='npm:quicktype@26.0.0:quicktype version 26.0.0'
+	[tsc]='npm:typescript@5.9.3:Version 5.9.3'
 )
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -208,6 +211,14 @@ from_npm_stylua() {
 	# The package is the formatter as WebAssembly, without a command.
 	cp "$here/stylua.mjs" "$root/stylua.mjs"
 	script "$run" "exec node '$root/stylua.mjs' \"\$@\""
+}
+
+# Commands of packages that are run as they are.
+from_npm_quicktype() { script "$run" "exec '$root/node_modules/.bin/quicktype' \"\$@\""; }
+from_npm_tsc() { script "$run" "exec '$root/node_modules/.bin/tsc' \"\$@\""; }
+from_npm_json2ts() {
+	script "$run" "[ \"\${1:-}\" != --version ] || exec echo '${what##*@}'
+exec '$root/node_modules/.bin/json2ts' \"\$@\""
 }
 
 get() {

@@ -19,6 +19,11 @@ func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (
 	return p.answer(version, agent)
 }
 
+// features are the names of what clients cannot tell from the methods: members, kinds and words that a daemon knows.
+func features() []string {
+	return []string{"addDirs", "autoReview", "conflictHunks", "diffSummary", "images", "isolation", "maybeYours", "recap", "sandbox"}
+}
+
 func (p *InitializeParams) answer(version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	if p.ProtocolVersion != nil && *p.ProtocolVersion != ProtocolVersion {
 		e := invalid("protocolVersion", fmt.Sprintf("%d is not supported; supported is %d", *p.ProtocolVersion, ProtocolVersion))
@@ -32,7 +37,7 @@ func (p *InitializeParams) answer(version string, agent api.AgentStatus) (Initia
 		ProtocolVersion: ProtocolVersion,
 		ServerInfo:      Info{Name: "cursord", Version: version},
 		Capabilities: Capabilities{
-			Methods: methodNames(), Notifications: notificationNames(),
+			Methods: methodNames(), Notifications: notificationNames(), Features: features(),
 			MaxMessageBytes: MaxMessage, MaxPromptBytes: MaxPrompt,
 		},
 		Agent: AgentInfo{State: agent.State, Version: agent.Version},

@@ -50,6 +50,7 @@ type InitializeResult struct {
 type Capabilities struct {
 	Methods         []string `json:"methods"` // sorted
 	Notifications   []string `json:"notifications"`
+	Features        []string `json:"features"` // sorted
 	MaxMessageBytes int      `json:"maxMessageBytes"`
 	MaxPromptBytes  int      `json:"maxPromptBytes"`
 }

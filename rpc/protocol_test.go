@@ -128,9 +128,7 @@ func TestProtocolNamesEverything(t *testing.T) {
 	for _, name := range append(methodNames(), notificationNames()...) {
 		require.Contains(t, string(page), fmt.Sprintf("`%s`", name))
 	}
-	var file schemaFile
-	require.NoError(t, json.Unmarshal(schema(t), &file))
-	for kind, def := range file.Defs {
+	for kind, def := range schemaOf(t).Definitions {
 		if def.Properties == nil {
 			continue
 		}

@@ -51,32 +51,15 @@ func clientNotificationTypes() map[string]reflect.Type {
 	}
 }
 
-// The schema is a JSON Schema whose $defs hold every type, and which has beside them what the params and the result of
-// each method are, and the params of the notifications of the daemon and of its clients.
-type schemaFile struct {
-	Schema              string                     `json:"$schema"`
-	Title               string                     `json:"title"`
-	Methods             map[string]schemaOfMethod  `json:"methods"`
-	Notifications       map[string]schemaReference `json:"notifications"`
-	ClientNotifications map[string]schemaReference `json:"clientNotifications"`
-	Error               schemaReference            `json:"error"`
-	Defs                jsonschema.Definitions     `json:"$defs"`
-}
-
-type schemaOfMethod struct {
-	Params schemaReference `json:"params"`
-	Result schemaReference `json:"result"`
-}
-
-type schemaReference struct {
-	Ref string `json:"$ref"`
-}
-
 // wordsOf are the fields that are one of a few words, and no type of their own.
 var wordsOf = map[string][]string{
 	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.foundBy":           {"daemon", "client"},
+	"AgentStatus.agentEnv":          {"client"},
+	"AgentStatus.drivers":           {"print"},
+	"AgentStatus.options":           {"sandbox", "autoReview", "addDirs"},
+	"Capabilities.features":         features(),
 	"InitializeResult.agentEnv":     {"client"},
 	"Joined.agentEnv":               {"client"},
 	"CollectedSession.reason":       {"age", "count", "size"},
@@ -85,6 +68,7 @@ var wordsOf = map[string][]string{
 	"Diff.baseline":                 {"known", "unknown"},
 	"Diff.state":                    {"pending", "clean"},
 	"Hunk.kind":                     {"text", "file"},
+	"Hunk.state":                    {"conflict"},
 	"InitializeParams.trace":        {"off", "messages", "verbose"},
 	"Joined.replaced":               {"no", "now", "later"},
 	"LogMessage.level":              {"error", "warning", "info", "debug"},
@@ -95,6 +79,7 @@ var wordsOf = map[string][]string{
 	"SessionUpdateParams.isolation": {"none", "copy"},
 	"SessionUpdateParams.sandbox":   {"enabled", "disabled", "default"},
 	"SetTraceParams.value":          {"off", "messages", "verbose"},
+	"StatusMessage.level":           {"error", "warning", "info", "debug"},
 	"SubscribeParams.diffs":         {"full", "summary"},
 	"Todo.status":                   {"pending", "in_progress", "completed", "cancelled"},
 	"Tool.name":                     agent.ToolNames(),
@@ -141,7 +126,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 func schema(t *testing.T) []byte {
 	mapped := plain()
 	r := &jsonschema.Reflector{
-		Anonymous: true, AllowAdditionalProperties: true,
+		Anonymous: true, AllowAdditionalProperties: true, Namer: nameOf,
 		Mapper: func(typ reflect.Type) *jsonschema.Schema {
 			if mapped[typ] == nil {
 				return nil
@@ -150,55 +135,70 @@ func schema(t *testing.T) []byte {
 			return &s
 		},
 	}
-	for _, path := range []string{"messages.go", "notifications.go", "notify.go", "settrace.go", "errors.go", "../daemon/api", "../daemon/notification.go", "../sessions/objects.go"} {
-		require.NoError(t, r.AddGoComments("cursord/rpc", path))
-	}
-	file := schemaFile{
-		Schema: jsonschema.Version, Title: "cursord protocol, version 1",
-		Methods: map[string]schemaOfMethod{}, Notifications: map[string]schemaReference{},
-		ClientNotifications: map[string]schemaReference{}, Defs: jsonschema.Definitions{},
-	}
+	defs := jsonschema.Definitions{}
 	seen, asked := map[string]reflect.Type{}, map[string]reflect.Type{}
-	reference := func(typ reflect.Type, also ...map[string]reflect.Type) schemaReference {
+	reference := func(typ reflect.Type, also ...map[string]reflect.Type) *jsonschema.Schema {
 		s := r.ReflectFromType(typ)
-		maps.Copy(file.Defs, s.Definitions)
+		maps.Copy(defs, s.Definitions)
 		for _, types := range append(also, seen) {
 			collect(t, typ, types)
 		}
-		return schemaReference{"#/$defs/" + typ.Name()}
+		return refer(nameOf(typ))
 	}
+	roles := map[string][]string{} // of types: the parameters of this, the answer to that
+	as := func(typ reflect.Type, role string) { roles[nameOf(typ)] = append(roles[nameOf(typ)], role) }
+	pairs := jsonschema.Definitions{} // of parameters and a result
+	methods, sent, taken := members(), members(), members()
 	for name, m := range new(face).table().methods {
-		file.Methods[name] = schemaOfMethod{reference(m.params, asked), reference(m.result)}
+		addRequest(pairs, methods, name, reference(m.params, asked), reference(m.result))
+		as(m.params, "the parameters of "+name)
+		as(m.result, "the answer to "+name)
 	}
-	file.Methods["shutdown"] = schemaOfMethod{reference(reflect.TypeFor[None]()), schemaReference{"#/$defs/Null"}}
-	file.Defs["Null"] = &jsonschema.Schema{Type: "null"}
+	addRequest(pairs, methods, "shutdown", reference(reflect.TypeFor[None]()), &jsonschema.Schema{Type: "null"})
 	for name, typ := range notificationTypes() {
-		file.Notifications[name] = reference(typ)
+		add(sent, name, described(reference(typ), "the parameters of "+name))
+		as(typ, "the parameters of "+name)
 	}
 	for name, typ := range clientNotificationTypes() {
-		file.ClientNotifications[name] = reference(typ, asked)
+		add(taken, name, described(reference(typ, asked), "the parameters of "+name))
+		as(typ, "the parameters of "+name)
 	}
-	file.Error = reference(reflect.TypeFor[Error]())
+	failure := reference(reflect.TypeFor[Error]())
 	for field, list := range wordsOf {
-		name, member, _ := strings.Cut(field, ".")
-		require.Contains(t, file.Defs, name)
-		property, ok := file.Defs[name].Properties.Get(member)
-		require.True(t, ok, "no field %s", field)
+		property := propertyOf(t, defs, field)
+		if property.Type == "array" {
+			property = property.Items
+		}
 		property.Enum = words(list...).Enum
 	}
-	file.Defs["CancelParams"].Properties.Set("id", &jsonschema.Schema{
-		AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}, Description: "of the request",
-	})
+	for field, list := range numbersOf() {
+		propertyOf(t, defs, field).Enum = list
+	}
+	defs["CancelParams"].Properties.Set("id", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}})
 	for name, typ := range seen {
-		allowNull(file.Defs[name], typ)
+		allowNull(defs[name], typ)
 	}
 	for name, typ := range asked {
-		allowNullParams(file.Defs[name], typ)
+		allowNullParams(defs[name], typ)
 	}
-	addSummary(t, file.Defs)
-	raw, err := json.MarshalIndent(file, "", "  ")
+	addSummary(t, defs)
+	addDescriptions(t, defs, roles)
+	addUnions(t, defs)
+	maps.Copy(defs, pairs)
+	for name, def := range defs {
+		def.Title = name // for generators that know no names but titles
+	}
+	raw, err := json.MarshalIndent(rootOf(defs, methods, sent, taken, failure), "", "  ")
 	require.NoError(t, err)
 	return append(raw, '\n')
+}
+
+func propertyOf(t *testing.T, defs jsonschema.Definitions, field string) *jsonschema.Schema {
+	name, member, _ := strings.Cut(field, ".")
+	require.Contains(t, defs, name)
+	property, ok := defs[name].Properties.Get(member)
+	require.True(t, ok, "no field %s", field)
+	return property
 }
 
 // collect finds the structs that typ is made of, by the names they have in the schema.
@@ -207,11 +207,12 @@ func collect(t *testing.T, typ reflect.Type, seen map[string]reflect.Type) {
 	case reflect.Pointer, reflect.Slice:
 		collect(t, typ.Elem(), seen)
 	case reflect.Struct:
-		if plain()[typ] != nil || seen[typ.Name()] == typ {
+		name := nameOf(typ)
+		if plain()[typ] != nil || seen[name] == typ {
 			return
 		}
-		require.Nil(t, seen[typ.Name()], "two types %s", typ.Name())
-		seen[typ.Name()] = typ
+		require.Nil(t, seen[name], "two types %s", name)
+		seen[name] = typ
 		for i := range typ.NumField() {
 			collect(t, typ.Field(i).Type, seen)
 		}
@@ -248,7 +249,6 @@ func allowNullParams(s *jsonschema.Schema, typ reflect.Type) {
 // addSummary adds what diff/changed has where a client has subscribed with diffs: "summary".
 func addSummary(t *testing.T, defs jsonschema.Definitions) {
 	summary := *defs["Diff"]
-	summary.Description = "A DiffSummary is a Diff without its hunks."
 	summary.Properties = jsonschema.NewProperties()
 	for pair := defs["Diff"].Properties.Oldest(); pair != nil; pair = pair.Next() {
 		if pair.Key != "hunks" {
@@ -257,9 +257,7 @@ func addSummary(t *testing.T, defs jsonschema.Definitions) {
 	}
 	summary.Required = slices.DeleteFunc(slices.Clone(summary.Required), func(name string) bool { return name == "hunks" })
 	defs["DiffSummary"] = &summary
-	diff, ok := defs["DiffChanged"].Properties.Get("diff")
-	require.True(t, ok)
-	defs["DiffChanged"].Properties.Set("diff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{diff, {Ref: "#/$defs/DiffSummary"}}})
+	defs["DiffChanged"].Properties.Set("diff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{refer("Diff"), refer("DiffSummary")}})
 }
 
 // upToDate fails with the first line that differs: a comparison of the whole files would fill the screen.

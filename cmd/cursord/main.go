@@ -145,7 +145,7 @@ terminals and scripts. Begin with: cursord trust && cursord run "…"
 		}},
 		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
 		{"other", "Other:", []*cobra.Command{demoCommand(), manCommand(), versionCommand()}},
-		{"", "", []*cobra.Command{callCommand(), fakeAgentCommand(inject), serveCommand(inject)}},
+		{"", "", []*cobra.Command{callCommand(), fakeAgentCommand(inject), schemaCommand(), serveCommand(inject)}},
 	} {
 		if g.id != "" {
 			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

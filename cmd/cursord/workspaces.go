@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
-	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -30,25 +29,7 @@ func workspacesCommand() *cobra.Command {
 		if asJSON {
 			return term.PrintJSON(c.OutOrStdout(), list)
 		}
-		if len(list.Workspaces) == 0 {
-			fmt.Fprintln(c.ErrOrStderr(), "no workspaces yet")
-			return nil
-		}
-		rows := [][]string{{"SESSIONS", "RUNNING", "HUNKS", "TRUSTED", "WORKSPACE"}}
-		for _, w := range list.Workspaces {
-			trusted := "no"
-			if w.Trusted {
-				trusted = "yes"
-			}
-			rows = append(rows, []string{
-				fmt.Sprint(w.Sessions), fmt.Sprint(w.Running), fmt.Sprint(w.PendingHunks), trusted, term.Clean(w.Workspace),
-			})
-		}
-		term.Table(c.OutOrStdout(), rows)
-		if copies := copyRows(list.Workspaces, time.Now()); len(copies) > 1 {
-			fmt.Fprintln(c.OutOrStdout())
-			term.Table(c.OutOrStdout(), copies)
-		}
+		listing.Workspaces(c.OutOrStdout(), c.ErrOrStderr(), list.Workspaces)
 		return nil
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -98,15 +79,4 @@ func pendingRoots(ctx context.Context) ([]string, error) {
 		}
 	}
 	return roots, nil
-}
-
-// copyRows lists the copies of workspaces in which agents work.
-func copyRows(list []api.WorkspaceInfo, now time.Time) [][]string {
-	rows := [][]string{{"COPY OF SESSION", "SIZE", "USED", "IN"}}
-	for _, w := range list {
-		for _, c := range w.Copies {
-			rows = append(rows, []string{term.Clean(c.SessionID), term.Size(c.Bytes), term.Ago(c.UsedAt.Time, now), term.Clean(c.Path)})
-		}
-	}
-	return rows
 }

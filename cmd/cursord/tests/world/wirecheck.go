@@ -159,12 +159,12 @@ func (c *wireCheck) message(fromClient bool, raw json.RawMessage) {
 	case fromClient && m.Method != nil && m.ID != nil:
 		c.asked[string(m.ID)] = askedFor{*m.Method, m.Params}
 	case fromClient && m.Method != nil:
-		if at := "/clientNotifications/" + pointer(*m.Method); !c.hostile && wireSchemas().has(at) {
+		if at := "/$defs/ClientNotifications/properties/" + pointer(*m.Method); !c.hostile && wireSchemas().has(at) {
 			c.fits(at, m.Params, *m.Method)
 		}
 	case fromClient: // responses, and what is no message
 	case m.Method != nil:
-		c.fits("/notifications/"+pointer(*m.Method), m.Params, *m.Method)
+		c.fits("/$defs/Notifications/properties/"+pointer(*m.Method), m.Params, *m.Method)
 	default:
 		c.response(m.ID, m.Result, m.Error)
 	}
@@ -174,7 +174,7 @@ func (c *wireCheck) response(id, result, failure json.RawMessage) {
 	q, known := c.asked[string(id)]
 	delete(c.asked, string(id))
 	if failure != nil {
-		c.fits("/error", failure, "the error of "+q.method)
+		c.fits("/properties/error", failure, "the error of "+q.method)
 		var e struct{ Code int }
 		_ = json.Unmarshal(failure, &e)
 		if slices.Contains([]int{rpc.CodeInvalidParams, rpc.CodeInvalidRequest, rpc.CodeMethodNotFound, rpc.CodeCancelled, rpc.CodeUnavailable}, e.Code) {
@@ -184,7 +184,11 @@ func (c *wireCheck) response(id, result, failure json.RawMessage) {
 	if !known || c.hostile {
 		return // it was asked before somebody recorded it; or other requests have its id
 	}
-	at := "/methods/" + pointer(q.method)
+	name := ""
+	for word := range strings.SplitSeq(q.method, "/") {
+		name += strings.ToUpper(word[:1]) + word[1:]
+	}
+	at := "/$defs/" + name + "Request/properties"
 	c.fits(at+"/params", q.params, "the parameters of "+q.method)
 	if failure == nil {
 		c.fits(at+"/result", result, "the result of "+q.method)
