@@ -32,7 +32,7 @@ local function plug(modes, name, rhs, expr)
   )
 end
 local plain =
-  { 'chat', 'review', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview', 'overlay' }
+  { 'chat', 'review', 'patch', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview', 'overlay' }
 for _, name in ipairs(plain) do
   plug('n', name, '<Cmd>Cursord ' .. name .. '<CR>')
 end
@@ -70,6 +70,8 @@ local links = {
   CursordMaybeText = 'DiagnosticWarn',
   CursordSignMaybe = 'DiagnosticWarn',
   CursordNote = 'Comment',
+  CursordFile = 'Title',
+  CursordRange = 'Special',
   CursordChatTool = 'Comment',
   CursordChatDone = 'DiagnosticOk',
   CursordChatFailed = 'DiagnosticError',

@@ -69,7 +69,7 @@ end
 
 --- @param buf integer
 --- @param keys { [1]: string, [2]: string|string[], [3]: string, [4]: fun()|string }[] what, key, modes, act
-local function map(buf, keys)
+function M.map(buf, keys)
   for _, key in ipairs(keys) do
     local about, lhs, modes, act = unpack(key)
     for _, one in
@@ -85,7 +85,7 @@ local function map(buf, keys)
 end
 
 --- Lists the keys of this buffer.
-local function help()
+function M.help()
   local lines, seen = {}, {}
   for _, mode in ipairs({ 'n', 'i' }) do
     for _, one in ipairs(api.nvim_buf_get_keymap(0, mode)) do
@@ -103,14 +103,14 @@ end
 
 --- @param buf integer a transcript
 function M.transcript(buf)
-  map(buf, {
+  M.map(buf, {
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'the next prompt', ']]', 'n', prompt('') },
     { 'the prompt before', '[[', 'n', prompt('b') },
     { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },
     { 'yank the block of code', 'gy', 'n', yank_block },
-    { 'these keys', 'g?', 'n', help },
+    { 'these keys', 'g?', 'n', M.help },
   })
 end
 
@@ -166,12 +166,12 @@ end
 
 --- @param buf integer an input
 function M.input(buf)
-  map(buf, {
+  M.map(buf, {
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'what was sent before', '<Up>', 'ni', history(buf, -1, '<Up>') },
     { 'what was sent after', '<Down>', 'ni', history(buf, 1, '<Down>') },
-    { 'these keys', 'g?', 'n', help },
+    { 'these keys', 'g?', 'n', M.help },
   })
   hint(buf)
   api.nvim_buf_attach(buf, false, {

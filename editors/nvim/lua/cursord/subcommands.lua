@@ -25,18 +25,28 @@ local function selection(args)
   end
 end
 
+local function file_here(args)
+  local buf = api.nvim_get_current_buf()
+  local other = require('cursord.review.places').others[buf]
+  if other then
+    return other.path(api.nvim_win_get_cursor(0)[1] - 1)
+  end
+  local doc = require('cursord.docs').get(buf)
+  return doc and doc.ws == args.ws and doc.rel or nil
+end
+
 --- @param verb 'accept'|'reject'
 local function decide(verb)
   --- @param args cursord.Args
   return function(args)
     local decisions = require('cursord.review.decide')
     local buf = api.nvim_get_current_buf()
-    local doc = require('cursord.docs').get(buf)
+    local path = file_here(args)
     if args.bang or args.rest == 'all' then
       decisions.all(verb, args.ws)
     elseif args.rest == 'file' then
-      if doc then
-        decisions.all(verb, args.ws, doc.rel)
+      if path then
+        decisions.all(verb, args.ws, path)
       else
         rpc.say('this is no file of the workspace', vim.log.levels.WARN)
       end
@@ -74,11 +84,6 @@ local function hunk_here(args)
     return places.parts(buf, args.range.first, args.range.last)[1]
   end
   return places.at(buf, api.nvim_win_get_cursor(0)[1] - 1)
-end
-
-local function file_here(args)
-  local doc = require('cursord.docs').get(api.nvim_get_current_buf())
-  return doc and doc.ws == args.ws and doc.rel or nil
 end
 
 local hunk_choices = { 'hunk', 'file', 'all' }
@@ -135,6 +140,26 @@ local subs = {
         args.ws,
         args.rest == 'file' and file_here(args) or nil
       )
+    end,
+  },
+  patch = {
+    reviews = 'all',
+    rest = true,
+    complete = { 'all', 'turn' },
+    run = function(args)
+      local turn --- @type cursord.Turn?
+      if args.rest == 'turn' then
+        for _, one in pairs(args.ws.turns) do
+          local latest = not turn or one.createdAt > turn.createdAt
+          turn = one.sessionId == args.ws.current and latest and one or turn
+        end
+        if not turn then
+          return rpc.say('the chat has no turn yet', vim.log.levels.WARN)
+        end
+      elseif args.rest ~= '' and args.rest ~= 'all' then
+        return rpc.say(('%q is neither turn nor all'):format(args.rest), vim.log.levels.ERROR)
+      end
+      require('cursord.review.buffer').open(args.ws, turn and turn.id)
     end,
   },
   accept = {

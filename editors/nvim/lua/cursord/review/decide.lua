@@ -135,6 +135,7 @@ end
 --- @field both? boolean of a conflict, the person's lines stay in front of the agent's
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
+--- @field turn? string of everything, what this turn had a part in
 --- @field skipped? cursord.Skipped[] what was chosen and is left
 
 local deciding = {} --- @type table<string, true> by hunk
@@ -160,6 +161,10 @@ local function set_deciding(ws, parts, gone)
     end
   end
   require('cursord.review.quickfix').refresh(ws)
+  local buffer = package.loaded['cursord.review.buffer']
+  if buffer then
+    buffer.refresh(ws)
+  end
 end
 
 local function finish(verb, ws, opts, ok, applied, skipped)
@@ -239,7 +244,10 @@ end
 function M.all(verb, ws, path, opts)
   opts = opts or {}
   in_turn(ws, function(done)
-    send(verb, ws, path and { path = path } or { all = true }, nil, function(ok, applied, skipped)
+    local selector = path and { path = path }
+      or opts.turn and { turnId = opts.turn }
+      or { all = true }
+    send(verb, ws, selector, nil, function(ok, applied, skipped)
       finish(verb, ws, opts, ok, applied, skipped)
       done()
     end)
@@ -314,15 +322,15 @@ end
 --- @param comment? string
 --- @param both? boolean of a conflict, the person's lines stay in front of the agent's
 function M.at(verb, buf, row, comment, both)
-  local doc, places = docs.get(buf), require('cursord.review.places')
-  local place = places.at(buf, row)
-  if not doc or not place then
+  local places = require('cursord.review.places')
+  local ws, place = places.workspace(buf), places.at(buf, row)
+  if not ws or not place then
     rpc.say('there is no hunk here', vim.log.levels.WARN)
     return
   end
   local win = vim.api.nvim_get_current_win()
   local from, to = vim.api.nvim_win_get_cursor(win), nil
-  M.parts(verb, doc.ws, { { id = place.id, hunk = place.hunk } }, {
+  M.parts(verb, ws, { { id = place.id, hunk = place.hunk } }, {
     comment = comment,
     both = both,
     after = function(ok)
@@ -346,24 +354,24 @@ end
 --- @param last integer
 --- @param comment? string
 function M.range(verb, buf, first, last, comment)
-  local doc = docs.get(buf)
-  local parts = doc and require('cursord.review.places').parts(buf, first, last) or {}
-  if not doc or #parts == 0 then
+  local places = require('cursord.review.places')
+  local ws, parts = places.workspace(buf), places.parts(buf, first, last)
+  if not ws or #parts == 0 then
     rpc.say('there is no hunk in these lines', vim.log.levels.WARN)
     return
   end
   local skipped = {}
-  local diff = doc.ws.diffs[doc.rel]
-  if verb == 'reject' and #parts > 1 and diff then
-    local left = author.left(diff)
+  if verb == 'reject' and #parts > 1 then
     parts = vim.tbl_filter(function(part)
-      if left[part.id] then
+      local _, diff = counts.find(ws, part.id)
+      local left = diff and author.left(diff)[part.id]
+      if diff and left then
         skipped[#skipped + 1] = { path = diff.path, hunk = part.id, kind = 'maybeYours' }
       end
-      return not left[part.id]
+      return not left
     end, parts)
   end
-  M.parts(verb, doc.ws, parts, { comment = comment, skipped = skipped })
+  M.parts(verb, ws, parts, { comment = comment, skipped = skipped })
 end
 
 return M

@@ -32,7 +32,7 @@ M.ns, M.ns_words = ns, ns_words
 --- The row of a hunk's first line, with those around it, in the file.
 --- @param hunk cursord.Hunk
 --- @return integer
-local function first_row(hunk)
+function M.first_row(hunk)
   local start, count = hunk.newStart, hunk.newLines
   if hunk.isolated then
     start, count = hunk.oldStart, hunk.oldLines
@@ -51,7 +51,7 @@ end
 --- @param hunk cursord.Hunk
 --- @return integer
 function M.row(hunk)
-  local row = first_row(hunk)
+  local row = M.first_row(hunk)
   for _, line in ipairs(hunk.lines) do
     if line:sub(1, 1) ~= ' ' then
       break
@@ -66,7 +66,7 @@ end
 --- @return cursord.Group[] groups
 --- @return { row: integer, text: string }[] present the lines that must be there
 function M.parse(hunk)
-  local row = first_row(hunk)
+  local row = M.first_row(hunk)
   local isolated, maybe = hunk.isolated or false, author.maybe_yours(hunk)
   local elsewhere = isolated and '+' or '-'
   local groups, present, group, before, changed = {}, {}, nil, ' ', 0

@@ -5,6 +5,14 @@ local view = require('cursord.review.view')
 local api = vim.api
 local M = {}
 
+--- Buffers that show hunks, and are not of a file.
+--- @class cursord.Elsewhere
+--- @field ws cursord.Workspace
+--- @field path fun(row: integer): string?
+--- @field hunk fun(row: integer): cursord.Hunk?
+--- @field parts fun(first: integer, last: integer): cursord.Part[]
+M.others = {} --- @type table<integer, cursord.Elsewhere>
+
 --- @class cursord.Place
 --- @field id string
 --- @field hunk cursord.Hunk
@@ -48,11 +56,24 @@ function M.cursor_row(buf, place_)
   return math.min(place_.first, api.nvim_buf_line_count(buf) - 1)
 end
 
+--- The workspace of a buffer that shows hunks.
+--- @param buf integer
+--- @return cursord.Workspace?
+function M.workspace(buf)
+  local of = M.others[buf] or require('cursord.docs').get(buf)
+  return of and of.ws
+end
+
 --- The hunk at a row: the one that has it, else one whose deleted lines are shown beside it.
 --- @param buf integer
 --- @param row integer
 --- @return cursord.Place?
 function M.at(buf, row)
+  local other = M.others[buf]
+  if other then
+    local part = other.hunk(row)
+    return part and { id = part.id, hunk = part, first = row, last = row }
+  end
   local beside --- @type cursord.Place?
   for _, shown in ipairs(view.within(buf, row - 1, row + 1)) do
     local p = place_of(buf, shown)
@@ -79,6 +100,9 @@ end
 --- @param last integer
 --- @return cursord.Part[]
 function M.parts(buf, first, last)
+  if M.others[buf] then
+    return M.others[buf].parts(first, last)
+  end
   local shown = view.get(buf)
   local out = {}
   local count = api.nvim_buf_line_count(buf)

@@ -5,6 +5,7 @@ local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
 local nav = require('cursord.review.nav')
+local patch = require('cursord.review.patch')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -13,30 +14,13 @@ local M = {}
 
 local title = 'Cursord review'
 
---- What became of a file as a whole, in words: "mode 100644 → 100755".
---- @param diff cursord.Diff
---- @return string
-local function became(diff)
-  local kind = diff.oldMode and diff.kind ~= 'created' and diff.kind ~= 'deleted' and 'mode'
-    or diff.kind
-  if kind == 'mode' then
-    return ('mode %s → %s'):format(diff.oldMode or '?', diff.newMode or '?')
-  elseif kind == 'symlink' then
-    return ('link %s → %s'):format(diff.oldTarget or '(none)', diff.newTarget or '(none)')
-  elseif kind == 'renamed' and diff.oldPath then
-    return 'renamed from ' .. diff.oldPath
-  end
-  return kind
-end
-
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
 local function text_of(diff, hunk)
-  local added, removed, first = 0, 0, nil
+  local added, removed = patch.counts({ hunk })
+  local first --- @type string?
   for _, line in ipairs(hunk.lines) do
     local sign = line:sub(1, 1)
-    added = added + (sign == '+' and 1 or 0)
-    removed = removed + (sign == '-' and 1 or 0)
     if sign ~= ' ' and (not first or sign == '+' and first:sub(1, 1) == '-') then
       first = line
     end
@@ -45,7 +29,7 @@ local function text_of(diff, hunk)
   local made = (by == '' and '' or ' by ' .. by)
     .. (author.maybe_yours(hunk) and ' (may be yours)' or '')
   if hunk.kind == 'file' and diff.kind ~= 'modified' then
-    return became(diff)
+    return patch.became(diff)
       .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
       .. made
   end
