@@ -126,6 +126,7 @@ function M.draw(self)
   vim.bo[self.buf].modifiable, vim.bo[self.buf].modified = false, false
   for win, at in pairs(cursors) do
     api.nvim_win_set_cursor(win, { math.max(at[1], 1), at[2] })
+    vim.wo[win][0].foldmethod = 'expr' -- Neovim looks at what has changed alone, and gets lines behind it wrong
   end
 end
 
