@@ -20,7 +20,7 @@ import (
 	"strings"
 )
 
-//go:embed nvim/plugin nvim/lua nvim/ftplugin nvim/doc emacs/*.el emacs/*.info emacs/dir
+//go:embed nvim/plugin nvim/lua nvim/ftplugin nvim/syntax nvim/doc emacs/*.el emacs/*.info emacs/dir
 var plugins embed.FS
 
 // Names lists the editors that there are plugins for.

@@ -1,5 +1,3 @@
--- Not by treesitter, which takes most of a second for a long transcript, at each change of it.
-vim.bo.syntax = 'markdown'
 vim.keymap.set('n', 'gp', function()
   local session = vim.api.nvim_buf_get_name(0):match('^cursord://chat/(.*)$')
   local shown = session and require('cursord.transcript').of(session)

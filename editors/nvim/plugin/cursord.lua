@@ -72,6 +72,7 @@ local links = {
   CursordNote = 'Comment',
   CursordFile = 'Title',
   CursordRange = 'Special',
+  CursordLink = 'Underlined',
   CursordChatTool = 'Comment',
   CursordChatDone = 'DiagnosticOk',
   CursordChatFailed = 'DiagnosticError',

@@ -100,10 +100,9 @@ First words
 
 - an item
 
-✗ make (failed)
-  │ one
-  │ two
-  │ exit code 2
+✗ make (exit status 2)
+    one
+    two
 
 Last words`)
 		n.until("the end", "return require('cursord').statusline() == ''")

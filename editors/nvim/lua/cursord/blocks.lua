@@ -18,6 +18,8 @@ local interval = 40
 --- @field text string[] the pieces of that text, while it grows
 --- @field seq integer of the object that it shows
 --- @field unwritten string[]
+--- @field tool? cursord.ToolLines what is shown of a tool call
+--- @field item? string the id of that
 
 --- @class cursord.Blocks
 --- @field buf integer
@@ -178,11 +180,12 @@ end
 
 --- @param block cursord.Block
 --- @param lines string[]
+--- @return boolean # whether they are others than before
 function Blocks:replace(block, lines)
   local row, last = self:row(block), end_of(self, block)
   local first = row + block.gap
   if vim.deep_equal(api.nvim_buf_get_lines(self.buf, first, last, false), lines) then
-    return
+    return false
   end
   self:edit(function()
     api.nvim_buf_clear_namespace(self.buf, ns, first + 1, last)
@@ -195,6 +198,38 @@ function Blocks:replace(block, lines)
     api.nvim_buf_set_extmark(self.buf, ns, row, 0, { id = block.mark })
     colour(self, first)
   end)
+  return true
+end
+
+--- Colours lines of a block.
+--- @param block cursord.Block
+--- @param groups table<integer, string> by number of the line
+function Blocks:paint(block, groups)
+  local first = self:row(block) + block.gap - 1
+  for n, group in pairs(groups) do
+    local row = first + n
+    api.nvim_buf_set_extmark(self.buf, ns, row, #'  │ ', {
+      end_row = row + 1,
+      end_col = 0,
+      hl_group = group,
+      hl_eol = group ~= 'CursordRange',
+      strict = false,
+    })
+  end
+end
+
+--- The block that has a row.
+--- @param row integer
+--- @return cursord.Block?
+--- @return integer # its first row, without empty lines
+function Blocks:at(row)
+  for i = #self.blocks, 1, -1 do
+    local first = self:row(self.blocks[i])
+    if first <= row then
+      return self.blocks[i], first + self.blocks[i].gap
+    end
+  end
+  return nil, 0
 end
 
 --- Puts what has come into the buffer.

@@ -358,31 +358,12 @@ workspace.on('session', function(ws)
   end
 end)
 
-workspace.on('turn', function(_, turn)
-  local shown = transcript.of(turn.sessionId)
-  if shown then
-    shown:turn(turn)
-  end
-end)
-
-quiet.on(function(_, turn)
-  local shown = transcript.of(turn.sessionId)
-  if shown then
-    shown:turn(turn)
-  end
-end)
-
-workspace.on('item', function(_, item)
-  local shown = transcript.of(item.sessionId)
-  if shown then
-    shown:item(item)
-  end
-end)
-
-workspace.on('delta', function(_, delta)
-  local shown = transcript.of(delta.sessionId)
-  if shown then
-    shown:delta(delta)
+-- The time that a turn has taken is in the bar above it.
+quiet.every(function()
+  for ws in pairs(panels) do
+    if windows(ws) then
+      return vim.cmd.redrawstatus({ bang = true })
+    end
   end
 end)
 

@@ -47,6 +47,67 @@ local function go_to_file()
   require('cursord.review.nav').go(ws, path, (tonumber(line) or 1) - 1)
 end
 
+--- @return cursord.Transcript?
+local function shown_here()
+  local session = api.nvim_buf_get_name(0):match('^cursord://chat/(.*)$')
+  return session and require('cursord.transcript').of(session)
+end
+
+--- The row of a call's first hunk that is still to be reviewed, or of the one that is nearest to a row.
+--- @param diff? cursord.Diff
+--- @param item string
+--- @param row? integer
+--- @return integer?
+local function row_of_hunk(diff, item, row)
+  local marks, best = require('cursord.review.marks'), nil
+  for _, hunk in ipairs(diff and diff.hunks or {}) do
+    for _, source in ipairs(hunk.sources or {}) do
+      local at = source.itemId == item and marks.row(hunk)
+      if at and (not best or row and math.abs(at - row) < math.abs(best - row)) then
+        best = at
+      end
+    end
+  end
+  return best
+end
+
+--- Goes to what the cursor is on: the hunk of an edit, or a file that is named; of other calls it unfolds what they said.
+local function follow()
+  local ws, shown = here(), shown_here()
+  local block, n = nil, 0
+  if shown then
+    block, n = shown:call_at(api.nvim_win_get_cursor(0)[1] - 1)
+  end
+  local path = block and block.tool.path
+  if not ws or not block then
+    return go_to_file()
+  elseif not path then
+    return #block.tool.lines > 1 and pcall(vim.cmd.normal, { 'za', bang = true }) or go_to_file()
+  end
+  if vim.startswith(path, ws.root .. '/') then
+    path = path:sub(#ws.root + 2)
+  end
+  local row = block.tool.rows[n]
+  local at = row_of_hunk(ws.diffs[path], block.item, row) or row or 0
+  if not vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) and not ws.diffs[path] then
+    return message.note('there is no file of that name any more: ' .. path)
+  end
+  require('cursord.review.nav').go(ws, path, at)
+end
+
+--- Unfolds what a call said, or folds it again; reads first what was cut of it.
+local function unfold()
+  local shown = shown_here()
+  local block = shown and shown:call_at(api.nvim_win_get_cursor(0)[1] - 1)
+  if shown and block and block.tool.cut then
+    shown:read_whole(block, function()
+      pcall(vim.cmd.normal, { 'zo', bang = true })
+    end)
+  else
+    pcall(vim.cmd.normal, { 'za', bang = true })
+  end
+end
+
 --- Yanks the lines between the fences around the cursor.
 local function yank_block()
   local row, last = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
@@ -109,6 +170,8 @@ function M.transcript(buf)
     { 'the next prompt', ']]', 'n', prompt('') },
     { 'the prompt before', '[[', 'n', prompt('b') },
     { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },
+    { 'go to the hunk, or to the file', '<CR>', 'n', follow },
+    { 'unfold, or fold', { '<Tab>', 'za' }, 'n', unfold },
     { 'yank the block of code', 'gy', 'n', yank_block },
     { 'these keys', 'g?', 'n', M.help },
   })

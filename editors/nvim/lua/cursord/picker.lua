@@ -1,30 +1,14 @@
 --- Choosing among sessions, models and modes, by vim.ui.select.
 local chat = require('cursord.chat')
 local rpc = require('cursord.rpc')
+local times = require('cursord.times')
 
 local M = {}
-
-local function age(time)
-  local y, mo, d, h, mi, s = time:match('(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)')
-  if not y then
-    return ''
-  end
-  local utc = os.time({ year = y, month = mo, day = d, hour = h, min = mi, sec = s, isdst = false })
-  local now = os.date('!*t') --[[@as osdateparam]]
-  now.isdst = false
-  local seconds = os.difftime(os.time(now), utc)
-  for _, unit in ipairs({ { 86400, 'd' }, { 3600, 'h' }, { 60, 'min' } }) do
-    if seconds >= unit[1] then
-      return ('%d %s ago'):format(seconds / unit[1], unit[2])
-    end
-  end
-  return 'now'
-end
 
 --- @param session cursord.Session
 local function line(session)
   local title = session.title:gsub('%s*\n.*', ' …')
-  local state = session.state == 'idle' and age(session.updatedAt) or session.state
+  local state = session.state == 'idle' and times.age(session.updatedAt) or session.state
   return ('%s  (%d turn%s, %s%s)'):format(
     title,
     session.turns,

@@ -47,6 +47,14 @@ function M.on(listener)
   table.insert(listeners, listener)
 end
 
+local every = {} --- @type fun()[]
+
+--- Calls listener each second while turns run.
+--- @param listener fun()
+function M.every(listener)
+  table.insert(every, listener)
+end
+
 --- Looks at the time. Called every second while turns run.
 function M.tick()
   if timer and next(running) == nil then
@@ -62,6 +70,9 @@ function M.tick()
         listener(known.ws, known.turn)
       end
     end
+  end
+  for _, listener in ipairs(every) do
+    listener()
   end
 end
 

@@ -1,12 +1,13 @@
 --- A session's transcript: what is shown of its turns and their items.
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
+local tools = require('cursord.tools')
+local workspace = require('cursord.workspace')
 
 local api = vim.api
 local page = 300
 
---- Lines of what folds begin with this.
-local bar = '  │ '
+local bar = tools.bar
 
 --- @class cursord.Transcript: cursord.Blocks
 --- @field ws cursord.Workspace
@@ -74,48 +75,6 @@ function Transcript:forget()
   self:empty()
 end
 
-local function indented(text)
-  return vim.tbl_map(function(line)
-    return bar .. line
-  end, vim.split(text, '\n', { plain = true }))
-end
-
-local tool_icons = { running = '◌', completed = '✓' }
-local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
-
---- @param item cursord.Item
---- @param root string what paths are shown relative to
---- @return string[]
-local function tool_lines(item, root)
-  local tool = item.tool --[[@as cursord.Tool]]
-  local title = tool.title:gsub('%s*\n.*', ' …'):gsub(vim.pesc(root) .. '/', '')
-  local head = ('%s %s'):format(tool_icons[item.status] or '✗', title)
-  if item.status ~= 'running' and item.status ~= 'completed' then
-    -- Why something was not allowed is seen without unfolding.
-    local why = item.status == 'rejected' and tool.error and tool.error:match('[^\r\n]+')
-    head = ('%s (%s)'):format(head, why and item.status .. ': ' .. why or item.status)
-  end
-  local lines = { head }
-  local function add(text)
-    text = text and text:gsub('\r', ''):gsub('\n+$', '') or ''
-    if text ~= '' then
-      vim.list_extend(lines, indented(text))
-    end
-  end
-  if tool.command and tool.command:find('\n') then
-    add(tool.command)
-  end
-  add(tool.output)
-  add(tool.error)
-  if not tool.error and tool.exitCode and tool.exitCode ~= 0 then
-    add('exit status ' .. tool.exitCode)
-  end
-  for _, todo in ipairs(tool.todos or {}) do
-    add(('%s %s'):format(todo_icons[todo.status] or '[ ]', todo.content))
-  end
-  return lines
-end
-
 local function item_order(self, item)
   return ('%s %08d'):format(self.turns[item.turnId], item.index)
 end
@@ -152,14 +111,7 @@ function Transcript:item(item, read)
     return
   end
   if item.kind == 'tool' then
-    if block then
-      self:replace(block, tool_lines(item, self.ws.root))
-    else
-      local order = item_order(self, item)
-      block = self:insert(item.id, order, tool_lines(item, self.ws.root), true)
-    end
-    block.seq = item.seq
-    return
+    return self:tool(item, block)
   end
   local form = texts[item.kind]
   if not block then
@@ -170,6 +122,47 @@ function Transcript:item(item, read)
   end
   block.seq = item.seq
   self:set(block, form.head, item.text or '')
+end
+
+--- @param item cursord.Item
+--- @param block? cursord.Block
+function Transcript:tool(item, block)
+  local shown, fresh = tools.show(item, self.ws.root), true
+  if block then
+    fresh = self:replace(block, shown.lines)
+  else
+    block = self:insert(item.id, item_order(self, item), shown.lines, true)
+  end
+  block.seq, block.tool, block.item = item.seq, shown, item.id
+  if fresh then
+    self:paint(block, shown.groups)
+  end
+  if item.tool.todos and #item.tool.todos > 0 then
+    require('cursord.todos').take(self, item)
+  end
+end
+
+--- The tool call whose block has a row, if it has.
+--- @param row integer
+--- @return cursord.Block?
+--- @return integer # the number of the line in it
+function Transcript:call_at(row)
+  local block, first = self:at(row)
+  return block and block.tool and block or nil, row - first + 1
+end
+
+--- Reads all of a call of which only the beginning was told.
+--- @param block cursord.Block
+--- @param done fun()
+function Transcript:read_whole(block, done)
+  rpc.request('item/read', { itemId = block.item }, function(err, result)
+    if err then
+      return rpc.say_error(err)
+    elseif api.nvim_buf_is_valid(self.buf) then
+      self:tool(result.item, block)
+      done()
+    end
+  end)
 end
 
 --- Takes a piece of an item's text.
@@ -286,5 +279,27 @@ function Transcript:reload()
     self:load()
   end
 end
+
+--- @param event cursord.Event
+--- @param method 'turn'|'item'|'delta'
+local function pass(event, method)
+  workspace.on(event, function(_, object)
+    local shown = by_session[object.sessionId]
+    if shown then
+      shown[method](shown, object)
+    end
+  end)
+end
+
+pass('turn', 'turn')
+pass('item', 'item')
+pass('delta', 'delta')
+
+quiet.on(function(_, turn)
+  local shown = by_session[turn.sessionId]
+  if shown then
+    shown:turn(turn)
+  end
+end)
 
 return M

@@ -24,6 +24,9 @@
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
 --- @field background? string[] commands in the background that it only waits for
+--- @field usage? { inputTokens: integer, outputTokens: integer }
+--- @field startedAt? string
+--- @field endedAt? string
 --- @field createdAt string
 --- @field seq integer
 
@@ -47,6 +50,7 @@
 --- @field output? string
 --- @field outputTruncated? boolean
 --- @field error? string
+--- @field result? table
 --- @field todos? { id: string, content: string, status: string }[]
 
 --- @class cursord.Diff

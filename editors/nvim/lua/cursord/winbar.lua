@@ -1,4 +1,5 @@
 --- What is above the transcript: the session's title, what is special about it, and what goes on.
+local times = require('cursord.times')
 local turns = require('cursord.turns')
 
 local M = {}
@@ -21,6 +22,26 @@ local function plain(text)
   return (text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }))
 end
 
+--- How long the turn of a session runs, or what the last one has taken.
+--- @param ws cursord.Workspace
+--- @param id? string a session
+--- @return string # "1:20", or "12.3k → 1.2k tokens"
+local function taken(ws, id)
+  for _, turn in pairs(ws.turns) do
+    if turn.sessionId == id and turn.status == 'running' and turn.startedAt then
+      return times.elapsed(turn.startedAt)
+    end
+  end
+  for _, turn in pairs(ws.turns) do
+    local usage = turn.sessionId == id and turn.usage
+    if usage then
+      local out = times.thousands(usage.outputTokens or 0)
+      return ('%s → %s tokens'):format(times.thousands(usage.inputTokens or 0), out)
+    end
+  end
+  return ''
+end
+
 --- @param ws cursord.Workspace
 --- @param id? string a session
 --- @return string # for 'winbar'
@@ -35,6 +56,7 @@ function M.text(ws, id)
     of.addDirs and #of.addDirs > 0 and ('+%d dir'):format(#of.addDirs) or '',
     of.model or '',
     require('cursord.status').text(ws),
+    id and taken(ws, id) or '',
   }) do
     about[#about + 1] = text ~= '' and text or nil
   end

@@ -1,0 +1,85 @@
+//go:build unix
+
+package nvim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// todo is a call of the agent that tells its list of what is to be done, by its marks.
+func todo(call, marks string) string {
+	all := []string{}
+	for i, mark := range marks {
+		status := map[rune]string{'x': "TODO_STATUS_COMPLETED", '~': "TODO_STATUS_IN_PROGRESS", ' ': "TODO_STATUS_PENDING"}[mark]
+		all = append(all, fmt.Sprintf(`{"id":"%d","content":"step %d","status":"%s"}`, i, i+1, status))
+	}
+	return fmt.Sprintf(`{"type":"tool_call","subtype":"completed","call_id":%q,"tool_call":{"updateTodosToolCall":{"args":{},"result":{"success":{"todos":[%s]}}}}}`,
+		call, strings.Join(all, ","))
+}
+
+// TestNvimWhatTheChatShows looks at a chat while a turn works and after it: the patch of an edit, a failed command, the list of
+// what is to be done, the time, the tokens, and links; in colours, at 80 and 40 columns, on dark and on light.
+func TestNvimWhatTheChatShows(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 20: "agent 20a\nagent 20b\n"})
+		long := strings.Repeat("a line of a long file\n", 400)
+		w.PutAll(world.Tree{"f": before, "long": long})
+		output := `"stdout":"one\ntwo\nthree\nfour\nfive\n","stderr":""`
+		w.Plays(world.Lines(world.Edits("1", "f", before, after), world.Edits("2", "long", long, long+"the end\n"),
+			[]string{
+				`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`,
+				`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,` + output + `}}}}}`,
+				todo("t", "x~ "), world.Streams("See f:9 and lib/none.go:3."), world.Waits("go"), todo("u", "xx~"), world.Waits("on"), todo("v", "xxx"),
+				`{"type":"result","subtype":"success","is_error":false,"result":"ok","usage":{"inputTokens":12345,"outputTokens":678,"cacheReadTokens":0,"cacheWriteTokens":0}}`,
+			})...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, `vim.o.termguicolors, vim.o.lines = true, 50
+			vim.g.cursord = { chat = { position = 'below', height = 30 }, notify = { progress = false } }`, "f")
+		n.ex("Cursord ask do it")
+		n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done\n")
+		n.untilScreen("✗ make (exit status 2)\n    three\n    four\n    five\n")
+		require.Regexp(t, `do it +working, 3 hunks · 0:\d\d`, n.screen())
+		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ make")
+		w.Put("../go", "")
+		n.untilScreen("[~] step 3\n Cursor: 2 of 3 done")
+		w.Put("../on", "")
+		n.untilScreen("3 hunks · 12.3k → 678 tokens")
+		require.NotContains(t, n.screen(), "Cursor: 3 of 3", "all is done")
+		n.keys("<C-w>j")
+		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
+		n.keys("gg:call search('Edit f')<CR><Tab>")
+		for _, look := range []struct {
+			background string
+			columns    int
+		}{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}} {
+			n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns", look.background, look.columns)
+			n.untilScreen("✓ Edit f +3 −2\n  │ @@ -3,5 +3,5 @@\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n")
+			require.Equal(t, n.ground("CursordAdd"), strings.Fields(n.cell("+agent 5"))[2])
+			require.Equal(t, n.ground("CursordDelete"), strings.Fields(n.cell("-line 5"))[2])
+			require.Equal(t, n.ink("CursordChatDone"), strings.Fields(n.cell("✓ Edit f"))[0])
+			require.Equal(t, "CursordLink", n.lua("return vim.fn.synIDattr(vim.fn.synID(vim.fn.search('See f:9', 'nw'), 19, 1), 'name')"))
+		}
+		n.lua("vim.o.columns = 80")
+		// Only its first lines were told: it is read when somebody wants it.
+		n.keys("gg:call search('Edit long')<CR>zt<Tab>")
+		n.untilScreen("✓ Edit long +1 −0\n  │ @@ -399,2 +399,3 @@\n  │  a line of a long file\n  │  a line of a long file\n  │ +the end\n")
+		n.keys("gg/agent 20b<CR><CR>")
+		n.until("the hunk", "return vim.fn.expand('%') == 'f' and vim.fn.line('.') == 20")
+		n.ex("wincmd j")
+		n.keys("gg/f:9<CR><CR>")
+		n.until("the line", "return vim.fn.expand('%') == 'f' and vim.fn.line('.') == 9")
+		n.ex("wincmd j")
+		n.keys("gg:call search('make')<CR>zt<CR>") // what it said first
+		n.untilScreen("\n  │ one\n  │ two\n    three")
+		n.quiet()
+	})
+}

@@ -1,0 +1,154 @@
+--- Tool calls as lines of the chat: a line that is always seen, and what unfolds. Edits unfold to their patch.
+local M = {}
+
+local line_diff = vim.text and vim.text.diff or vim.diff
+
+--- Lines of what folds begin with this; those that are seen without unfolding, with as many blanks.
+M.bar, M.blank = '  │ ', '    '
+
+--- How many lines of a patch, and of a failed command, are shown.
+local patch_most, tail_most = 300, 3
+
+local tool_icons = { running = '◌', completed = '✓' }
+local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
+
+--- @class cursord.ToolLines
+--- @field lines string[]
+--- @field groups table<integer, string> what colours a line, by its number
+--- @field rows table<integer, integer> the row of the file that a line is about
+--- @field path? string that file
+--- @field cut? boolean reading the item gives more
+
+--- @param text any a member of what an edit reported
+--- @return string? # if it was not cut
+local function whole(text)
+  return type(text) == 'string' and not text:find('…%(%d+ bytes%)$') and text or nil
+end
+
+--- @param tool cursord.Tool
+--- @return table? # what an edit reported of its success
+local function success(tool)
+  local result = type(tool.result) == 'table' and tool.result or {}
+  if tool.name ~= 'edit' and tool.name ~= 'write' and tool.name ~= 'delete' then
+    return nil
+  end
+  return type(result.success) == 'table' and result.success or result
+end
+
+--- The lines of an edit as a patch has them, without the names of files; nil if it has not told them.
+--- @param of table
+--- @return string[]?
+--- @return boolean cut
+local function patch(of)
+  local before, after = of.beforeFullFileContent, of.afterFullFileContent
+  before = type(of.prevContent) == 'string' and of.prevContent or before
+  before, after = before ~= vim.NIL and before or nil, after ~= vim.NIL and after or nil
+  local old, new = whole(before), whole(after)
+  local text --- @type string?
+  if (before == nil or old) and (after == nil or new) and (old or new) then
+    text = line_diff(old or '', new or '', { ctxlen = 2 }) --[[@as string]]
+  else
+    text = whole(of.diffString)
+  end
+  local lines = {}
+  for _, line in ipairs(text and vim.split(text, '\r?\n') or {}) do
+    if line:find('^[-+ @]') and not line:find('^%-%-%- ') and not line:find('^%+%+%+ ') then
+      lines[#lines + 1] = line
+    end
+  end
+  if #lines > 0 then
+    return lines, false
+  end
+  return nil, type(before) == 'string' or type(after) == 'string' or type(of.diffString) == 'string'
+end
+
+local groups = { ['+'] = 'CursordAdd', ['-'] = 'CursordDelete', ['@'] = 'CursordRange' }
+
+--- @param out cursord.ToolLines
+--- @param tool cursord.Tool
+--- @return string # " +5 −3"
+local function add_patch(out, tool)
+  local of = success(tool)
+  if not of then
+    return ''
+  end
+  out.path = tool.paths and tool.paths[1]
+  local lines, cut = patch(of)
+  out.cut = cut
+  local added, removed, row = 0, 0, 0
+  for i, line in ipairs(lines or {}) do
+    local sign = line:sub(1, 1)
+    added, removed = added + (sign == '+' and 1 or 0), removed + (sign == '-' and 1 or 0)
+    row = sign == '@' and (tonumber(line:match('%+(%d+)')) or 1) - 1 or row
+    if i <= patch_most then
+      out.lines[#out.lines + 1] = M.bar .. line
+      out.groups[#out.lines], out.rows[#out.lines] = groups[sign], row
+    end
+    row = row + ((sign == '+' or sign == ' ') and 1 or 0)
+  end
+  if lines and #lines > patch_most then
+    out.lines[#out.lines + 1] = ('%s… and %d lines more'):format(M.bar, #lines - patch_most)
+  elseif cut then
+    out.lines[#out.lines + 1] = M.bar .. '… (<Tab> reads it)'
+  end
+  if not lines then
+    added, removed = tonumber(of.linesAdded) or 0, tonumber(of.linesRemoved) or 0
+  end
+  return added + removed > 0 and (' +%d −%d'):format(added, removed) or ''
+end
+
+--- @param todos { content: string, status: string }[]
+--- @return string[]
+function M.todos(todos)
+  return vim.tbl_map(function(todo)
+    local text = todo.content:gsub('%s*\n%s*', ' ')
+    return ('%s %s'):format(todo_icons[todo.status] or '[ ]', text)
+  end, todos)
+end
+
+--- @param item cursord.Item
+--- @param root string what paths are shown relative to
+--- @return cursord.ToolLines
+function M.show(item, root)
+  local tool = item.tool --[[@as cursord.Tool]]
+  local out = { lines = { '' }, groups = {}, rows = {} } --- @type cursord.ToolLines
+  local function add(lines, prefix)
+    for _, line in ipairs(lines) do
+      out.lines[#out.lines + 1] = (prefix or M.bar) .. line
+    end
+  end
+  local function split(text)
+    text = text and text:gsub('\r', ''):gsub('\n+$', '') or ''
+    return text ~= '' and vim.split(text, '\n', { plain = true }) or {}
+  end
+  local counts = add_patch(out, tool)
+  if tool.command and tool.command:find('\n') then
+    add(split(tool.command))
+  end
+  local status = item.status
+  local exit = tool.exitCode and tool.exitCode ~= 0 and status == 'failed' and tool.exitCode
+  local output, errors = split(tool.output), split(tool.error)
+  if exit then
+    -- How it ended is seen without unfolding.
+    status = 'exit status ' .. exit
+    errors = errors[1] == 'exit code ' .. exit and {} or errors
+    local said = vim.list_extend(vim.list_extend({}, output), errors)
+    local folded = math.max(#said - tail_most, 0)
+    add(vim.list_slice(said, 1, folded))
+    add(vim.list_slice(said, folded + 1), M.blank)
+  else
+    add(output)
+    add(errors)
+  end
+  add(M.todos(tool.todos or {}))
+  local title = tool.title:gsub('%s*\n.*', ' …'):gsub(vim.pesc(root) .. '/', '')
+  local head = ('%s %s%s'):format(tool_icons[item.status] or '✗', title, counts)
+  if item.status ~= 'running' and item.status ~= 'completed' then
+    local why = item.status == 'rejected' and tool.error and tool.error:match('[^\r\n]+')
+    head = ('%s (%s)'):format(head, why and status .. ': ' .. why or status)
+  end
+  out.lines[1] = head
+  return out
+end
+
+return M

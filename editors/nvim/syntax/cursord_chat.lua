@@ -1,0 +1,4 @@
+-- Not by treesitter, which takes most of a second for a long transcript, at each change of it.
+vim.cmd('runtime! syntax/markdown.vim')
+vim.cmd([[syntax match CursordLink /\f\+\.\w\+:\d\+\>/ containedin=ALL]])
+vim.b.current_syntax = 'cursord_chat'
