@@ -67,9 +67,9 @@ func installHelixCommand() *cobra.Command {
 		Long: `Add cursord to Helix's languages.toml, and keys to its config.toml. It shows what would change and asks; without a
 terminal and --yes it changes nothing. All else in these files stays as it is, to the byte.
 
-cursord becomes the first language server of each of the languages, before those that Helix has for them by default or you
-have given them. These are the languages for which a server is installed, Markdown and plain text; --languages names
-others instead, and "--languages all" means all that Helix knows. Those that have it already keep it.
+cursord becomes the first language server of all languages that Helix knows, before those that Helix has for them by default
+or you have given them. --languages names fewer; Markdown and diff, of which are the files that cursord itself shows, and the
+languages that have it already, are among them always.
 
 Run it again after an update of Helix: a list of servers in languages.toml replaces the default one.`,
 		Example: `  cursord editor install helix

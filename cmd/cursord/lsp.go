@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/export"
+	"cursord/cmd/cursord/internal/glance"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/filelist"
@@ -26,7 +27,8 @@ func lspCommand() *cobra.Command {
 		Use:   "lsp",
 		Short: "Be a language server on stdin and stdout, for Helix and other editors",
 		Long: `Be a language server on stdin and stdout: what agents changed is shown as diagnostics, decided by code actions, and asked
-for by commands. It joins the user's daemon, starting it if none runs, and the next one when that ends.
+for by commands. It joins the user's daemon, and the next one when that ends. If none runs it starts one for a command, or for a
+folder with something to review.
 
 Commands (workspace/executeCommand), with what they take; all of it is optional but the prompt:
 
@@ -35,12 +37,13 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.compose             open a file for a prompt of several lines, which is sent when it is saved
   cursord.accept, .reject     {"path", "line"} or {"hunks": [ID]}: the hunk there; without, where the cursor was last known
   cursord.acceptFile, .rejectFile {"path"}; cursord.acceptAll, .rejectAll
+  cursord.rejectComment       {"path", "line", "comment"}: reject, and tell the agent why; without a comment, open a file for it
   cursord.undo, .redo         take the last decision back, or make it again
   cursord.next, .prev         {"path", "line"}: go to the next hunk, in any file
   cursord.diff                open all that is to review as one file
   cursord.cancel              end the running turns
   cursord.new                 let the next prompt begin a new session
-  cursord.resume "SESSION"    go on with a session; without it, open the list of them
+  cursord.resume "SESSION"    go on with a session; without it, open the list of them; cursord.delete "SESSION"
   cursord.transcript          open what was said in the session
   cursord.allow, .deny, .trust answer the question whether the agent may work in the folder
   cursord.status              say what goes on
@@ -50,7 +53,7 @@ that cannot be told where to ask. A transcript that was opened goes on in its fi
 "liveTranscript" in the editor's buffer.
 
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
-are of new sessions; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
+are of new sessions; {"notify": false} says nothing at a turn's end; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -82,6 +85,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	}
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
 		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
+		Running: glance.Running, Pending: glance.Pending,
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // until then there is nothing to end well
 			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -107,6 +111,6 @@ func inProcess(ctx context.Context) io.ReadWriteCloser {
 // transcriptOf returns a session as Markdown.
 func transcriptOf(ctx context.Context, client *rpc.Client, session string) ([]byte, error) {
 	var b bytes.Buffer
-	err := export.Session(ctx, client, session, "markdown", &b)
+	err := export.Session(ctx, client, session, "chat", &b)
 	return b.Bytes(), err
 }

@@ -9,7 +9,7 @@ import (
 
 // BenchmarkInstall installs for as many languages as Helix has, and again, and takes it out.
 func BenchmarkInstall(b *testing.B) {
-	d := &Defaults{Commands: map[string]string{}}
+	d := &Defaults{}
 	for i := range 350 {
 		d.Languages = append(d.Languages, Language{Name: fmt.Sprint("language", i), Servers: []string{`"one"`, `"two"`}})
 	}

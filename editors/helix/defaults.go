@@ -17,14 +17,12 @@ import (
 // own languages.toml as text.
 type Defaults struct {
 	Languages []Language
-	Commands  map[string]string // programs, by the server's name
 }
 
 // A Language is one of Helix's languages.
 type Language struct {
 	Name    string
 	Servers []string // in TOML: names in quotes, or inline tables
-	names   []string
 }
 
 // ErrNoDefaults says that a file holds no list of languages.
@@ -82,15 +80,12 @@ func defaultsAt(text []byte) *Defaults {
 	if _, err := toml.Decode(string(text[:end]), &b); err != nil || len(b.Language) == 0 {
 		return nil
 	}
-	d := &Defaults{Commands: map[string]string{}}
-	for name, s := range b.Servers {
-		d.Commands[name] = s.Command
-	}
+	d := &Defaults{}
 	for _, l := range b.Language {
 		lang := Language{Name: l.Name}
 		for _, s := range l.Servers {
-			name, text := server(s)
-			lang.names, lang.Servers = append(lang.names, name), append(lang.Servers, text)
+			_, text := server(s)
+			lang.Servers = append(lang.Servers, text)
 		}
 		d.Languages = append(d.Languages, lang)
 	}

@@ -1,6 +1,7 @@
 package helix
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,7 +10,7 @@ import (
 
 // A piece is something that was put into a file, as far as it is needed to take it out again.
 type piece struct {
-	What string   `json:"what"` // "table", "pair" or "item"
+	What string   `json:"what"` // "table", "pair", "item" or "element", an inline table in the list of languages
 	Path []string `json:"path"` // of an item: its list's
 	Text string   `json:"text"` // of a table with what belongs to it from birth, of a value, of an item
 	Lead string   `json:"lead,omitempty"`
@@ -133,7 +134,7 @@ func (e *editing) set(path []string, value string) (done bool, err error) {
 		return false, nil
 	case s.inline != nil:
 		text := dotted(s.rest) + " = " + value
-		at := s.inline.end - 1
+		at := s.inline.start + 1
 		if n := len(s.inline.pairs); n > 0 {
 			at, text = s.inline.pairs[n-1].end, ", "+text
 		} else {
@@ -190,6 +191,19 @@ func (e *editing) addTable(path []string, text, comment string) error {
 // addItem puts an item first into a list.
 func (e *editing) addItem(path []string, list value, text string) error {
 	e.pieces = append(e.pieces, piece{What: "item", Path: path, Text: text})
+	return e.putFirst(list, text)
+}
+
+// addElement puts a language first into the list of inline tables that has them, on a line of its own.
+func (e *editing) addElement(path []string, list value, text string) error {
+	e.pieces = append(e.pieces, piece{What: "element", Path: path, Text: text})
+	if len(list.items) == 0 {
+		return e.replace(list.start+1, list.start+1, text)
+	}
+	return e.replace(list.items[0].start, list.items[0].start, text+","+e.eol+"  ")
+}
+
+func (e *editing) putFirst(list value, text string) error {
 	if len(list.items) == 0 {
 		return e.replace(list.start+1, list.start+1, text)
 	}
@@ -234,7 +248,10 @@ func (e *editing) removePair(s spot) error {
 		case len(s.inline.pairs) > 1:
 			return e.replace(start, s.inline.pairs[1].keyAt, "")
 		default:
-			return e.replace(s.inline.start+1, s.inline.end-1, "")
+			if e.text[start-1] == ' ' && e.text[end] == ' ' {
+				start, end = start-1, end+1 // as they came
+			}
+			return e.replace(start, end, "")
 		}
 	}
 	if behind := e.text[p.value.end:p.end]; strings.Contains(behind, "#") {
@@ -274,6 +291,24 @@ func (e *editing) removeTable(p piece) (done bool, err error) {
 		return true, e.replace(start, end, "")
 	}
 	return false, nil
+}
+
+// added returns what was put in, for a person who is to do it by hand: the tables and values that are new, one a line.
+func (e *editing) added() string {
+	var b strings.Builder
+	for _, p := range e.pieces {
+		switch p.What {
+		case "table":
+			b.WriteString(p.Text)
+		case "item":
+			fmt.Fprintf(&b, "# first in the list %s\n%s\n", dotted(p.Path), p.Text)
+		case "element":
+			fmt.Fprintf(&b, "# in the list language\n%s\n", p.Text)
+		default:
+			fmt.Fprintf(&b, "%s = %s\n", dotted(p.Path[len(p.Path)-1:]), p.Text)
+		}
+	}
+	return b.String()
 }
 
 // dotted writes a path as a key.

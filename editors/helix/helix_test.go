@@ -61,7 +61,6 @@ func TestDefaultsAreReadFromTheProgram(t *testing.T) {
 	require.Equal(t, []string{`"gopls"`, `"golangci-lint-lsp"`}, d.find("go").Servers)
 	require.Equal(t, []string{`"pyright"`, `{ name = "ruff", except-features = ["format"] }`}, d.find("python").Servers)
 	require.Empty(t, d.find("awk").Servers)
-	require.Equal(t, "golangci-lint-langserver", d.Commands["golangci-lint-lsp"])
 	_, err := ReadDefaults([]byte("#!/bin/sh\nexec /usr/lib/helix/hx\n"))
 	require.ErrorIs(t, err, ErrNoDefaults)
 }
@@ -69,7 +68,7 @@ func TestDefaultsAreReadFromTheProgram(t *testing.T) {
 func request(t *testing.T) Request {
 	return Request{
 		Version: "v1", Helix: Version{Year: 25, Month: 7, Patch: 1}, Defaults: defaults(t), Program: "cursord",
-		Installed: func(program string) bool { return program == "gopls" },
+		Languages: []string{"go", "text"},
 	}
 }
 
@@ -131,6 +130,10 @@ func (h home) decoded(name string) (m map[string]any) {
 func (h home) servers(language string) (names []string) {
 	h.t.Helper()
 	list, _ := h.decoded(languagesFile)["language"].([]map[string]any)
+	inline, _ := h.decoded(languagesFile)["language"].([]any)
+	for _, one := range inline {
+		list = append(list, one.(map[string]any))
+	}
 	for _, l := range list {
 		if servers, ok := l["language-servers"].([]any); ok && l["name"] == language {
 			names = nil
@@ -194,6 +197,45 @@ i = '@:lsp-workspace-command cursord.ask ""<left>'
 	require.False(t, p.Installed())
 }
 
+// TestAllLanguagesAreTheDefault: a person who names none gets cursord in every file, and who names some still gets it in the files
+// that cursord itself shows.
+func TestAllLanguagesAreTheDefault(t *testing.T) {
+	r := request(t)
+	r.Defaults.Languages = append(r.Defaults.Languages, Language{Name: "diff"})
+	r.Languages = nil
+	h := newHome(t, "", "")
+	require.Equal(t, []string{"go", "markdown", "python", "awk", "diff", "plaintext"}, h.install(r).Languages)
+	require.Equal(t, []string{"cursord", "pyright", "ruff"}, h.servers("python"))
+	require.Equal(t, []string{"cursord"}, h.servers("diff"))
+	h.uninstall()
+	r.Languages = []string{"awk"}
+	require.Equal(t, []string{"markdown", "awk", "diff"}, newHome(t, "", "").install(r).Languages)
+}
+
+// TestInlineServers: where servers and languages stand in inline tables, cursord is put there, too, and Helix finds it.
+func TestInlineServers(t *testing.T) {
+	for _, text := range []string{
+		ownLanguages["inline server"], ownLanguages["no inline server"], ownLanguages["inline languages"], ownLanguages["inline, none"],
+		ownLanguages["dotted server"], "[language-server]\ngopls = { command = \"gopls\" }\n", "language-server = { cursord = { command = \"mine\" } }\n",
+	} {
+		h := newHome(t, text, "")
+		p := h.install(request(t))
+		servers, _ := h.decoded(languagesFile)["language-server"].(map[string]any)
+		own, _ := servers["cursord"].(map[string]any)
+		require.Contains(t, []any{"cursord", "mine"}, own["command"], h.get(languagesFile))
+		require.Equal(t, "cursord", h.servers("go")[0], h.get(languagesFile))
+		state, err := Look(h.dir)
+		require.NoError(t, err)
+		require.Equal(t, own["command"], state.Command)
+		require.ElementsMatch(t, p.Languages, state.Languages)
+		require.NoError(t, os.Remove(filepath.Join(h.dir, manifestName)))
+		h.uninstall()
+		if own["command"] == "cursord" {
+			require.NotContains(t, strings.Replace(h.get(languagesFile), comment, "", 1), "cursord", "also without a manifest")
+		}
+	}
+}
+
 func TestInstallForAnOlderHelix(t *testing.T) {
 	h := newHome(t, "", "")
 	r := request(t)
@@ -214,17 +256,24 @@ func TestInstallForAnOlderHelix(t *testing.T) {
 
 // ownLanguages and ownConfigs are what users have.
 var ownLanguages = map[string]string{
-	"a comment":   "# mine\n",
-	"no newline":  "[[language]]\nname = \"awk\"\nauto-format = true",
-	"windows":     "[[language]]\r\nname = \"go\"\r\nlanguage-servers = [\r\n  \"gopls\",\r\n]\r\n\r\n# the end\r\n",
-	"byte order":  "\ufeff[[language]]\nname = \"go\"\n",
-	"no list":     "[[language]]\nname = 'go'\nauto-format = true # yes\n\n[language.indent]\ntab-width = 3\nunit = \"\t\"\n\n[[language]]\nname = \"awk\"\n",
-	"empty list":  "[[language]]\nlanguage-servers = []\nname = \"go\"\n",
-	"one line":    "[[language]]\nname = \"go\"\nlanguage-servers = [ 'gopls' , { name = \"x\", only-features = [\"format\"] } ] # mine\n",
-	"many lines":  "[language-server.x]\ncommand = \"x\"\n[[language]]\nname = \"go\"\nlanguage-servers = [ # first\n\t\"gopls\", # second\n\t# third\n\t\"x\"\n] # last\n",
-	"twice":       "[[language]]\nname = \"go\"\nlanguage-servers = [\"a\"]\n[[language]]\nname = \"go\"\nlanguage-servers = [\"b\"]\n[[language]]\nname = \"go\"\nauto-format=true\n",
-	"own text":    "[[language]]\nname = \"notes\"\nscope = \"text.notes\"\nfile-types = [\"txt\", \"note\"]\n",
-	"own unknown": "[[language]]\nname = \"mine\"\nscope = \"source.mine\"\nfile-types = [\"mine\"]\nlanguage-servers = [\"gopls\"]\n",
+	"a comment":        "# mine\n",
+	"no newline":       "[[language]]\nname = \"awk\"\nauto-format = true",
+	"windows":          "[[language]]\r\nname = \"go\"\r\nlanguage-servers = [\r\n  \"gopls\",\r\n]\r\n\r\n# the end\r\n",
+	"byte order":       "\ufeff[[language]]\nname = \"go\"\n",
+	"no list":          "[[language]]\nname = 'go'\nauto-format = true # yes\n\n[language.indent]\ntab-width = 3\nunit = \"\t\"\n\n[[language]]\nname = \"awk\"\n",
+	"empty list":       "[[language]]\nlanguage-servers = []\nname = \"go\"\n",
+	"one line":         "[[language]]\nname = \"go\"\nlanguage-servers = [ 'gopls' , { name = \"x\", only-features = [\"format\"] } ] # mine\n",
+	"many lines":       "[language-server.x]\ncommand = \"x\"\n[[language]]\nname = \"go\"\nlanguage-servers = [ # first\n\t\"gopls\", # second\n\t# third\n\t\"x\"\n] # last\n",
+	"twice":            "[[language]]\nname = \"go\"\nlanguage-servers = [\"a\"]\n[[language]]\nname = \"go\"\nlanguage-servers = [\"b\"]\n[[language]]\nname = \"go\"\nauto-format=true\n",
+	"inline server":    "language-server = { gopls = { command = \"gopls\" } } # mine\n",
+	"no inline server": "language-server = {}\n[[language]]\nname = \"go\"\n",
+	"dotted server":    "language-server.x.command = \"x\"\n[[language]]\nname = \"go\"\nauto-format = true\n",
+	"inline languages": "language = [{ name = \"awk\" }, { name = \"go\", auto-format = true }] # mine\n[language-server.x]\ncommand = \"x\"\n",
+	"inline list":      "language = [\n  { name = \"go\", language-servers = [\"gopls\"] },\n  # one more\n  { name = \"mine\", scope = \"source.mine\", file-types = [\"txt\"] },\n]\n",
+	"inline, none":     "language = []\nlanguage-server = { }\n",
+	"inline, windows":  "language = [\r\n  { name = \"awk\" }\r\n]\r\n",
+	"own text":         "[[language]]\nname = \"notes\"\nscope = \"text.notes\"\nfile-types = [\"txt\", \"note\"]\n",
+	"own unknown":      "[[language]]\nname = \"mine\"\nscope = \"source.mine\"\nfile-types = [\"mine\"]\nlanguage-servers = [\"gopls\"]\n",
 	"tricky": `title = """
 [[language]]
 name = "go" \""""""

@@ -43,6 +43,8 @@ args = ["lsp"]
 config = { isolation = "copy", completion = true }
 `
 
+const serverInline = `{ command = %s, args = ["lsp"], config = { isolation = "copy", completion = true } }`
+
 // entryOf returns what a language's list of servers is to begin with. The server's other features would be asked for in vain;
 // prompts, in which it completes names of files, are Markdown.
 func entryOf(language string) string {
@@ -59,11 +61,13 @@ type Request struct {
 	Helix     Version   // of Helix
 	Defaults  *Defaults // of this Helix
 	Program   string    // by which Helix starts cursord
-	Languages []string  // beside those that have it; nil, where none were ever given: those with a server, plain text and Markdown
+	Languages []string  // beside those that have it, Markdown and diff; nil, where none were ever given: all
 	All       bool      // all languages that Helix knows
 	NoKeys    bool
-	Installed func(program string) bool // whether a program can be started
 }
+
+// always are the languages of the files that cursord itself shows: they have it whatever languages are chosen.
+var always = []string{"markdown", "diff"}
 
 // A Plan is how the files of a configuration are to change.
 type Plan struct {
@@ -134,7 +138,7 @@ func (p *Plan) change(name string, do func(*editing) error) error {
 	}
 	var now map[string]any
 	if _, err := toml.Decode(e.text, &now); err != nil {
-		return fmt.Errorf("%s cannot be changed safely: %w\n  nothing was changed; add what README.md shows by hand", filepath.Join(p.Dir, name), err)
+		return fmt.Errorf("%s cannot be changed safely: %w\n  nothing was changed; add this by hand:\n\n%s", filepath.Join(p.Dir, name), err, e.added())
 	}
 	if exists && equal(meaning, now) && len(e.pieces) > 0 {
 		return nil // and the manifest says how it came to be so
@@ -175,10 +179,7 @@ func explained(err error) error {
 }
 
 func (p *Plan) installLanguages(e *editing, r Request) error {
-	path := []string{"language-server", ServerName}
-	if e.defines(path) {
-		p.note("%s has a language server %q of yours, which stays as it is", languagesFile, ServerName)
-	} else if err := e.addTable(path, fmt.Sprintf(serverTable, quote(r.Program)), comment); err != nil {
+	if err := p.installServer(e, r); err != nil {
 		return err
 	}
 	names, err := chosen(e.document, r, p.languages())
@@ -194,11 +195,28 @@ func (p *Plan) installLanguages(e *editing, r Request) error {
 	return nil
 }
 
+// installServer says how Helix starts cursord: in a table or, where the file has servers in inline tables or dotted keys, as they are.
+func (p *Plan) installServer(e *editing, r Request) error {
+	path := []string{"language-server", ServerName}
+	if e.defines(path) {
+		p.note("%s has a language server %q of yours, which stays as it is", languagesFile, ServerName)
+		return nil
+	}
+	if at := e.find(path); at.inline != nil || at.pair != nil {
+		_, err := e.set(path, fmt.Sprintf(serverInline, quote(r.Program)))
+		return err
+	}
+	return e.addTable(path, fmt.Sprintf(serverTable, quote(r.Program)), comment)
+}
+
 // defines reports whether anything is said of a table or value.
 func (d *document) defines(path []string) bool {
 	s := d.find(append(slices.Clone(path), "?"))
-	if s.blocked || s.inline != nil {
+	if s.blocked {
 		return true
+	}
+	if s.inline != nil {
+		return len(s.rest) == 1 // the inline table is the one in question, and not one around it
 	}
 	if s.pair != nil && shared(path, s.pair.path(s.table)) == len(path) {
 		return true
@@ -209,23 +227,15 @@ func (d *document) defines(path []string) bool {
 // chosen returns the languages that are to have cursord, without repetition: the user's own, then in the order of Helix's
 // list. Those that had it keep it.
 func chosen(d *document, r Request, had []string) ([]string, error) {
-	own := map[string]bool{} // the user's, with servers
 	var names []string
 	text := PlainText
-	for _, t := range d.tables {
-		if !t.array || len(t.path) != 2 || t.path[0] != "language" {
-			continue
+	for _, own := range d.ownLanguages() {
+		if r.Defaults.find(own.name) == nil && !slices.Contains(names, own.name) {
+			names = append(names, own.name)
 		}
-		name := t.path[1]
-		if r.Defaults.find(name) == nil && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		for _, p := range t.pairs {
-			if slices.Equal(p.key, []string{"language-servers"}) && len(p.value.items) > 0 {
-				own[name] = true
-			}
+		for _, p := range own.pairs {
 			if slices.Equal(p.key, []string{"file-types"}) && slices.ContainsFunc(p.value.items, func(v value) bool { return d.str(v) == "txt" }) {
-				text = name
+				text = own.name
 			}
 		}
 	}
@@ -245,29 +255,16 @@ func chosen(d *document, r Request, had []string) ([]string, error) {
 		}
 		wanted[name] = true
 	}
-	keep := func(name string) bool {
-		switch {
-		case r.All || wanted[name] || slices.Contains(had, name):
-			return true
-		case r.Languages != nil:
-			return false
-		case own[name] || name == text || name == "markdown":
-			return true
-		}
-		l := r.Defaults.find(name)
-		return l != nil && slices.ContainsFunc(l.names, func(s string) bool {
-			command, known := r.Defaults.Commands[s]
-			return known && r.Installed(command)
-		})
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return !keep(name) }), nil
+	return slices.DeleteFunc(names, func(name string) bool {
+		return r.Languages != nil && !r.All && !wanted[name] && !slices.Contains(had, name) && !slices.Contains(always, name)
+	}), nil
 }
 
 // attach puts cursord first in the list of a language's servers. The lists of Helix and of the user do not add up, so
 // where the user has none the default one is written down.
 func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
 	path := []string{"language", name, "language-servers"}
-	t, list := e.language(name)
+	own, list := e.language(name)
 	switch {
 	case list != nil && list.value.kind != '[':
 		p.note("%s: the servers of %s are no list, and stay as they are", languagesFile, name)
@@ -279,41 +276,54 @@ func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
 		return e.addItem(path, list.value, entryOf(name))
 	}
 	servers := []string{entryOf(name)}
-	if l := defaults.find(name); l != nil {
+	l := defaults.find(name)
+	if l != nil {
 		servers = append(servers, l.Servers...)
 	}
 	value := "[" + strings.Join(servers, ", ") + "]"
 	line := "language-servers = " + value
-	if t == nil {
+	unknown := name == PlainText && l == nil
+	switch all := e.inlineLanguages(); {
+	case own != nil && own.inline != nil:
+		e.pieces = append(e.pieces, piece{What: "pair", Path: path, Text: value})
+		last := own.pairs[len(own.pairs)-1]
+		return e.replace(last.value.end, last.value.end, ", "+line)
+	case own == nil && all != nil:
+		text := "{ name = " + quote(name) + ", " + line + " }"
+		if unknown {
+			text = "{ " + strings.Join(strings.Split(strings.TrimSpace(plainText), "\n")[1:], ", ") + ", " + line + " }"
+		}
+		return e.addElement(path, *all, text)
+	case own == nil:
 		text := "[[language]]\nname = " + quote(name) + "\n"
-		if name == PlainText && defaults.find(name) == nil {
+		if unknown {
 			text = plainText
 		}
 		if err := e.addTable(path[:2], text, ""); err != nil {
 			return err
 		}
-		t, _ = e.language(name)
+		own, _ = e.language(name)
 	}
 	e.pieces = append(e.pieces, piece{What: "pair", Path: path, Text: value})
-	return e.addLine(t, &t.pairs[len(t.pairs)-1], line)
+	return e.addLine(own.table, &own.pairs[len(own.pairs)-1], line)
 }
 
-// language returns the table of a language and its list of servers, if there are. Of several, the last one counts.
-func (d *document) language(name string) (t *table, list *pair) {
-	for i := range d.tables {
-		if !d.tables[i].array || !slices.Equal(d.tables[i].path, []string{"language", name}) {
+// language returns what the file says of a language, and its list of servers, if there are. Of several, the last one counts.
+func (d *document) language(name string) (own *ownLanguage, list *pair) {
+	for _, one := range d.ownLanguages() {
+		if one.name != name {
 			continue
 		}
-		if t == nil {
-			t = &d.tables[i]
+		if own == nil {
+			own = &one
 		}
-		for j := range d.tables[i].pairs {
-			if slices.Equal(d.tables[i].pairs[j].key, []string{"language-servers"}) {
-				t, list = &d.tables[i], &d.tables[i].pairs[j]
+		for j := range one.pairs {
+			if slices.Equal(one.pairs[j].key, []string{"language-servers"}) {
+				own, list = &one, &one.pairs[j]
 			}
 		}
 	}
-	return t, list
+	return own, list
 }
 
 // serverAt returns the index of cursord in a list of servers, or -1.

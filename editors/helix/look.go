@@ -31,18 +31,18 @@ func Look(dir string) (s State, err error) {
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
-	for _, t := range d.tables {
-		if !t.array || len(t.path) != 2 || slices.Contains(s.Languages, t.path[1]) {
+	for _, own := range d.ownLanguages() {
+		if slices.Contains(s.Languages, own.name) {
 			continue
 		}
-		_, list := d.language(t.path[1])
+		_, list := d.language(own.name)
 		if list == nil {
 			continue
 		}
 		if at := d.serverAt(list.value); at >= 0 {
-			s.Languages = append(s.Languages, t.path[1])
+			s.Languages = append(s.Languages, own.name)
 			if at > 0 {
-				s.NotFirst = append(s.NotFirst, t.path[1])
+				s.NotFirst = append(s.NotFirst, own.name)
 			}
 		}
 	}

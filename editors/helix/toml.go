@@ -41,6 +41,47 @@ type value struct {
 	pairs      []pair  // of an inline table
 }
 
+// An ownLanguage is what a file says of a language: in a table of its own, or in a list of inline tables.
+type ownLanguage struct {
+	name   string
+	table  *table
+	inline *value
+	pairs  []pair
+}
+
+// inlineLanguages returns the list of inline tables that has the languages; nil where they are tables of their own, or none.
+func (d *document) inlineLanguages() *value {
+	for i := range d.tables[0].pairs {
+		if p := &d.tables[0].pairs[i]; slices.Equal(p.key, []string{"language"}) && p.value.kind == '[' {
+			return &p.value
+		}
+	}
+	return nil
+}
+
+// ownLanguages returns what a file says of languages.
+func (d *document) ownLanguages() (all []ownLanguage) {
+	for i := range d.tables {
+		if t := &d.tables[i]; t.array && len(t.path) == 2 && t.path[0] == "language" {
+			all = append(all, ownLanguage{name: t.path[1], table: t, pairs: t.pairs})
+		}
+	}
+	if list := d.inlineLanguages(); list != nil {
+		for i := range list.items {
+			one := ownLanguage{table: &d.tables[0], inline: &list.items[i], pairs: list.items[i].pairs}
+			for _, p := range one.pairs {
+				if slices.Equal(p.key, []string{"name"}) {
+					one.name = d.str(p.value)
+				}
+			}
+			if one.name != "" {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
 // parse finds what a text holds. Of a text that is not TOML to its end, it returns what is before the error too.
 func parse(text string) (*document, error) {
 	d := &document{text: text, tables: []table{{}}}

@@ -35,6 +35,8 @@ func (p *Plan) undo(e *editing, pieces []piece) error {
 			err = e.dropServer(piece.Path)
 		case "pair":
 			err = p.dropPair(e, piece)
+		case "element":
+			err = p.dropElement(e, piece)
 		case "table":
 			var done bool
 			if done, err = e.removeTable(piece); err == nil && !done && e.defines(piece.Path) {
@@ -60,11 +62,29 @@ func (e *editing) dropServer(path []string) error {
 	return nil
 }
 
+// dropElement takes a language out of the list of inline tables. One that was changed keeps what it has beside cursord.
+func (p *Plan) dropElement(e *editing, piece piece) error {
+	list := e.inlineLanguages()
+	own, _ := e.language(piece.Path[1])
+	if list == nil || own == nil || own.inline == nil {
+		return nil // somebody has removed it
+	}
+	if e.raw(*own.inline) != piece.Text {
+		p.note("kept the servers of %s, but for cursord: they were changed since", piece.Path[1])
+		return e.dropServer(piece.Path)
+	}
+	i := slices.IndexFunc(list.items, func(v value) bool { return v.start == own.inline.start })
+	return e.removeItem(*list, i)
+}
+
 func (p *Plan) dropPair(e *editing, piece piece) error {
 	s := e.find(piece.Path)
 	if piece.Path[0] == "language" {
-		t, list := e.language(piece.Path[1])
-		s = spot{table: t, pair: list, exists: list != nil}
+		own, list := e.language(piece.Path[1])
+		s = spot{pair: list, exists: list != nil}
+		if own != nil {
+			s.table, s.inline = own.table, own.inline
+		}
 	}
 	switch {
 	case !s.exists:
@@ -91,8 +111,6 @@ func recognized(d *document) (pieces []piece) {
 		switch {
 		case i > 0 && slices.Equal(t.path, []string{"language-server", ServerName}):
 			pieces = append(pieces, piece{What: "table", Path: t.path, Text: d.text[t.start:end]})
-		case t.array && len(t.path) == 2:
-			pieces = append(pieces, piece{What: "item", Path: append(slices.Clone(t.path), "language-servers")})
 		}
 		for j := range t.pairs {
 			path := t.pairs[j].path(t)
@@ -100,6 +118,12 @@ func recognized(d *document) (pieces []piece) {
 				pieces = append(pieces, piece{What: "pair", Path: path, Text: d.raw(t.pairs[j].value)})
 			}
 		}
+	}
+	for _, own := range d.ownLanguages() {
+		pieces = append(pieces, piece{What: "item", Path: []string{"language", own.name, "language-servers"}})
+	}
+	if s := d.find([]string{"language-server", ServerName}); s.exists {
+		pieces = append(pieces, piece{What: "pair", Path: []string{"language-server", ServerName}, Text: d.raw(s.pair.value)})
 	}
 	return pieces
 }

@@ -32,7 +32,12 @@ type actionData struct {
 	Accept    []string `json:"accept"` // hunks
 }
 
-func (s *Server) codeActions(p *codeActionParams) ([]any, error) {
+// codeActions returns the menu; of a folder that is just being asked about, once that is known.
+func (s *Server) codeActions(p *codeActionParams) (any, error) {
+	return s.later(s.folderShowing(p.TextDocument.URI), false, func(error) (any, error) { return s.menu(p), nil })
+}
+
+func (s *Server) menu(p *codeActionParams) []any {
 	uri := p.TextDocument.URI
 	actions := []codeAction{}
 	doc := s.docs[uri]
@@ -44,6 +49,9 @@ func (s *Server) codeActions(p *codeActionParams) ([]any, error) {
 		actions = sessions
 	} else if w == nil {
 		if w = s.stateFolder(uri); w != nil {
+			if uri == s.reviewURI(w) {
+				w.at = spot{uri: uri, line: p.Range.Start.Line}
+			}
 			actions = s.hunkActions(w, uri, p.Range)
 		}
 	} else {
@@ -75,7 +83,7 @@ func (s *Server) codeActions(p *codeActionParams) ([]any, error) {
 			list = append(list, a.Command)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // isKind reports whether kind is one that an editor asks for.
@@ -94,6 +102,7 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 	if len(here) == 0 {
 		return nil
 	}
+	var last []codeAction
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
 		list := []diagnostic{s.diagnosticOf(w, &p)}
 		if p.hunk.InConflict() {
@@ -115,38 +124,63 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 		} else if p.diff.Baseline == "unknown" {
 			reject.Disabled = &disabled{"what was there before is not known"}
 		}
-		actions = append(actions, accept, reject)
-	}
-	diff := here[0].diff
-	if len(diff.Hunks) > 1 {
-		title := fmt.Sprintf("all %d hunks of %s", len(diff.Hunks), diff.Path)
-		reject := "Reject " + title + butYours(len(diff.MaybeYours()))
-		actions = append(actions,
-			s.acceptAction(w, "Accept "+title, kindSource+".cursord", pointers(diff.Hunks)),
-			codeAction{
-				Title: reject, Kind: kindSource + ".cursord",
-				Command: commandOf(reject, commandRejectFile, target{Workspace: w.path, Path: diff.Path}),
-			})
-	}
-	if len(w.diffs) > 1 {
-		title := fmt.Sprintf("all %d hunks in %d files", w.hunks(), len(w.diffs))
-		yours := 0
-		for _, d := range w.diffs {
-			yours += len(d.MaybeYours())
+		comment := codeAction{
+			Title: "Reject hunk with a comment…", Kind: kindQuickFix, Disabled: reject.Disabled,
+			Command: commandOf("Reject hunk with a comment…", commandRejectWith, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
 		}
-		for _, one := range []struct{ title, command string }{
-			{"Accept " + title, commandAcceptAll}, {"Reject " + title + butYours(yours), commandRejectAll},
-		} {
-			actions = append(actions, codeAction{
-				Title: one.title, Kind: kindSource + ".cursord",
-				Command: commandOf(one.title, one.command, target{Workspace: w.path}),
+		if actions = append(actions, accept, reject); i == 0 {
+			last = append(last, comment)
+		}
+		if uri == s.reviewURI(w) && !p.alone {
+			title := fmt.Sprintf("Go to hunk %d/%d in %s", p.index+1, len(p.diff.Hunks), p.diff.Path)
+			last = append(last, codeAction{
+				Title: title, Kind: kindSource + ".cursord",
+				Command: commandOf(title, commandGoTo, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
 			})
 		}
+	}
+	actions = append(actions, last...)
+	actions = append(actions, s.severalActions(w, here[0].diff)...)
+	if uri == s.reviewURI(w) {
+		return actions
 	}
 	return append(actions, codeAction{
 		Title: "Open full diff", Kind: kindSource + ".cursord",
 		Command: commandOf("Open full diff", commandDiff, target{Workspace: w.path}),
 	})
+}
+
+// severalActions decide all hunks of a file, and all that there are: those that their titles count.
+func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []codeAction) {
+	reject := func(title, command string, t target, ids []string, yours int) {
+		title = "Reject " + title + butYours(yours)
+		t.Counted = s.count(w, ids)
+		actions = append(actions, codeAction{Title: title, Kind: kindSource + ".cursord", Command: commandOf(title, command, t)})
+	}
+	var of []*sessions.Hunk
+	for _, p := range s.place(w, diff) {
+		if !p.isDone() {
+			of = append(of, p.hunk)
+		}
+	}
+	if len(of) > 1 {
+		title := fmt.Sprintf("all %d hunks of %s", len(of), diff.Path)
+		actions = append(actions, s.acceptAction(w, "Accept "+title, kindSource+".cursord", of))
+		reject(title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}, ids(of), len(diff.MaybeYours()))
+	}
+	if all, files := s.left(w); files > 1 {
+		yours := 0
+		for _, d := range w.diffs {
+			yours += len(d.MaybeYours())
+		}
+		title := fmt.Sprintf("all %d hunks in %d files", len(all), files)
+		actions = append(actions, codeAction{
+			Title: "Accept " + title, Kind: kindSource + ".cursord",
+			Command: commandOf("Accept "+title, commandAcceptAll, target{Workspace: w.path, Counted: s.count(w, all)}),
+		})
+		reject(title, commandRejectAll, target{Workspace: w.path}, all, yours)
+	}
+	return actions
 }
 
 // conflictActions decide a hunk whose lines the person has changed too, and not saved.

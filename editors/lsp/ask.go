@@ -35,7 +35,7 @@ func (s *Server) askCommand(t *target) (any, error) {
 func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prompt {
 	p := &prompt{workspace: w, isolation: s.client.settings.Isolation}
 	p.params = rpc.TurnStartParams{
-		Workspace: w.path, SessionID: w.session, Prompt: t.Prompt, Context: context, TurnID: "lsp-" + rand.Text(),
+		Workspace: w.path, SessionID: s.nextSession(w), Prompt: t.Prompt, Context: context, TurnID: "lsp-" + rand.Text(),
 		Mode: modeOf(t.Mode),
 	}
 	settings := &s.client.settings
@@ -47,10 +47,13 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 		p.params.AddDirs = &settings.AddDirs
 	}
 	if t.New {
-		p.params.SessionID, w.opening = "", nil
+		p.params.SessionID, w.opening, w.fresh = "", nil, true
 	}
 	if t.Session != "" {
-		p.params.SessionID, w.session = t.Session, t.Session
+		p.params.SessionID = t.Session
+	}
+	if p.params.SessionID != "" {
+		w.session, w.fresh = p.params.SessionID, false
 	}
 	if t.Model != "" {
 		p.params.Model = &t.Model
@@ -113,7 +116,7 @@ func (s *Server) startTurn(p *prompt) {
 			return
 		}
 		if w.opening == p {
-			w.session, w.opening = begun.Session.ID, nil
+			w.session, w.opening, w.fresh = begun.Session.ID, nil, false
 		}
 		w.unsent = ""
 		s.sent(p)

@@ -24,14 +24,17 @@ const (
 	commandReject     = "cursord.reject"
 	commandRejectFile = "cursord.rejectFile"
 	commandRejectAll  = "cursord.rejectAll"
+	commandRejectWith = "cursord.rejectComment"
 	commandUndo       = "cursord.undo"
 	commandRedo       = "cursord.redo"
 	commandNext       = "cursord.next"
 	commandPrev       = "cursord.prev"
+	commandGoTo       = "cursord.goTo"
 	commandDiff       = "cursord.diff"
 	commandCancel     = "cursord.cancel"
 	commandNew        = "cursord.new"
 	commandResume     = "cursord.resume"
+	commandDelete     = "cursord.delete"
 	commandTranscript = "cursord.transcript"
 	commandTrust      = "cursord.trust"
 	commandAllow      = "cursord.allow"
@@ -47,6 +50,8 @@ type target struct {
 	URI        string      `json:"uri,omitempty"`
 	Range      *Range      `json:"range,omitempty"`
 	Hunks      []string    `json:"hunks,omitempty"`
+	Counted    int         `json:"counted,omitempty"` // the hunks that a menu has counted, by its number
+	Comment    string      `json:"comment,omitempty"` // for the agent, on a reject
 	Turn       string      `json:"turn,omitempty"`
 	Session    string      `json:"session,omitempty"`
 	New        bool        `json:"new,omitempty"` // a session
@@ -73,17 +78,20 @@ func init() {
 		commandAcceptFile: deciding(true, inFile),
 		commandAcceptAll:  deciding(true, everywhere),
 		commandAccepted:   (*Server).acceptedCommand,
-		commandReject:     deciding(false, atTarget),
+		commandReject:     (*Server).rejectCommand,
 		commandRejectFile: rejectingSeveral(inFile),
 		commandRejectAll:  rejectingSeveral(everywhere),
+		commandRejectWith: (*Server).rejectCommentCommand,
 		commandUndo:       (*Server).undoCommand,
 		commandRedo:       (*Server).redoCommand,
 		commandNext:       func(s *Server, t *target) (any, error) { return s.goTo(t, 1) },
 		commandPrev:       func(s *Server, t *target) (any, error) { return s.goTo(t, -1) },
+		commandGoTo:       (*Server).goToCommand,
 		commandDiff:       (*Server).diffCommand,
 		commandCancel:     (*Server).cancelCommand,
 		commandNew:        (*Server).newCommand,
 		commandResume:     (*Server).resumeCommand,
+		commandDelete:     (*Server).deleteCommand,
 		commandTranscript: (*Server).transcriptCommand,
 		commandTrust:      (*Server).trustCommand,
 		commandAllow:      (*Server).trustCommand,
@@ -116,8 +124,28 @@ func (s *Server) executeCommand(p *executeParams) (any, error) {
 		return nil, err
 	}
 	s.flushAll()
-	return do(s, t)
+	s.need()
+	if answersAtOnce[p.Command] {
+		return do(s, t)
+	}
+	w, err := s.folderOf(t)
+	if err != nil {
+		return do(s, t) // which says so
+	}
+	return s.later(w, true, func(err error) (any, error) {
+		if err != nil && !sends[p.Command] { // what is sent is kept, and says itself what failed
+			s.complain(err)
+			return nil, err
+		}
+		return do(s, t)
+	})
 }
+
+// answersAtOnce are the commands that need not know what there is in a folder, and sends those that send a prompt.
+var (
+	answersAtOnce = map[string]bool{commandAllow: true, commandTrust: true, commandDeny: true, commandNew: true}
+	sends         = map[string]bool{commandAsk: true, commandFix: true, commandExplain: true, commandCompose: true}
+)
 
 // targetOf reads a command's arguments: objects, which add to each other, and words, which are the prompt of one that asks
 // and else hunks.
@@ -145,7 +173,7 @@ func targetOf(p *executeParams) (*target, error) {
 		if len(words) > 0 {
 			t.Prompt = strings.Join(words, " ")
 		}
-	case commandResume, commandTranscript:
+	case commandResume, commandTranscript, commandDelete:
 		if len(words) > 0 {
 			t.Session = words[0]
 		}
@@ -182,6 +210,14 @@ func deciding(accept bool, choose chooser) commander {
 	}
 }
 
+// rejectCommand rejects a hunk; what it says of why goes to the agent.
+func (s *Server) rejectCommand(t *target) (any, error) {
+	if !isBlank(t.Comment) {
+		return s.rejectCommentCommand(t)
+	}
+	return deciding(false, atTarget)(s, t)
+}
+
 // rejectingSeveral is deciding for a command that names no hunk: it leaves what may be the person's, and says so.
 func rejectingSeveral(choose chooser) commander {
 	return func(s *Server, t *target) (any, error) {
@@ -214,7 +250,7 @@ func (s *Server) newCommand(t *target) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.session, w.opening = "", nil
+	w.session, w.opening, w.fresh = "", nil, true
 	s.show(levelInfo, "cursord: the next prompt begins a new session")
 	return nil, nil
 }
@@ -255,11 +291,13 @@ func (s *Server) statusCommand(t *target) (any, error) {
 		return nil, err
 	}
 	title := "a new session"
-	if one := w.sessions[w.session]; one != nil {
+	session := s.nextSession(w)
+	if one := w.sessions[session]; one != nil {
 		title = "session " + cut(one.Title, 60)
 	}
-	s.show(levelInfo, "cursord: %s, %d turns running, %s to review", title, len(w.running), number(w.hunks(), "hunk"))
-	return map[string]any{"workspace": w.path, "session": w.session, "running": len(w.running), "hunks": w.hunks()}, nil
+	hunks, _ := s.left(w)
+	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, number(len(w.running), "turn"), number(len(hunks), "hunk"))
+	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
 }
 
 func number(n int, what string) string {

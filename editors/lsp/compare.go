@@ -199,8 +199,8 @@ func (s *Server) tellStatus(w *workspace) {
 	s.after(refreshPause, func() {
 		w.telling = false
 		if !w.closed {
-			s.tell("status "+w.path, "cursord/status",
-				status{Workspace: w.path, Running: len(w.running), Files: len(w.diffs), Hunks: w.hunks()})
+			hunks, files := s.left(w)
+			s.tell("status "+w.path, "cursord/status", status{Workspace: w.path, Running: len(w.running), Files: files, Hunks: len(hunks)})
 		}
 	})
 }

@@ -25,9 +25,11 @@ const (
 	promptFile = "PROMPT.md"
 	// scissors separate the prompt from what is about it.
 	scissors = "# ------------------------ >8 ------------------------"
-	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the line above is not sent either, but
-# for its lines "file:" and "image:", which say what the agent is to look at: change, remove or add some; a file named
-# @like/this above goes along, too. Lines of yours beginning with "session: new" and "mode: ask" or "mode: plan" do what they say.
+	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the
+# line above is not sent either, but for its lines "file:" and "image:", which
+# say what the agent is to look at: change, remove or add some; a file named
+# @like/this above goes along, too. Lines of yours beginning with
+# "session: new" and "mode: ask" or "mode: plan" do what they say.
 `
 )
 
@@ -137,7 +139,7 @@ func (s *Server) template(w *workspace, t *target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n%s#\n", scissors, about)
 	if t.Session == "" {
-		t.Session = w.session
+		t.Session = s.nextSession(w)
 	}
 	if one := w.sessions[t.Session]; one != nil && !t.New {
 		fmt.Fprintf(&b, "# session: %s (%s)\n", one.ID, cut(one.Title, 60))
@@ -158,7 +160,7 @@ func (s *Server) template(w *workspace, t *target) string {
 		fmt.Fprintf(&b, "# file: %s\n", line)
 		if i == 0 && c.Kind == "selection" {
 			quoted := strings.Split(strings.TrimRight(*c.Text, "\n"), "\n")
-			for _, q := range quoted[:min(len(quoted), 20)] {
+			for _, q := range quoted[:min(len(quoted), maxQuoted)] {
 				fmt.Fprintf(&b, "#     %s\n", strings.TrimRight(q, "\r"))
 			}
 		}
@@ -193,7 +195,7 @@ func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 func (s *Server) savedPrompt(doc *document) bool {
 	w := s.stateFolder(doc.uri)
 	file, err := paths.Local(doc.uri)
-	if w == nil || err != nil || filepath.Base(file) != promptFile {
+	if name := filepath.Base(file); w == nil || err != nil || name != promptFile && name != commentFile {
 		return false
 	}
 	d := s.compose[file]
@@ -205,8 +207,15 @@ func (s *Server) savedPrompt(doc *document) bool {
 	return true
 }
 
-// sendPrompt sends what the file of a prompt holds.
+// maxQuoted bounds the lines that are quoted below a prompt.
+const maxQuoted = 20
+
+// sendPrompt sends what the file of a prompt, or of a comment, holds.
 func (s *Server) sendPrompt(file string, d *draft, text string) {
+	if filepath.Base(file) == commentFile {
+		s.sendComment(d, text)
+		return
+	}
 	own, lines := cutPrompt(text)
 	switch {
 	case isBlank(own):

@@ -199,7 +199,7 @@ func (s *Server) accepted(w *workspace, ids []string) {
 	if len(made) > 0 {
 		w.decided(made)
 	}
-	s.show(levelInfo, "cursord: accepted %s in your buffers – save to write (:wa)", number(len(ids), "hunk"))
+	s.show(levelInfo, "cursord: accepted %s in your buffers – save to write%s", number(len(ids), "hunk"), s.client.toSave())
 }
 
 // hintStale says, in a moment, which open files the editor shows as they were before somebody wrote them.
@@ -211,7 +211,7 @@ func (s *Server) hintStale(w *workspace) {
 	s.after(lookAgain, func() {
 		w.hinting = false
 		if n := s.countStale(w); n > 0 {
-			s.show(levelWarning, "cursord: %s changed on disk – reload to see it (:reload-all; unsaved edits are lost)", number(n, "open file"))
+			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", number(n, "open file"), s.client.toReload())
 		}
 	})
 }

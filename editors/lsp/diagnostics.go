@@ -26,19 +26,16 @@ func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
 	return uris
 }
 
-// placedAt returns the hunks that are shown at a URI, but for those that the editor's text has already.
+// placedAt returns the hunks that are shown at a URI, but for those that the editor's text has already. In the list they are all.
 func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 	if uri == s.reviewURI(w) {
 		return s.placedInReview(w)
 	}
-	file := ""
-	if at, rel := s.locate(uri); at == w {
-		file = rel
+	at, file := s.locate(uri)
+	if at != w {
+		return nil
 	}
-	for _, d := range w.diffs {
-		if file != "" && d.Path != file && d.OldPath != file {
-			continue
-		}
+	for _, d := range w.diffsOf(file) {
 		for _, p := range s.place(w, d) {
 			if p.uri == uri && !p.isDone() {
 				all = append(all, p)
@@ -48,11 +45,11 @@ func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 	return all
 }
 
-// diagnosticOf returns a hunk as it is listed.
+// diagnosticOf returns a hunk as it is listed: what it changes, which of the file's it is, and how many lines it has.
 func (s *Server) diagnosticOf(w *workspace, p *placed) diagnostic {
 	message := fmt.Sprintf("%d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
-	if title := titleOf(w, p.hunk); title != "" {
-		message += " · " + title
+	if change := changeOf(p.hunk); change != "" {
+		message = change + " · " + message // editors cut the end off
 	}
 	severity := severityInformation
 	if p.hunk.InConflict() {
@@ -61,9 +58,11 @@ func (s *Server) diagnosticOf(w *workspace, p *placed) diagnostic {
 	if p.hunk.MaybeYours() || p.hunk.InConflict() {
 		severity = severityWarning
 	}
-	return diagnostic{
-		Range: p.lineRange(s.client.encoding), Severity: severity, Source: source, Code: encoded(p.hunk.ID), Message: message,
+	d := diagnostic{Range: p.lineRange(s.client.encoding), Severity: severity, Source: source, Message: message}
+	if !s.client.isHelix() { // its list has a column for that, and then no room for the message
+		d.Code = encoded(p.hunk.ID)
 	}
+	return d
 }
 
 // authorOf says behind a hunk's summary how it was made, unless by edits alone, and whether it may be the person's.
@@ -77,11 +76,11 @@ func authorOf(h *sessions.Hunk) (text string) {
 	return text
 }
 
-// titleOf returns what a hunk was made for.
-func titleOf(w *workspace, h *sessions.Hunk) string {
+// promptOf returns the prompt for which a hunk was made, as far as its turn was heard of; "" if not.
+func promptOf(w *workspace, h *sessions.Hunk) string {
 	for _, from := range h.Sources {
-		if one := w.sessions[from.SessionID]; one != nil && one.Title != "" {
-			return cut(one.Title, 60)
+		if prompt := w.prompts[from.TurnID]; prompt != "" {
+			return cut(prompt, 60)
 		}
 	}
 	return ""
@@ -103,7 +102,11 @@ func cut(s string, most int) string {
 // diagnosticsAt returns what is listed at a URI.
 func (s *Server) diagnosticsAt(w *workspace, uri string) []diagnostic {
 	list := []diagnostic{}
-	for _, p := range s.placedAt(w, uri) {
+	all := s.placedAt(w, uri)
+	if uri == s.reviewURI(w) {
+		all = alone(all) // the others are listed in their files
+	}
+	for _, p := range all {
 		list = append(list, s.diagnosticOf(w, &p))
 	}
 	slices.SortStableFunc(list, func(a, b diagnostic) int { return a.Range.Start.Line - b.Range.Start.Line })
@@ -113,27 +116,24 @@ func (s *Server) diagnosticsAt(w *workspace, uri string) []diagnostic {
 // publishDiff tells the editor what is to review in a file, wherever that is shown, or was: an editor may name a file in
 // another way once it has opened it.
 func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
-	uris := s.shownAt(w, d)
-	for uri, of := range w.diagnosed {
-		if of == d.Path && !slices.Contains(uris, uri) {
+	uris, review := s.shownAt(w, d), s.reviewURI(w)
+	for _, uri := range w.shownFor[d.Path] {
+		if !slices.Contains(uris, uri) {
 			uris = append(uris, uri)
 		}
 	}
-	if review := s.reviewURI(w); !slices.Contains(uris, review) {
-		if _, has := w.diagnosed[review]; has {
-			uris = append(uris, review) // its lines have moved
+	for _, uri := range uris {
+		if uri != review {
+			s.publish(w, uri, d.Path)
 		}
 	}
-	for _, uri := range uris {
-		s.publish(w, uri, d.Path)
+	if _, shown := w.diagnosed[review]; shown || s.docs[review] != nil || s.inList(w, d) {
+		s.reviewSoon(w)
 	}
 }
 
 // publish tells the editor what is to review at a URI, because of a file.
 func (s *Server) publish(w *workspace, uri, file string) {
-	if uri == s.reviewURI(w) {
-		s.writeReview(w)
-	}
 	if s.client.pulls {
 		return
 	}
@@ -141,9 +141,7 @@ func (s *Server) publish(w *workspace, uri, file string) {
 	if _, has := w.diagnosed[uri]; !has && len(list) == 0 {
 		return
 	}
-	if w.diagnosed[uri] = file; len(list) == 0 {
-		delete(w.diagnosed, uri)
-	}
+	w.noteShown(uri, file, len(list) > 0)
 	p := publishParams{URI: uri, Diagnostics: list}
 	if d := s.docs[uri]; d != nil && s.client.versions {
 		p.Version = &d.version
@@ -156,12 +154,10 @@ func (s *Server) republish(d *document) {
 	if d.workspace == nil {
 		return
 	}
-	for _, diff := range d.workspace.diffs {
-		if diff.Path == d.path || diff.OldPath == d.path {
-			s.publishDiff(d.workspace, diff)
-			s.refresh()
-			s.tellStatus(d.workspace)
-		}
+	for _, diff := range d.workspace.diffsOf(d.path) {
+		s.publishDiff(d.workspace, diff)
+		s.refresh()
+		s.tellStatus(d.workspace)
 	}
 }
 
@@ -189,6 +185,7 @@ func (s *Server) publishAll(w *workspace) {
 			s.publish(w, uri, file)
 		}
 	}
+	s.reviewSoon(w)
 	s.refresh()
 	s.tellStatus(w)
 }
@@ -249,6 +246,9 @@ func (s *Server) pullWorkspace(*struct{}) (workspaceReport, error) {
 			for _, uri := range s.shownAt(w, d) {
 				uris[uri] = true
 			}
+		}
+		if uris[s.reviewURI(w)] {
+			s.syncReview(w) // as it is told of
 		}
 		for _, uri := range slices.Sorted(maps.Keys(uris)) {
 			one := workspaceDocumentReport{Kind: "full", URI: uri, Items: s.diagnosticsAt(w, uri)}

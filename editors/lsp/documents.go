@@ -49,6 +49,14 @@ func (s *Server) didOpen(p *didOpenParams) {
 	s.touch(d, nil)
 	s.tellDaemon(d)
 	s.republish(d)
+	s.reviewShown(d)
+}
+
+// reviewShown has the list of all hunks brought up to date that the editor begins to show, or shows no more.
+func (s *Server) reviewShown(d *document) {
+	if w := s.stateFolder(d.uri); w != nil && d.uri == s.reviewURI(w) {
+		s.reviewSoon(w)
+	}
 }
 
 type didChangeParams struct {
@@ -99,7 +107,7 @@ func (s *Server) didSave(p *didSaveParams) {
 		d.text = newText(*p.Text)
 	}
 	d.saved = d.text.s
-	if s.savedPrompt(d) || d.workspace == nil {
+	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
 	s.flush(d)
@@ -120,6 +128,7 @@ func (s *Server) didClose(p *documentParams) {
 	delete(s.docs, d.uri)
 	s.closedPrompt(d)
 	s.closedTranscript(d)
+	s.reviewShown(d)
 	if d.sent {
 		s.notifyDaemon("document/didClose", rpc.DidCloseParams{URI: d.uri})
 	}
@@ -223,7 +232,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if d.merging = false; failure == "" {
-				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out)", diff.Path)
+				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out%s)", diff.Path, s.client.toSaveMerged())
 			}
 		})
 	})

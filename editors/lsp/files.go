@@ -16,6 +16,7 @@ const (
 	reviewFile     = "review.diff"
 	sessionsFile   = "SESSIONS.md"
 	transcriptFile = "chat.md"
+	commentFile    = "COMMENT.md"
 )
 
 // stateFolderOf returns the folder of a workspace's files.
@@ -31,6 +32,15 @@ func (s *Server) stateFile(w *workspace, name string) (string, error) {
 		return "", fmt.Errorf("%s cannot be made: %w", dir, err)
 	}
 	return filepath.Join(dir, name), nil
+}
+
+// putState makes one of a workspace's files hold something.
+func (s *Server) putState(w *workspace, name, text string) error {
+	file, err := s.stateFile(w, name)
+	if err != nil {
+		return err
+	}
+	return putFile(file, text)
 }
 
 // stateFolder returns the workspace whose file a URI is, nil if it is none of those that are open here.
@@ -67,23 +77,28 @@ func (s *Server) open(uri string, at *Range) {
 	})
 }
 
-// write makes one of a workspace's files hold something, and has the editor show it.
+// write makes one of a workspace's files hold something, and has the editor show it. Where it shows the file already its document
+// is changed, and not the file, which editors then would refuse to save.
 func (s *Server) write(w *workspace, name, content string, at *Range) error {
 	file, err := s.stateFile(w, name)
 	if err != nil {
 		return s.shown(err)
 	}
-	if err := putFile(file, content); err != nil {
-		return s.shown(err)
-	}
 	uri := paths.URI(file)
 	d := s.docs[uri]
-	if d == nil || d.text.s == content || !s.client.applyEdit {
+	if d != nil && d.text.s == content {
+		s.open(uri, at)
+		return nil
+	}
+	if d == nil || !s.client.applyEdit || s.client.rereads() {
+		if err := putFile(file, content); err != nil {
+			return s.shown(err)
+		}
 		s.open(uri, at)
 		return nil
 	}
 	e := s.newEdits()
-	e.add(uri, textEdit{Range: d.text.span(0, len(d.text.s), s.client.encoding), NewText: content})
+	e.add(uri, d.text.toward(content, s.client.encoding))
 	s.apply(name, e.workspaceEdit(), func(string) { s.open(uri, at) })
 	return nil
 }

@@ -143,6 +143,7 @@ func FuzzServer(f *testing.F) {
 				}
 			}
 		}
+		s.giveUp()
 		close(s.ended)
 		s.cancel()
 		if s.daemon != nil {

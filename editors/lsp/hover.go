@@ -40,8 +40,8 @@ func (s *Server) folderShowing(uri string) *workspace {
 // describe returns a hunk for people.
 func (s *Server) describe(w *workspace, p *placed) markup {
 	head := fmt.Sprintf("hunk %d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
-	if title := titleOf(w, p.hunk); title != "" {
-		head += " · " + title
+	if prompt := promptOf(w, p.hunk); prompt != "" {
+		head += " · " + prompt
 	}
 	if p.hunk.Isolated {
 		head += " · not in the file until it is accepted"

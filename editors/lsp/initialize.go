@@ -49,6 +49,9 @@ type settings struct {
 	AutoReview *bool    `json:"autoReview,omitempty"`
 	AddDirs    []string `json:"addDirs,omitempty"`
 
+	// Notify is whether the end of a turn is shown; nil: it is. That one failed is shown all the same.
+	Notify *bool `json:"notify,omitempty"`
+
 	// Completion has an editor that takes no registrations ask for completion everywhere.
 	Completion bool `json:"completion,omitempty"`
 	// Status has the editor told of each folder's turns and changes, by cursord/status.
@@ -254,6 +257,9 @@ func (s *Server) configure(now settings) {
 	}
 	if now.AddDirs != nil {
 		s.client.settings.AddDirs = now.AddDirs
+	}
+	if now.Notify != nil {
+		s.client.settings.Notify = now.Notify
 	}
 	if now.LiveTranscript {
 		s.client.settings.LiveTranscript = true

@@ -69,6 +69,7 @@ func (l *link) close() {
 
 // call makes a request of the daemon, and has the loop call then with what comes of it.
 func call[R any](s *Server, method string, params any, then func(R, error)) {
+	s.need()
 	l := s.daemon
 	go func() {
 		var result R
@@ -118,11 +119,19 @@ func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 	w.heard = true
 	params := rpc.SubscribeParams{Workspace: w.path, DeltaInterval: deltaInterval}
 	call(s, "workspace/subscribe", params, func(_ struct{}, err error) {
-		if err == nil || w.closed || s.daemon != l {
+		if w.closed || s.daemon != l {
 			return
 		}
+		if err == nil {
+			s.load(w)
+			return
+		}
+		waited := len(w.waiting) > 0
+		s.settle(w, err)
 		if kindOf(err) != "unavailable" {
-			s.complain(err)
+			if !waited {
+				s.complain(err)
+			}
 			return
 		}
 		w.heard = false

@@ -3,6 +3,8 @@ package lsp
 import (
 	"sort"
 	"strings"
+
+	"cursord/rpc"
 )
 
 // hunkPlace is where next and prev go.
@@ -22,13 +24,20 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []hunkPlace
-	for _, path := range w.paths() {
-		for _, p := range s.place(w, w.diffs[path]) {
-			if !p.isDone() {
-				all = append(all, hunkPlace{path: p.uri, line: p.lineRange(s.client.encoding).Start.Line, p: p})
-			}
+	review := s.reviewURI(w)
+	order := func(uri string) string { // the list comes last
+		if uri == review {
+			return "~" + uri
 		}
+		return uri
+	}
+	if d := s.docs[s.touched.uri]; at.uri == "" && d != nil && d.workspace == w {
+		at = spot{uri: d.uri, line: -step} // its first hunk, or the last of the file before
+	}
+	from := order(at.uri)
+	var all []hunkPlace
+	for _, p := range s.everyPlace(w) {
+		all = append(all, hunkPlace{path: order(p.uri), line: p.lineRange(s.client.encoding).Start.Line, p: p})
 	}
 	if len(all) == 0 {
 		s.show(levelInfo, "cursord: nothing to review")
@@ -42,8 +51,8 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	})
 	here := func(h hunkPlace) int {
 		switch {
-		case h.path != at.uri:
-			return strings.Compare(h.path, at.uri)
+		case h.path != from:
+			return strings.Compare(h.path, from)
 		default:
 			return h.line - at.line
 		}
@@ -59,9 +68,32 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	} else if i = sort.Search(len(all), func(i int) bool { return here(all[i]) >= 0 }) - 1; i < 0 {
 		i = len(all) - 1
 	}
-	one := all[i]
-	w.at = spot{uri: one.p.uri, line: one.line}
-	r := one.p.lineRange(s.client.encoding)
-	s.open(one.p.uri, &Range{Start: r.Start, End: r.Start})
-	return map[string]any{"uri": one.p.uri, "range": r, "hunk": one.p.hunk.ID}, nil
+	return s.goToPlace(w, &all[i].p)
+}
+
+// goToPlace shows a hunk where it is.
+func (s *Server) goToPlace(w *workspace, p *placed) (any, error) {
+	r := p.lineRange(s.client.encoding)
+	w.at = spot{uri: p.uri, line: r.Start.Line}
+	if p.uri == s.reviewURI(w) && s.docs[p.uri] == nil {
+		if err := s.putState(w, reviewFile, s.reviewText(w)); err != nil { // as it was told of
+			return nil, s.shown(err)
+		}
+	}
+	s.open(p.uri, &Range{Start: r.Start, End: r.Start})
+	return map[string]any{"uri": p.uri, "range": r, "hunk": p.hunk.ID}, nil
+}
+
+// goToCommand shows the hunk that is named, in its file.
+func (s *Server) goToCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.everyPlace(w) {
+		if len(t.Hunks) > 0 && p.hunk.ID == t.Hunks[0] {
+			return s.goToPlace(w, &p)
+		}
+	}
+	return nil, s.shown(&rpc.Error{Code: codeRequestFailed, Message: "no such hunk is left: cursord.next goes to one"})
 }

@@ -25,8 +25,9 @@ type placed struct {
 	uri   string
 	text  *text // of the document; nil: it is not open
 	side  side
-	from  int // the line of text with which the hunk's changed part begins
-	to    int // the line behind it
+	from  int  // the line of text with which the hunk's changed part begins
+	to    int  // the line behind it
+	alone bool // in the list of all hunks, and nowhere else
 }
 
 // A block is one side of a hunk: its lines, of which the first and last ones are context.

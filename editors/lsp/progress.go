@@ -39,6 +39,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	}
 	s.follow(w, t.SessionID)
 	s.tellStatus(w)
+	w.notePrompt(t)
 	p := w.running[t.ID]
 	if t.Status.Final() {
 		if p == nil && !w.own[t.ID] {
@@ -62,6 +63,17 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	}
 	p.background = len(t.Background) > 0
 	p.queued, p.heard = t.Status == sessions.TurnQueued, time.Now()
+}
+
+// maxPrompts bounds the prompts that are kept for what is shown of hunks.
+const maxPrompts = 1000
+
+// notePrompt keeps the beginning of a turn's prompt.
+func (w *workspace) notePrompt(t *sessions.Turn) {
+	if len(w.prompts) >= maxPrompts {
+		clear(w.prompts)
+	}
+	w.prompts[t.ID] = strings.Clone(cut(t.Asked(), 60))
 }
 
 // noteHeard notes that something of a turn came.
@@ -191,15 +203,17 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	case sessions.TurnInterrupted:
 		level, message = levelWarning, "interrupted: the daemon ended"
 	}
-	if n := w.hunks(); n > 0 {
-		message += fmt.Sprintf(" – %s to review in %s", number(n, "hunk"), number(len(w.diffs), "file"))
+	if hunks, files := s.left(w); files > 0 {
+		message += fmt.Sprintf(" – %s to review in %s", number(len(hunks), "hunk"), number(files, "file"))
 	}
 	if t.Status == sessions.TurnCompleted && t.Result != nil {
 		if said := cut(*t.Result, 100); said != "" {
 			message += " · " + said
 		}
 	}
-	s.show(level, "cursord: %s", message)
+	if notify := s.client.settings.Notify; notify == nil || *notify || level == levelError {
+		s.show(level, "cursord: %s", message)
+	}
 	s.hintStale(w)
 }
 

@@ -29,6 +29,10 @@ type Options struct {
 	Greeted  func() // called once initialize is answered: for what that answer is not to wait for; may be nil
 	// Dial returns a connection to the daemon that outlives daemons. It does not wait for one.
 	Dial func() io.ReadWriteCloser
+	// Running reports whether a daemon runs, and Pending, without starting one, the folders with something to review. A server that
+	// is wanted by neither dials when a command comes. nil: it dials at once.
+	Running func() bool
+	Pending func(ctx context.Context) ([]string, error)
 	// Transcript returns a session as Markdown.
 	Transcript func(ctx context.Context, client *rpc.Client, session string) ([]byte, error)
 	// Files lists the files of a folder that a person would name, by paths with slashes; nil: they are not completed.
@@ -58,7 +62,11 @@ type Server struct {
 	folders    []*workspace
 	touched    touched
 	tokens     int
-	clean      bool // exit came after shutdown
+	menus      int         // that have counted hunks
+	looking    bool        // whether a daemon is wanted
+	looked     bool        // and it was not
+	lookAgain  *time.Timer // for one that somebody else starts
+	clean      bool        // exit came after shutdown
 	refreshing bool
 	compose    map[string]*draft // by path
 }
@@ -97,6 +105,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	gone := make(chan bool, 1)
 	go s.read(r, gone)
 	ok = s.loop(gone)
+	s.giveUp()
 	close(s.ended)
 	s.cancel()
 	if s.daemon != nil {
@@ -131,7 +140,11 @@ func (s *Server) begin() {
 	for _, uri := range s.roots {
 		s.addFolder(uri)
 	}
-	s.dial()
+	if s.opts.Running == nil {
+		s.dial()
+		return
+	}
+	s.lookForDaemon()
 }
 
 // read hands what the editor says to the loop. gone says why it has ended: true for the end of input.
@@ -242,16 +255,16 @@ func (s *Server) request(m *rpc.Message) (any, error) {
 		return nil, invalidRequest("shut down: nothing but exit is served any more")
 	case m.Method == "initialize":
 		return s.initialize(m.Params)
-	case m.Method == "shutdown":
+	case m.Method == "shutdown" && s.phase != fresh:
 		s.phase = shutDown
 		return nil, nil
 	}
 	f := requests[m.Method]
 	switch {
+	case s.phase == fresh: // of LSP 3.17: of every request
+		return nil, &rpc.Error{Code: codeNotInitialized, Message: m.Method + " came before initialize"}
 	case f == nil:
 		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "no such method: " + m.Method}
-	case s.phase == fresh:
-		return nil, &rpc.Error{Code: codeNotInitialized, Message: m.Method + " came before initialize"}
 	}
 	return f(s, m.Params)
 }

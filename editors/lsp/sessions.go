@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -48,46 +49,181 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 				s.show(levelWarning, "cursord: that session is of %s, which is not open here", read.Session.Workspace)
 				return
 			}
-			in.session, in.opening = read.Session.ID, nil
+			in.session, in.opening, in.fresh = read.Session.ID, nil, false
 			s.show(levelInfo, "cursord: the next prompt goes to session %s", cut(read.Session.Title, 60))
 		})
 		return nil, nil
 	}
-	call(s, "session/list", rpc.SessionListParams{Workspace: w.path, Limit: 100}, func(list rpc.SessionList, err error) {
+	s.listSessions(w)
+	return nil, nil
+}
+
+// maxListed bounds the sessions that are listed.
+const maxListed = 300
+
+const aboutSessions = `# Sessions
+
+Code actions on a line (in Helix: space a) go on with that session, ask in it,
+cancel its turn, open what was said, or delete it. A title that you change here
+is the session's once you save.
+`
+
+// listSessions opens the list of all sessions: those of the folder first, then those of others.
+func (s *Server) listSessions(w *workspace) {
+	call(s, "workspace/list", struct{}{}, func(folders rpc.WorkspaceList, err error) {
 		if err != nil {
 			s.complain(err)
 			return
 		}
-		if len(list.Sessions) == 0 {
-			s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
-			return
-		}
-		var b strings.Builder
-		b.WriteString("# Sessions\n\nCode actions on a line (in Helix: space a) go on with that session, ask in it, cancel its turn, or open what was said.\n\n")
-		first := strings.Count(b.String(), "\n")
-		for _, one := range list.Sessions {
+		call(s, "session/list", rpc.SessionListParams{Limit: maxListed}, func(list rpc.SessionList, err error) {
+			if err != nil {
+				s.complain(err)
+				return
+			}
+			if len(list.Sessions) == 0 {
+				s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
+				return
+			}
+			text, first := s.sessionsText(w, folders.Workspaces, list.Sessions)
+			_ = s.write(w, sessionsFile, text, &Range{Start: Position{Line: first}, End: Position{Line: first}}) // write says what failed
+		})
+	})
+}
+
+// sessionsText returns the list of sessions, and the line of the first one.
+func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []*sessions.Session) (text string, first int) {
+	w.listedTitles = map[string]string{}
+	by := map[string][]*sessions.Session{}
+	roots := []string{w.path}
+	for _, one := range list {
+		if w.listedTitles[one.ID] = titleInList(one.Title); one.Workspace == w.path {
 			w.sessions[one.ID] = one
-			mark := ""
-			if one.State != sessions.SessionIdle {
-				mark = " · " + string(one.State)
-			}
-			if one.ID == w.session {
-				mark += " · goes on here"
-			}
-			title := cut(one.Title, 60)
-			if title == "" {
-				title = "(no title)"
-			}
-			fmt.Fprintf(&b, "- %s · %s · %s%s · %s\n", title, one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), mark, one.ID)
 		}
-		_ = s.write(w, sessionsFile, b.String(), &Range{Start: Position{Line: first}, End: Position{Line: first}}) // write says what failed
+		by[one.Workspace] = append(by[one.Workspace], one)
+		if !slices.Contains(roots, one.Workspace) {
+			roots = append(roots, one.Workspace)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(aboutSessions)
+	for _, root := range roots {
+		head := "\n## " + root
+		for _, f := range folders {
+			if f.Workspace == root && f.PendingHunks > 0 {
+				head += fmt.Sprintf(" · %s to review", number(f.PendingHunks, "hunk"))
+			}
+		}
+		b.WriteString(head + "\n\n")
+		if first == 0 {
+			first = strings.Count(b.String(), "\n")
+		}
+		if len(by[root]) == 0 {
+			b.WriteString("None yet.\n")
+		}
+		for _, one := range by[root] {
+			b.WriteString(s.sessionLine(w, one) + "\n")
+		}
+	}
+	return b.String(), first
+}
+
+// sessionLine returns a session as it is listed: its title first, its id last.
+func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
+	mark := ""
+	if one.State != sessions.SessionIdle {
+		mark = " · " + string(one.State)
+	}
+	hunks := 0
+	for _, d := range w.diffs {
+		for i := range d.Hunks {
+			if slices.ContainsFunc(d.Hunks[i].Sources, func(from sessions.Source) bool { return from.SessionID == one.ID }) {
+				hunks++
+			}
+		}
+	}
+	if hunks > 0 && one.Workspace == w.path {
+		mark += " · " + number(hunks, "hunk")
+	}
+	if one.Workspace == w.path && one.ID == s.nextSession(w) {
+		mark += " · goes on here"
+	}
+	return fmt.Sprintf("- %s · %s · %s%s · %s", titleInList(one.Title), one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), mark, one.ID)
+}
+
+// titleInList returns a title as it is listed: without what separates the parts of a line.
+func titleInList(title string) string {
+	if title = strings.ReplaceAll(cut(title, 60), " · ", " - "); title == "" {
+		return "(no title)"
+	}
+	return title
+}
+
+// savedSessions gives sessions the titles that a person has written into the list; false for other documents.
+func (s *Server) savedSessions(d *document) bool {
+	w := s.sessionsListed(d)
+	if w == nil {
+		return false
+	}
+	for line := range strings.Lines(d.text.s) {
+		id := listedSession(line)
+		title, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " · ")
+		title = strings.TrimSpace(title)
+		if was, ok := w.listedTitles[id]; !ok || was == title || title == "" {
+			continue
+		}
+		w.listedTitles[id] = title
+		call(s, "session/update", rpc.SessionUpdateParams{SessionID: id, Title: &title}, func(_ rpc.SessionResult, err error) {
+			if err != nil {
+				s.complain(err)
+				return
+			}
+			s.show(levelInfo, "cursord: the session is called %s now", title)
+		})
+	}
+	return true
+}
+
+// deleteCommand deletes a session, whose line in the list is gone then. An editor that can be asked is.
+func (s *Server) deleteCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if t.Session == "" {
+		return nil, s.shown(invalidParams("session", "is missing: choose this command from the list of sessions, cursord.resume"))
+	}
+	sure := func() {
+		call(s, "session/delete", rpc.SessionParams{SessionID: t.Session}, func(_ struct{}, err error) {
+			if err != nil {
+				s.complain(err)
+				return
+			}
+			if delete(w.sessions, t.Session); w.session == t.Session {
+				w.session = ""
+			}
+			s.show(levelInfo, "cursord: deleted the session %s", w.listedTitles[t.Session])
+			s.listSessions(w)
+		})
+	}
+	if !s.client.questions {
+		sure()
+		return nil, nil
+	}
+	const keep, remove = "Keep it", "Delete it"
+	s.ask("window/showMessageRequest", showMessageParams{
+		Type: levelWarning, Message: fmt.Sprintf("Delete the session %s and all that was said in it?", w.listedTitles[t.Session]),
+		Actions: []messageAction{{keep}, {remove}},
+	}, func(m rpc.Message) {
+		var chosen *messageAction
+		if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil && chosen.Title == remove {
+			sure()
+		}
 	})
 	return nil, nil
 }
 
 // listedSession returns the session that a line of the list of sessions is about, "" for none.
-func (d *document) listedSession(line int) string {
-	text := d.text.line(line)
+func listedSession(text string) string {
 	if fields := strings.Fields(text); strings.HasPrefix(text, "- ") && len(fields) > 1 {
 		return fields[len(fields)-1]
 	}
@@ -108,7 +244,7 @@ func (s *Server) sessionActions(d *document, r Range) ([]codeAction, bool) {
 	if w == nil {
 		return nil, false
 	}
-	id := d.listedSession(d.text.lineAt(r.Start, s.client.encoding))
+	id := listedSession(d.text.line(d.text.lineAt(r.Start, s.client.encoding)))
 	if id == "" {
 		return nil, true
 	}
@@ -126,5 +262,8 @@ func (s *Server) sessionActions(d *document, r Range) ([]codeAction, bool) {
 			})
 		}
 	}
+	actions = append(actions, codeAction{
+		Title: "Delete this session", Kind: kindQuickFix, Command: commandOf("Delete this session", commandDelete, t),
+	})
 	return actions, true
 }

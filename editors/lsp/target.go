@@ -59,7 +59,7 @@ func (s *Server) folderOf(t *target) (*workspace, error) {
 		}
 	}
 	if t.Path != "" {
-		if w, _ := s.fileOf(t.Path); w != nil {
+		if w, _ := s.pathURI(t.Path); w != nil {
 			return w, nil
 		}
 	}
@@ -75,11 +75,7 @@ func (s *Server) folderOf(t *target) (*workspace, error) {
 // fileOf returns the folder of a file and its path there, of a path as people and editors write it: absolute, below the
 // home, or relative to a folder or to where the editor was started.
 func (s *Server) fileOf(name string) (*workspace, string) {
-	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
-		if home, err := os.UserHomeDir(); err == nil {
-			name = home + rest
-		}
-	}
+	name = atHome(name)
 	if strings.HasPrefix(name, "file:") {
 		return s.locate(name)
 	}
@@ -106,6 +102,36 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 	return nil, ""
 }
 
+// pathURI returns the folder that a file is of, and the file's URI: one in the folder, or one that editors are shown of it.
+func (s *Server) pathURI(name string) (*workspace, string) {
+	if w, file := s.fileOf(name); w != nil {
+		return w, s.uriOf(w, file)
+	}
+	if strings.HasPrefix(name, "file:") {
+		return s.stateFolder(name), name
+	}
+	file := atHome(name)
+	if !filepath.IsAbs(file) {
+		return nil, ""
+	}
+	uri := paths.URI(filepath.Clean(file))
+	w := s.stateFolder(uri)
+	if w != nil {
+		uri = paths.URI(filepath.Join(s.stateFolderOf(w), filepath.Base(file))) // as it was given to the editor
+	}
+	return w, uri
+}
+
+// atHome returns a path with the home folder in place of the sign for it.
+func atHome(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + rest
+		}
+	}
+	return name
+}
+
 // spotOf returns the place that a command is about: that of its argument, else where the person was last.
 func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 	at := w.at
@@ -113,11 +139,11 @@ func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 	case t.URI != "":
 		at = spot{uri: t.URI}
 	case t.Path != "":
-		in, file := s.fileOf(t.Path)
+		in, uri := s.pathURI(t.Path)
 		if in == nil {
 			return spot{}, invalidParams("path", t.Path+" is in no folder that is open")
 		}
-		at = spot{uri: s.uriOf(in, file)}
+		at = spot{uri: uri}
 	}
 	if t.Line > 0 {
 		at.line = t.Line - 1
@@ -147,14 +173,68 @@ func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: cursord.next goes to one"}
 }
 
+// maxMenus bounds the menus whose hunks are known by their numbers.
+const maxMenus = 100
+
+// count returns the number by which a command that a menu offers names the hunks that its title has counted: others may come
+// before it is chosen.
+func (s *Server) count(w *workspace, ids []string) int {
+	s.menus++
+	delete(w.counted, s.menus-maxMenus)
+	w.counted[s.menus] = ids
+	return s.menus
+}
+
+// countedBy returns the hunks that a menu has counted and that are left; false if the command is none of a menu.
+func countedBy(w *workspace, t *target) (left []string, ok bool, err error) {
+	if t.Counted == 0 {
+		return nil, false, nil
+	}
+	for _, id := range w.counted[t.Counted] {
+		if w.hunk(id) != nil {
+			left = append(left, id)
+		}
+	}
+	if len(left) == 0 {
+		err = &rpc.Error{Code: codeRequestFailed, Message: "none of these hunks is left: ask for the actions again"}
+	}
+	return left, true, err
+}
+
+// left returns the hunks that are left to review, and in how many files: without those that the editor's texts have already, which
+// are accepted once these are saved.
+func (s *Server) left(w *workspace) (ids []string, files int) {
+	for _, path := range w.paths() {
+		n := len(ids)
+		for _, p := range s.place(w, w.diffs[path]) {
+			if !p.isDone() {
+				ids = append(ids, p.hunk.ID)
+			}
+		}
+		if len(ids) > n {
+			files++
+		}
+	}
+	return ids, files
+}
+
 func inFile(s *Server, w *workspace, t *target) ([]string, error) {
+	if left, ok, err := countedBy(w, t); ok {
+		return left, err
+	}
 	file := t.Path
 	if d := w.diffs[t.Path]; d == nil {
 		at, err := s.spotOf(w, t)
 		if err != nil {
 			return nil, err
 		}
-		_, file = s.locate(at.uri)
+		if _, file = s.locate(at.uri); file == "" {
+			for _, p := range s.placedAt(w, at.uri) {
+				if r := p.lineRange(s.client.encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
+					file = p.diff.Path
+				}
+			}
+		}
 	}
 	d := w.diffs[file]
 	if d == nil {
@@ -163,7 +243,10 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 	return ids(pointers(d.Hunks)), nil
 }
 
-func everywhere(_ *Server, w *workspace, _ *target) (all []string, _ error) {
+func everywhere(_ *Server, w *workspace, t *target) (all []string, _ error) {
+	if left, ok, err := countedBy(w, t); ok {
+		return left, err
+	}
 	for _, path := range w.paths() {
 		all = append(all, ids(pointers(w.diffs[path].Hunks))...)
 	}

@@ -171,3 +171,18 @@ func (t *text) lineRange(from, to int, e encoding) Range {
 	end := strings.TrimRight(t.s[t.lineStart(to-1):t.lineStart(to)], "\r\n")
 	return t.span(start, t.lineStart(to-1)+len(end), e)
 }
+
+// toward returns the edit that makes a text another one and leaves the lines alone with which both begin and end.
+func (t *text) toward(now string, e encoding) textEdit {
+	same := commonPrefix(t.s, now)
+	tail := 0
+	for tail < min(len(t.s), len(now))-same && t.s[len(t.s)-1-tail] == now[len(now)-1-tail] {
+		tail++
+	}
+	if n := strings.IndexByte(now[len(now)-tail:], '\n'); n >= 0 {
+		tail -= n + 1
+	} else {
+		tail = 0
+	}
+	return textEdit{Range: t.span(same, len(t.s)-tail, e), NewText: now[same : len(now)-tail]}
+}

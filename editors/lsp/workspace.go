@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -21,16 +22,28 @@ type workspace struct {
 	closed bool   // the editor has it no more
 	heard  bool   // the daemon tells of it
 
+	known   bool              // what there is to review, and the sessions, have been told of
+	waiting []func(error)     // for that
+	seqs    map[string]uint64 // of the diffs that were told of, by path
+
 	diffs     map[string]*sessions.Diff // what is pending, by path
 	sessions  map[string]*sessions.Session
 	running   map[string]*progress // turns that have not ended
 	own       map[string]bool      // turns that were begun here and have not ended
-	session   string               // that the next prompt goes to; "": a new one
+	prompts   map[string]string    // the prompts of turns that were heard of, cut, by turn
+	session   string               // that the next prompt goes to, if one was chosen
+	fresh     bool                 // the next prompt begins a new one; else it goes to the latest
 	opening   *prompt              // is about to begin a session, to which the next prompts go
 	untrusted []*prompt            // wait for a person's word on trust
 	unsent    string               // the last prompt, if it did not become a turn
-	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review
+	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review; of the list: ""
+	shownFor  map[string][]string  // the same by the file
+	moved     map[string]string    // where the files under review are that were renamed, by where they were
 	at        spot                 // where a person was last, as far as that is known
+
+	reviewing  bool          // the list of all hunks is about to be brought up to date
+	reviewTook time.Duration // how long that took last
+	reviewed   time.Time     // and when it had been
 
 	telling    bool        // its state is about to be told
 	hinting    bool        // it is about to be looked which open files are not as on disk
@@ -40,6 +53,10 @@ type workspace struct {
 	filesAt time.Time
 	listing bool     // they are being listed
 	listed  []func() // wait for that
+
+	counted map[int][]string // the hunks that menus have counted, by their numbers
+	// listedTitles are the titles in the list of sessions that was opened last, by session.
+	listedTitles map[string]string
 
 	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
 	decisions []decision            // made here, the latest last
@@ -53,9 +70,11 @@ type spot struct {
 }
 
 func (w *workspace) clear() {
+	w.moved, w.counted = map[string]string{}, map[int][]string{}
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
 	w.opening, w.untrusted = nil, nil
-	w.own = map[string]bool{}
+	w.known, w.seqs, w.fresh = false, map[string]uint64{}, false
+	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
 	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
 }
@@ -76,7 +95,7 @@ func (s *Server) addFolder(uri string) *workspace {
 			return w
 		}
 	}
-	w := &workspace{path: real, named: named, diagnosed: map[string]string{}}
+	w := &workspace{path: real, named: named, diagnosed: map[string]string{}, shownFor: map[string][]string{}}
 	w.clear()
 	s.folders = append(s.folders, w)
 	// The innermost first.
@@ -84,8 +103,11 @@ func (s *Server) addFolder(uri string) *workspace {
 	for _, d := range s.docs {
 		d.workspace, d.path = s.locate(d.uri)
 	}
-	if s.daemon != nil {
+	switch {
+	case s.daemon != nil:
 		s.trySubscribe(w, firstPause)
+	case s.opts.Running != nil && s.phase == serving:
+		s.lookForDaemon()
 	}
 	s.tellStatus(w)
 	return w
@@ -110,7 +132,10 @@ func (s *Server) didChangeFolders(p *foldersChange) {
 		}
 		w := s.folders[i]
 		w.closed = true
-		call(s, "workspace/unsubscribe", rpc.WorkspaceParams{Workspace: w.path}, func(struct{}, error) {})
+		s.settle(w, errors.New(w.named+" is not open any more"))
+		if s.daemon != nil {
+			call(s, "workspace/unsubscribe", rpc.WorkspaceParams{Workspace: w.path}, func(struct{}, error) {})
+		}
 		s.folders = slices.Delete(s.folders, i, i+1)
 		for _, p := range w.running {
 			s.endProgress(p, "")
@@ -187,7 +212,14 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	if d == nil {
 		return
 	}
+	w.seqs[d.Path] = d.Seq
 	old := w.diffs[d.Path]
+	if old != nil && old.OldPath != "" {
+		delete(w.moved, old.OldPath)
+	}
+	if d.State == "pending" && d.OldPath != "" {
+		w.moved[d.OldPath] = d.Path
+	}
 	if d.State == "pending" && len(d.Hunks) > 0 {
 		w.diffs[d.Path] = d
 	} else {
@@ -216,21 +248,36 @@ func (s *Server) sessionChanged(w *workspace, one *sessions.Session) {
 		return
 	}
 	w.sessions[one.ID] = one
-	if w.session == "" && one.State == sessions.SessionRunning {
-		w.session = one.ID // begun before the editor was
+}
+
+// diffsOf returns what is to review in a file, also in one that was there and is under another name now.
+func (w *workspace) diffsOf(file string) (all []*sessions.Diff) {
+	if d := w.diffs[file]; d != nil {
+		all = append(all, d)
+	}
+	if now, ok := w.moved[file]; ok && now != file && w.diffs[now] != nil {
+		all = append(all, w.diffs[now])
+	}
+	return all
+}
+
+// noteShown notes whether something is listed at a URI, because of a file.
+func (w *workspace) noteShown(uri, file string, shown bool) {
+	if was, ok := w.diagnosed[uri]; ok {
+		left := slices.DeleteFunc(w.shownFor[was], func(one string) bool { return one == uri })
+		if w.shownFor[was] = left; len(left) == 0 {
+			delete(w.shownFor, was)
+		}
+		delete(w.diagnosed, uri)
+	}
+	if shown {
+		w.diagnosed[uri] = file
+		w.shownFor[file] = append(w.shownFor[file], uri)
 	}
 }
 
 // paths returns the files under review, sorted.
 func (w *workspace) paths() []string { return slices.Sorted(maps.Keys(w.diffs)) }
-
-// hunks counts what is pending.
-func (w *workspace) hunks() (n int) {
-	for _, d := range w.diffs {
-		n += len(d.Hunks)
-	}
-	return n
-}
 
 // hasFile reports whether there is something at a path of the folder.
 func (w *workspace) hasFile(file string) bool {

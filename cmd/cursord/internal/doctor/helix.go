@@ -88,7 +88,6 @@ func (d *Diagnosis) compareHelix(program string, v helix.Version) {
 	}
 	plan, err := helix.Install(d.Helix.Config, helix.Request{
 		Version: d.Version, Helix: v, Defaults: defaults, Program: own, Languages: []string{},
-		Installed: func(string) bool { return false },
 	})
 	if err != nil {
 		d.problem("%v", err)

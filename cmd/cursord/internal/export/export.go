@@ -35,10 +35,10 @@ func IntoNewFile(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// Session writes a session part by part, as markdown or ndjson.
+// Session writes a session part by part, as markdown, ndjson or chat: Markdown in which calls of tools are lines.
 func Session(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
 	w := bufio.NewWriter(out)
-	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out)}
+	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out), Brief: format == "chat"}
 	if format == "ndjson" {
 		write = NewJSONLines(w)
 	}

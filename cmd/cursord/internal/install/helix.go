@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
@@ -29,7 +30,7 @@ type Helix struct {
 // A HelixRequest says what Install adds.
 type HelixRequest struct {
 	Version   string   // of cursord
-	Languages []string // by Helix's names; none: those with an installed server, Markdown and text; "all" alone: all
+	Languages []string // by Helix's names; none, and "all" alone: all
 	NoKeys    bool
 	Program   string // Helix's; "": hx or helix on PATH
 	Defaults  string // the file with Helix's own languages; "": those in its program
@@ -43,7 +44,6 @@ func (h Helix) Install(want HelixRequest) error {
 	}
 	r := helix.Request{
 		Version: want.Version, Languages: want.Languages, NoKeys: want.NoKeys,
-		Installed: func(program string) bool { _, err := exec.LookPath(program); return err == nil },
 	}
 	if len(want.Languages) == 1 && want.Languages[0] == "all" {
 		r.All, r.Languages = true, nil
@@ -134,6 +134,9 @@ func (h Helix) apply(plan *helix.Plan) error {
 	return plan.Apply()
 }
 
+// Of many lines that are added in a row the first and the last ones are shown: most are languages, which are all alike.
+const shownFirst, shownLast = 24, 8
+
 // printPlan prints what is to change as a patch.
 func printPlan(w io.Writer, plan *helix.Plan) {
 	p := term.PaletteOf(w)
@@ -148,16 +151,31 @@ func printPlan(w io.Writer, plan *helix.Plan) {
 		review := diffs.New(base)
 		review.Observe(now, &diffs.Source{})
 		patch := diffs.Unified([]diffs.FilePatch{{Path: f.Name, Kind: kind, Hunks: review.Hunks()}})
+		var lines, added []string
+		flush := func() {
+			if n := len(added) - shownFirst - shownLast; n > 1 {
+				more := fmt.Sprintf("  … and %d lines more of that kind …", n)
+				added = slices.Concat(added[:shownFirst], []string{more}, added[len(added)-shownLast:])
+			}
+			lines, added = append(lines, added...), nil
+		}
 		for line := range strings.Lines(string(patch)) {
 			line = term.CleanText(strings.TrimSuffix(line, "\n"))
+			if strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
+				added = append(added, p.Green(line))
+				continue
+			}
+			flush()
 			switch {
-			case strings.HasPrefix(line, "+"):
-				line = p.Green(line)
 			case strings.HasPrefix(line, "-"):
 				line = p.Red(line)
 			case strings.HasPrefix(line, "@@"):
 				line = p.Cyan(line)
 			}
+			lines = append(lines, line)
+		}
+		flush()
+		for _, line := range lines {
 			fmt.Fprintln(w, line)
 		}
 	}

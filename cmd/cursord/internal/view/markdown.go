@@ -17,7 +17,9 @@ import (
 type Markdown struct {
 	W     io.Writer
 	Tamed bool           // for a terminal
+	Brief bool           // tool calls and thoughts as a line, and edits as patches: for who follows a session
 	open  *sessions.Turn // whose end is not written yet
+	todos []sessions.Todo
 }
 
 func (m *Markdown) print(format string, args ...any) {
@@ -55,8 +57,16 @@ func (m *Markdown) Turn(t *sessions.Turn) {
 func (m *Markdown) Item(it *sessions.Item) {
 	switch it.Kind {
 	case sessions.ItemTool:
+		if m.Brief {
+			m.briefTool(it)
+			return
+		}
 		m.tool(it)
 	case sessions.ItemThinking:
+		if m.Brief {
+			m.briefThinking(it.Text)
+			return
+		}
 		m.print("\n*Thinking*\n\n")
 		m.fence("", it.Text)
 	case sessions.ItemNotice:
@@ -103,7 +113,11 @@ func (m *Markdown) End() {
 		return
 	}
 	m.open = nil
+	m.briefTodos()
 	m.print("\n*%s*\n", TurnEnd(t))
+	if m.Brief {
+		m.briefEnd(t)
+	}
 	if e := t.Error; e != nil {
 		m.print("\n*%s*\n", oneLine(e.Message))
 	}

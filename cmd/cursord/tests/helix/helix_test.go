@@ -246,22 +246,22 @@ func TestHelixReview(t *testing.T) {
 
 		// The hunks of all files.
 		h.Types("Space", "D")
-		h.sees("a.go     1/2 +1 −1", "a.go     2/2 +1 −1", "notes.md 1/1 +1 −1", "todo.txt 1/1 +1 −1")
+		h.sees(`a.go     → println("O`, `a.go     → println("T`, "notes.md → SOME words", "todo.txt → ALPHA")
 		h.escapes("severity")
 		h.ex("open a.go")
 		h.Types("4", "G")
-		h.sees(`println("two")`, "2/2 +1 −1 · make it loud")
+		h.sees(`println("two")`, `→ println("THREE") · 2/2 +1 −1`)
 		h.Types("Space", "k")
 		h.sees("hunk 1/2 +1 −1 · make it loud", `-       println("one")`, `+       println("ONE")`)
-		h.escapes(`println("ONE")`)
+		h.escapes("hunk 1/2")
 
 		// Accept, take it back, accept again.
 		h.Types("Space", "a")
 		h.sees("Accept hunk 1/2 (+1 −1)", "Reject hunk 1/2 (+1 −1)")
 		h.Types("Enter")
-		h.sees(`println("ONE")`, "a.go [+]", "cursord: accepted 1 hunk in your buffers – save to write (:wa)", "1/1 +1 −1 · make it loud")
+		h.sees(`println("ONE")`, "a.go [+]", "cursord: accepted 1 hunk in your buffers – save to write (:wa)", `→ println("THREE") · 1/1 +1 −1`)
 		h.Types("u")
-		h.sees(`println("one")`, "1/2 +1 −1 · make it loud", "2/2 +1 −1 · make it loud")
+		h.sees(`println("one")`, `→ println("ONE") · 1/2 +1 −1`, `→ println("THREE") · 2/2 +1 −1`)
 		h.Types("Space", "a")
 		h.sees("Accept hunk 1/2 (+1 −1)")
 		h.Types("Enter")
@@ -271,7 +271,7 @@ func TestHelixReview(t *testing.T) {
 		// Reject another one by the menu.
 		h.ex("open notes.md")
 		h.Types("3", "G")
-		h.sees("1/1 +1 −1 · make it loud")
+		h.sees("→ SOME words · 1/1 +1 −1")
 		h.Types("Space", "a")
 		h.sees("Accept hunk 1/1", "Reject hunk 1/1")
 		h.Types("Down", "Enter")
@@ -291,12 +291,12 @@ func TestHelixReview(t *testing.T) {
 		h.sees("NOR", " todo.txt", "1/1 +1 −1")
 		if h.popups {
 			h.Types("Space", "i", "y")
-			h.sees("ALPHA", "todo.txt [+]")
+			h.sees("1  ALPHA", "todo.txt [+]")
 			h.Types("u")
-			h.sees("alpha", "1/1 +1 −1")
+			h.sees("1  alpha", "→ ALPHA · 1/1 +1 −1")
 		}
 		h.Types("Space", "i", "Y")
-		h.sees("ALPHA")
+		h.sees("1  ALPHA", "todo.txt [+]")
 		h.ex("wa")
 		h.Poll("all is accepted", func() bool { return len(e.Diffs()) == 0 })
 		require.Equal(t, loud, w.Get("a.go"))

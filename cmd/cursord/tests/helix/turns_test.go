@@ -47,17 +47,17 @@ func TestHelixTurns(t *testing.T) {
 			[]string{world.Streams("Two is done.")},
 		)...)
 		h.asks("make it loud")
-		h.sees("1/1 +1 −1 · wait for me")
+		h.sees("→ SOME words · 1/1 +1 −1")
 		out, err := h.Command("respawn-pane", "-k", "sh").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		h.Until("$")
 		h.Types("clear; ../bin/hx notes.md todo.txt", "Enter")
-		h.sees("some words", "1/1 +1 −1 · wait for me")
+		h.sees("some words", "→ SOME words · 1/1 +1 −1")
 		h.sawOne("cursord: agent ⋅ ", "[cursord-turn-1] ")
 		w.Put("../go on", "")
 		h.sees("cursord: done – 2 hunks to review in 2 files")
 		h.Types("Space", "D")
-		h.sees("notes.md 1/1 +1 −1", "todo.txt 1/1 +1 −1")
+		h.sees("notes.md → SOME words", "todo.txt → ALPHA")
 		h.escapes("severity")
 		last := e.Until("the turn's end", func(n world.Notification) bool {
 			return n.Method == "turn/changed" && n.Turn.Prompt == "make it loud" && n.Turn.Status.Final()
@@ -70,6 +70,14 @@ func TestHelixTurns(t *testing.T) {
 		h.sees("chat.md", "Two is done.", "*completed in ")
 		h.Types("Space", "i", "r")
 		h.sees("SESSIONS.md", "wait for me")
+
+		// The next prompt goes on with the session that was there before this Helix was.
+		w.Plays(world.Streams("Three is done."), world.Done)
+		h.asks("and a third")
+		last = e.Until("the third turn's end", func(n world.Notification) bool {
+			return n.Method == "turn/changed" && n.Turn.Prompt == "and a third" && n.Turn.Status.Final()
+		}).Turn
+		require.Equal(t, running.SessionID, last.SessionID)
 	})
 }
 
@@ -175,7 +183,7 @@ func TestHelixConfigured(t *testing.T) {
 		require.Regexp(t, `(?s)cursord.*(mine|true)`, health("rust"))
 		require.Contains(t, health("plaintext"), "cursord")
 		out, _ := tool(w, env, "cursord", "doctor", "--helix").CombinedOutput() // its status is that of the agent, too
-		require.Regexp(t, `helix +25\.\d\d\.1, .*, set up for markdown, rust, go, python, plaintext`, string(out))
+		require.Regexp(t, `helix +25\.\d\d\.1, .*, set up for markdown, rust, go, python, diff, plaintext`, string(out))
 		require.NotContains(t, string(out), "problem: ")
 
 		// Helix takes it without complaint, and the user's keys and ours are there.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
 )
 
 // TestLSPInput holds the server to what LSP says of the order of messages, and to what the protocol says of broken ones.
@@ -20,7 +21,12 @@ func TestLSPInput(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
 	c := lspProcess(w)
-	require.ErrorContains(t, c.call("textDocument/hover", world.Obj{}, nil), "before initialize")
+	for _, method := range []string{"textDocument/hover", "shutdown", "no/such"} {
+		failed := (*rpc.Error)(nil)
+		require.ErrorAs(t, c.call(method, world.Obj{}, nil), &failed)
+		require.Equal(t, -32002, failed.Code, method)
+		require.Contains(t, failed.Message, "before initialize")
+	}
 	c.notify("textDocument/didOpen", world.Obj{"textDocument": world.Obj{"uri": "file:///x", "version": 1, "text": "x"}})
 	require.ErrorContains(t, c.call("initialize", []int{1}, nil), "params: must be an object")
 	c.initialize(nil, world.Obj{"isolation": 3})

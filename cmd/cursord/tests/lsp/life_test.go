@@ -229,7 +229,7 @@ func TestLSPSessions(t *testing.T) {
 	require.True(t, strings.HasPrefix(list[line], "- do beta · ") && strings.Contains(list[line], " · goes on here · "), list[line])
 	require.True(t, strings.HasPrefix(list[line+1], "- do alpha · "), list[line+1])
 	d := c.opensFile(uri, string(raw))
-	require.Equal(t, []string{"Resume this session", "Ask in this session…", "Open its transcript"}, titlesOf(c.actions(d.uri, line+1, nil)))
+	require.Equal(t, []string{"Resume this session", "Ask in this session…", "Open its transcript", "Delete this session"}, titlesOf(c.actions(d.uri, line+1, nil)))
 	require.Empty(t, c.actions(d.uri, 0, nil))
 	mark = c.mark()
 	c.chooses(d.uri, line+1, "Open its transcript")

@@ -84,7 +84,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 	c.must("textDocument/diagnostic", ask, &report)
 	require.Equal(t, "full", report.Kind)
 	require.Len(t, report.Items, 2)
-	require.Contains(t, report.Items[0].Message, "1/2 +1 −1 · do it")
+	require.Contains(t, report.Items[0].Message, "→ agent · 1/2 +1 −1")
 	var all struct{ Items []struct{ URI string } }
 	c.must("workspace/diagnostic", world.Obj{"previousResultIds": []any{}}, &all)
 	require.Len(t, all.Items, 1)
@@ -152,16 +152,16 @@ func TestLSPActions(t *testing.T) {
 	c.turn()
 	c.waitsForHunks("f", 2)
 	menu := []string{
-		"Accept hunk 1/2 (+1 −1)", "Reject hunk 1/2 (+1 −1)", "Accept all 2 hunks of f", "Reject all 2 hunks of f",
+		"Accept hunk 1/2 (+1 −1)", "Reject hunk 1/2 (+1 −1)", "Reject hunk with a comment…", "Accept all 2 hunks of f", "Reject all 2 hunks of f",
 		"Accept all 3 hunks in 2 files", "Reject all 3 hunks in 2 files", "Open full diff", "Ask agent about this line…",
 	}
 	list := c.actions(d.uri, 4, nil)
 	require.Equal(t, menu, titles(list))
 	require.True(t, list[0].IsPreferred)
-	require.Equal(t, menu[:2], titles(c.actions(d.uri, 4, world.Obj{"only": []string{"quickfix"}})))
-	require.Equal(t, menu[2:], titles(c.actions(d.uri, 4, world.Obj{"only": []string{"source"}})))
+	require.Equal(t, menu[:3], titles(c.actions(d.uri, 4, world.Obj{"only": []string{"quickfix"}})))
+	require.Equal(t, menu[3:], titles(c.actions(d.uri, 4, world.Obj{"only": []string{"source"}})))
 	require.Empty(t, c.actions(d.uri, 4, world.Obj{"only": []string{"refactor"}}))
-	require.Equal(t, menu[7:], titles(c.actions(d.uri, 9, nil)))
+	require.Equal(t, menu[8:], titles(c.actions(d.uri, 9, nil)))
 
 	// Its edit is brought up to date when it is resolved.
 	d.sets("mine\n" + before)

@@ -1,0 +1,93 @@
+package lsp
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/daemon/paths"
+	"cursord/rpc"
+)
+
+const aboutComment = `# Save to reject the hunk below with this comment (in Helix :wbc). The agent
+# gets it with your next prompt. Without a comment nothing is rejected.
+`
+
+// rejectCommentCommand rejects a hunk with a comment: that of the argument, else one that the person writes in a file that it opens.
+func (s *Server) rejectCommentCommand(t *target) (any, error) {
+	w, err := s.folderOf(t)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := atTarget(s, w, t)
+	if err != nil {
+		return nil, s.shown(err)
+	}
+	if !isBlank(t.Comment) {
+		s.rejectWith(w, chosen, t.Comment)
+		return nil, nil
+	}
+	file, err := s.stateFile(w, commentFile)
+	if err != nil {
+		return nil, s.shown(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\n%s\n%s#\n", scissors, aboutComment)
+	for _, path := range w.paths() {
+		for i := range w.diffs[path].Hunks {
+			h := &w.diffs[path].Hunks[i]
+			if !slices.Contains(chosen, h.ID) {
+				continue
+			}
+			fmt.Fprintf(&b, "# reject: %s (%s, %s)\n", h.ID, path, summary(w.diffs[path], h))
+			for _, line := range h.Lines[:min(len(h.Lines), maxQuoted)] {
+				fmt.Fprintf(&b, "#     %s\n", strings.TrimRight(line, "\r"))
+			}
+		}
+	}
+	uri := paths.URI(file)
+	d := &draft{workspace: w}
+	s.compose[file] = d
+	if open := s.docs[uri]; open != nil {
+		return nil, s.write(w, commentFile, b.String(), &Range{})
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		return nil, s.shown(err)
+	}
+	d.stamp = stampOf(file)
+	s.watchPrompt(file, d)
+	s.open(uri, &Range{})
+	return nil, nil
+}
+
+// sendComment rejects what the file of a comment names.
+func (s *Server) sendComment(d *draft, text string) {
+	own, lines := cutPrompt(text)
+	var chosen []string
+	for _, line := range lines {
+		if rest, ok := strings.CutPrefix(line, "reject: "); ok {
+			id, _, _ := strings.Cut(rest, " ")
+			chosen = append(chosen, id)
+		}
+	}
+	switch {
+	case text == d.sent:
+		s.show(levelInfo, "cursord: this comment was sent already")
+	case isBlank(own):
+		s.show(levelInfo, "cursord: no comment: nothing rejected")
+	case len(chosen) == 0:
+		s.show(levelWarning, "cursord: nothing rejected: the line that names the hunk is gone")
+	default:
+		d.sent, d.stamp = text, time.Time{}
+		s.rejectWith(d.workspace, chosen, strings.TrimSpace(own))
+	}
+}
+
+// rejectWith has the daemon reject hunks, and tell the agent why with the next prompt.
+func (s *Server) rejectWith(w *workspace, chosen []string, comment string) {
+	s.flushAll()
+	call(s, "diff/reject", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Comment: comment},
+		s.whenDecided(w, "kept your comment for the next prompt, and rejected", ""))
+}

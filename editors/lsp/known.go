@@ -1,0 +1,166 @@
+package lsp
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// lookPause is how long a server without a daemon waits until it looks again whether one runs.
+const lookPause = time.Second
+
+// lookForDaemon joins the daemon if one runs, or if there is something to review in a folder of the editor's; else it looks from time
+// to time whether somebody has started one.
+func (s *Server) lookForDaemon() {
+	if s.daemon != nil || s.looking {
+		return
+	}
+	s.looking = true
+	go func() {
+		var pending []string
+		running, err := s.opts.Running(), error(nil)
+		if !running {
+			pending, err = s.opts.Pending(s.ctx)
+		}
+		s.post(func() {
+			if s.looking = false; err != nil {
+				s.opts.Log.Warn("what is left to review is not known", "err", err)
+			}
+			if s.daemon != nil || s.phase != serving {
+				return
+			}
+			if running || slices.ContainsFunc(s.folders, func(w *workspace) bool { return slices.Contains(pending, w.path) }) {
+				s.dial()
+				return
+			}
+			s.looked = true
+			for _, w := range s.folders {
+				s.settle(w, nil) // there is nothing
+			}
+			s.awaitDaemon()
+		})
+	}()
+}
+
+// awaitDaemon looks after a while, and again, whether a daemon runs.
+func (s *Server) awaitDaemon() {
+	if s.lookAgain != nil {
+		s.lookAgain.Stop()
+	}
+	s.lookAgain = s.after(lookPause, func() {
+		switch {
+		case s.daemon != nil || s.phase != serving:
+		case s.opts.Running():
+			s.dial()
+		default:
+			s.awaitDaemon()
+		}
+	})
+}
+
+// need joins a daemon, which is started if none runs.
+func (s *Server) need() {
+	if s.daemon == nil {
+		s.dial()
+	}
+}
+
+// load asks for what there is in a folder whose changes the daemon tells by now.
+func (s *Server) load(w *workspace) {
+	l := s.daemon
+	gone := func(err error) bool {
+		if w.closed || s.daemon != l {
+			return true // the next one loads it
+		}
+		if err != nil {
+			s.settle(w, err)
+		}
+		return err != nil
+	}
+	call(s, "diff/list", rpc.DiffParams{Workspace: w.path}, func(list rpc.DiffList, err error) {
+		if gone(err) {
+			return
+		}
+		for _, d := range list.Diffs {
+			if d.Seq > w.seqs[d.Path] {
+				s.diffChanged(w, d)
+			}
+		}
+		call(s, "session/list", rpc.SessionListParams{Workspace: w.path, Limit: sessionsKnown}, func(list rpc.SessionList, err error) {
+			if gone(err) {
+				return
+			}
+			for _, one := range list.Sessions {
+				if w.sessions[one.ID] == nil {
+					s.sessionChanged(w, one)
+				}
+			}
+			w.known = true
+			s.settle(w, nil)
+		})
+	})
+}
+
+// sessionsKnown is how many of a folder's sessions are known without being asked for.
+const sessionsKnown = 20
+
+// settle calls what waits for what there is in a folder.
+func (s *Server) settle(w *workspace, err error) {
+	waiting := w.waiting
+	w.waiting = nil
+	for _, act := range waiting {
+		act(err)
+	}
+}
+
+// giveUp answers what still waits when the editor goes.
+func (s *Server) giveUp() {
+	for _, w := range s.folders {
+		s.settle(w, errors.New("the server ends"))
+	}
+}
+
+// later answers a request of the editor's when it is known what there is in a folder: at once, or by errLater. With wanted a daemon
+// is started for that.
+func (s *Server) later(w *workspace, wanted bool, answer func(error) (any, error)) (any, error) {
+	if w == nil || w.known || !wanted && s.daemon == nil && s.looked {
+		return answer(nil)
+	}
+	if wanted {
+		s.need()
+	}
+	id := s.answering
+	w.waiting = append(w.waiting, func(err error) {
+		var result any
+		if s.guard("an answer", func() { result, err = answer(err) }) {
+			err = &rpc.Error{Code: rpc.CodeInternal, Message: "an internal error"}
+		}
+		if err != errLater {
+			s.reply(id, result, err)
+		}
+	})
+	return nil, errLater
+}
+
+// nextSession returns the session that the next prompt goes to: the one that was chosen, else the folder's latest one that works as
+// the settings say; "" for a new one.
+func (s *Server) nextSession(w *workspace) string {
+	if w.session != "" || w.fresh || w.opening != nil {
+		return w.session
+	}
+	for _, one := range w.latestSessions() {
+		if one.Turns > 0 && s.suits(one) {
+			return one.ID
+		}
+	}
+	return ""
+}
+
+// suits reports whether a session works where the settings have new ones work.
+func (s *Server) suits(one *sessions.Session) bool {
+	want := s.client.settings.Isolation
+	return want == "" || want == one.Isolation
+}
