@@ -22,8 +22,8 @@ func chatCommand() *cobra.Command {
 		Use:   "chat",
 		Short: "Follow what the agent does in a workspace, and talk to it",
 		Long: `Follow what the agent does in a workspace, whoever has asked it: what it says on stdout, all else on stderr. On a
-terminal a line that you type is a prompt for the session that was shown last; Ctrl-C cancels the turn that is shown
-and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn, and the end of a daemon does not end the view.
+terminal what you type is a prompt for the session that was shown last, or a command that begins with /: /help lists them.
+Ctrl-C cancels the turn that is shown and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn.
 
 With --split it opens in a pane beside the present one, in tmux, zellij, WezTerm or kitty (which must allow remote
 control). That is for editors: "cursord editor install helix" has a key for it.`,
@@ -62,7 +62,7 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 			}
 			params.Workspace = root
 			explain := (&ask.Turn{Params: params}).Explain
-			return (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin())
+			return (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
 		},
 	}
 	p.addFlag(c)

@@ -71,6 +71,8 @@ var restricted = map[string][]string{
 		"cursord/rpc/dial",
 		"cursord/rpc/remote",
 	},
+	"charm.land":                      {"cursord/cmd/cursord/internal/chat"},
+	"github.com/charmbracelet":        {"cursord/cmd/cursord/internal/chat"},
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {"cursord/cmd/cursord/tests/world"},
 	"github.com/adrg/xdg":             {"cursord/daemon/endpoint"},

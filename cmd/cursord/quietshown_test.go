@@ -30,7 +30,7 @@ func TestQuietIsShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			v := open(view.NewTerminal(&out))
+			v := open(view.NewTerminal(&out, true))
 			v.Notify("turn/changed", json.RawMessage(waits))
 			v.Tick(time.Now())
 			require.Contains(t, out.String(), "… waiting for 1 background command: npm run dev")

@@ -4,6 +4,8 @@
 package chat
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/oklog/ulid/v2"
 
 	"cursord/cmd/cursord/internal/term"
@@ -30,76 +33,205 @@ type Chat struct {
 	Params  rpc.TurnStartParams // what every turn that begins here has; its workspace is the one that is followed
 	Explain func(error) error   // puts why a turn is refused in terms of the command line
 
-	failed chan error // what went wrong with a prompt
+	terminal *terminal         // nil where nothing can be drawn
+	work     chan func() error // what prompts and commands do, one after the other; Params and begins are theirs
+	begins   bool              // the next prompt begins a session
+	failed   chan error        // what went wrong
+	asked    string            // the turn whose end the person has asked for
+	stopped  bool              // by Ctrl-Z
 }
 
-// Run follows the workspace until the person leaves, who types on in if that is a terminal. The error is a term.SignalError
-// where a signal has ended it.
-func (c *Chat) Run(ctx context.Context, in io.Reader) error {
+const workMost = 64 // prompts and commands that wait to be sent
+
+// Run follows the workspace until the person leaves, who types on in if that is a terminal, on which out shows. The error is a
+// term.SignalError where a signal has ended it.
+func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
+	c.failed, c.work = make(chan error, 1), make(chan func() error, workMost)
+	events := make(chan event, workMost)
+	var signals chan os.Signal
+	ended := make(<-chan struct{})
+	if file, ok := out.(*os.File); ok && ownsTerminal(in, c.View.show) {
+		signals = make(chan os.Signal, 4)
+		signal.Notify(signals, append(term.EndingSignals(), term.ResumeSignals()...)...)
+		defer signal.Stop(signals)
+		c.openTerminal(ctx, in, file, events)
+		ended = c.terminal.ended
+		defer c.terminal.close()
+	}
 	defer c.View.leave()
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	c.failed = make(chan error, 1)
-	var keys <-chan string
-	var signals <-chan os.Signal
-	var typing *keyboard
-	if tty, ok := in.(*os.File); ok && term.IsTerminal(in) && c.View.show.OutTerm {
-		var err error
-		if typing, err = openKeyboard(tty); err != nil {
-			return fmt.Errorf("the terminal: %w", err)
-		}
-		defer typing.close()
-		keys, signals = typing.keys, typing.signals
+	switch {
+	case c.terminal != nil:
+		c.View.line(c.View.show.Palette.Dim("Enter sends, Alt-Enter begins another line, /help lists what else there is."))
+	case term.IsTerminal(in) && c.View.show.OutTerm:
+		c.View.line("A line is a prompt; /help lists what else there is.")
 		c.View.asks()
+		go readLines(in, events)
 	}
-	cancelled := "" // the turn
+	go c.works(ctx)
 	ticks := time.NewTicker(view.TickTime)
 	defer ticks.Stop()
 	for {
+		var err error
 		select {
 		case now := <-ticks.C:
 			c.View.Tick(now)
-		case key, more := <-keys:
-			if !more {
-				return nil
-			}
-			switch line, shown, effect := c.View.key(key); effect {
-			case keySends:
-				c.prompt(ctx, strings.TrimSpace(line), shown)
-			case keyLeaves:
-				return nil
-			}
+			c.note()
+		case e := <-events:
+			err = c.take(ctx, e)
+			c.note()
 		case sig := <-signals:
-			switch {
-			case !slices.Contains(term.JobSignals(), sig):
-				return term.SignalError{Signal: sig}
-			case term.IsResume(sig):
-				typing.claim()
-				c.View.redraw()
-			default:
-				typing.suspended()
-			}
+			err = c.signal(sig)
 		case <-interrupts:
-			turn := c.View.running()
-			if turn == "" && c.View.clear() {
-				continue
-			}
-			if turn == "" || turn == cancelled {
-				return nil
-			}
-			cancelled = turn
-			c.View.cancel(turn)
-			go c.call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn})
+			err = c.interrupt(ctx, false)
 		case err := <-c.failed:
 			c.View.complain(err)
+		case <-ended:
+			return cmp.Or(c.terminal.err, errors.New("the terminal is gone"))
 		case <-c.Client.Done():
 			return errors.New("the daemon cannot be reached any more")
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+		switch {
+		case errors.Is(err, errLeave):
+			return nil
+		case errors.As(err, new(term.SignalError)):
+			return err
+		case err != nil:
+			c.View.complain(err)
+		}
+	}
+}
+
+// openTerminal draws the prompt, below what the view shows from now on.
+func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, events chan event) {
+	palette := c.View.show.Palette
+	f := newFeed()
+	c.View.showOn(view.NewTerminal(f, palette))
+	words := &finder{root: c.Params.Workspace, client: c.Client}
+	p := newPrompt(f, events, palette, openHistory(historyPath(c.Params.Workspace)), func(before string) (int, []string) { return words.find(ctx, before) })
+	c.terminal = openTerminal(ctx, in, out, f, p)
+}
+
+// take does what a person has typed or pressed.
+func (c *Chat) take(ctx context.Context, e event) error {
+	switch e.kind {
+	case sent:
+		return c.typed(ctx, e.text)
+	case empty:
+		c.View.again()
+	case ctrlC, ctrlCTyped:
+		return c.interrupt(ctx, e.kind == ctrlCTyped)
+	case suspends:
+		c.stopped = true
+		c.terminal.feed.post(tea.Suspend())
+	case resumes:
+		c.stopped = false
+	case leaves:
+		return errLeave
+	}
+	return nil
+}
+
+// signal does what a signal asks for.
+func (c *Chat) signal(sig os.Signal) error {
+	if !term.IsResume(sig) {
+		return term.SignalError{Signal: sig}
+	}
+	if !c.stopped { // by another than Ctrl-Z: the terminal may be in any state
+		c.terminal.feed.post(againMsg{})
+	}
+	return nil
+}
+
+// interrupt cancels the turn that is shown; a second one leaves. Where none runs it empties the line, if anything was typed, and
+// leaves otherwise.
+func (c *Chat) interrupt(ctx context.Context, typed bool) error {
+	turn := c.View.running()
+	switch {
+	case turn == "" && typed:
+		c.terminal.feed.post(clearMsg{})
+		return nil
+	case turn == "" || turn == c.asked:
+		return errLeave
+	}
+	c.cancel(ctx, turn)
+	return nil
+}
+
+func (c *Chat) cancel(ctx context.Context, turn string) {
+	c.asked = turn
+	c.View.cancel(turn)
+	go func() { c.fails(ctx, c.Client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn}, nil)) }()
+}
+
+// note shows what waits.
+func (c *Chat) note() {
+	if c.terminal != nil {
+		c.terminal.feed.note(c.View.waits())
+	}
+}
+
+// later does something after all prompts and commands before it.
+func (c *Chat) later(do func() error) error {
+	select {
+	case c.work <- do:
+		return nil
+	default:
+		return errors.New("too much waits to be sent; try again when the daemon answers")
+	}
+}
+
+func (c *Chat) works(ctx context.Context) {
+	for {
+		select {
+		case do := <-c.work:
+			c.fails(ctx, do())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// fails shows an error, if it is one.
+func (c *Chat) fails(ctx context.Context, err error) {
+	if err == nil {
+		return
+	}
+	err = c.Explain(err)
+	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == api.KindWorkspaceUntrusted {
+		e.Data.Hint = "trust it with: /trust"
+		if path := cmp.Or(e.Data.Path, c.Params.Workspace); path != c.Params.Workspace {
+			e.Data.Hint += " " + term.ShellWord(path)
+		}
+	}
+	select {
+	case c.failed <- err:
+	case <-ctx.Done():
+	}
+}
+
+// readLines reads what is typed on a terminal that shows and edits it itself.
+func readLines(in io.Reader, events chan<- event) {
+	lines := bufio.NewReader(in)
+	for {
+		text, err := lines.ReadString('\n')
+		if text = strings.TrimRight(text, "\r\n"); strings.TrimSpace(text) != "" {
+			events <- event{kind: sent, text: text}
+		} else if err == nil {
+			events <- event{kind: empty}
+		}
+		if err != nil {
+			events <- event{kind: leaves}
+			return
 		}
 	}
 }
@@ -154,27 +286,34 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 	return nil
 }
 
-// prompt sends what was typed, which the screen shows or not.
-func (c *Chat) prompt(ctx context.Context, line string, shown bool) {
-	if line == "" {
-		c.View.asks()
-		return
-	}
-	params := c.Params
-	params.Prompt, params.TurnID, params.SessionID = line, ulid.Make().String(), c.View.typed()
-	if shown {
-		c.View.own(params.TurnID)
-	}
-	go c.call(ctx, "turn/start", params)
-}
-
-func (c *Chat) call(ctx context.Context, method string, params any) {
-	if err := c.Client.Call(ctx, method, params, nil); err != nil {
-		select {
-		case c.failed <- c.Explain(err):
-		case <-ctx.Done():
+// prompt sends what was typed, and perhaps something with it. If it is refused, the person may send it again.
+func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error {
+	turn := ulid.Make().String()
+	c.View.prompted(turn, strings.TrimSpace(text))
+	return c.later(func() error {
+		params := c.Params
+		params.Prompt, params.TurnID = strings.TrimSpace(text), turn
+		if with != nil {
+			params.Context = append(slices.Clip(params.Context), *with)
 		}
-	}
+		if !c.begins {
+			params.SessionID = c.View.typed()
+		}
+		var begun rpc.TurnStartResult
+		if err := c.Client.Call(ctx, "turn/start", params, &begun); err != nil {
+			c.View.refused(turn)
+			if c.terminal != nil {
+				c.terminal.feed.post(restoreMsg{text})
+			}
+			return err
+		}
+		if begun.Session != nil {
+			c.View.goOn(begun.Session.ID)
+		}
+		c.begins, c.Params.Context = false, nil
+		c.View.attach(nil)
+		return nil
+	})
 }
 
 // lastPage reads the last page of a session: all of its last turn, unless that is very long.

@@ -3,9 +3,6 @@ package chat
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -29,9 +26,11 @@ type View struct {
 	ended   map[string]bool       // turns that are not to be shown
 	owned   map[string]bool       // turns whose prompts were typed here
 	session string                // the one that was shown last
-	prompts bool                  // a person is asked when nothing runs
-	asking  bool                  // the line for a prompt is open
-	line    typedLine             // what was typed for it
+	sending string                // the turn whose prompt stands last, until it begins
+	unsent  []unsent              // prompts that were typed and of which nothing was heard yet
+	with    []string              // what goes with the next prompt, for people
+	prompts bool                  // the terminal shows what is typed, where a person is asked when nothing runs
+	asking  bool                  // it is so at present
 	held    []func()              // what came, while it is not to be shown yet; nil: it is
 	holding bool
 	since   uint64 // of what has a greater seq nothing was there at the beginning
@@ -44,11 +43,21 @@ type turnState struct {
 	items map[string]*sessions.Item
 }
 
+// An unsent prompt is one that waits behind what is shown.
+type unsent struct{ turn, text string }
+
 // NewView returns a view of all turns of a workspace, or of one session's if only is its id.
 func NewView(show *view.Screen, only string) *View {
 	return &View{
 		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
 	}
+}
+
+// showOn has the view show on another screen what comes.
+func (v *View) showOn(show *view.Screen) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.show = show
 }
 
 // Notify takes what the daemon tells.
@@ -124,9 +133,14 @@ func (v *View) turn(now *sessions.Turn) {
 	begun := t.turn != nil || len(t.items) > 0 || v.owned[now.ID] || now.Seq > v.since
 	t.turn = now
 	t.quiet.Heard(now)
+	v.heard(now.ID)
 	switch {
 	case now.Status == sessions.TurnQueued:
 		return
+	case v.sending == now.ID:
+		v.sending = ""
+	}
+	switch {
 	case now.Status.Final() && !begun:
 		// It had ended before anybody looked.
 		v.ended[now.ID] = true
@@ -206,9 +220,11 @@ func (v *View) cancel(turn string) {
 	v.Tick(time.Now())
 }
 
-func (v *View) head(t *sessions.Turn) {
+func (v *View) head(t *sessions.Turn) { v.prompt(t.Asked()) }
+
+func (v *View) prompt(text string) {
 	v.show.Line("")
-	for line := range strings.Lines(term.CleanText(strings.TrimRight(t.Asked(), "\n"))) {
+	for line := range strings.Lines(term.CleanText(strings.TrimRight(text, "\n"))) {
 		v.show.Line(v.show.Palette.Cyan("> " + strings.TrimSuffix(line, "\n")))
 	}
 }
@@ -253,114 +269,4 @@ func (v *View) complain(err error) {
 		v.show.Line("  " + term.Clean(e.Data.Hint))
 	}
 	v.ask()
-}
-
-// running returns the turn that is shown, "" if none is.
-func (v *View) running() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.shown()
-}
-
-// own makes a turn one whose prompt stands there, since it was typed.
-func (v *View) own(turn string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.owned[turn] = true
-}
-
-// typed returns the session that a line which was typed is for.
-func (v *View) typed() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.session
-}
-
-// key takes a key. With the one that sends the line it returns the line, and whether the screen goes on showing it.
-func (v *View) key(key string) (line string, shown bool, effect keyEffect) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	effect = v.line.key(key)
-	switch {
-	case effect == keySends:
-		line, shown = string(v.line.text), v.asking
-		v.line.text = nil
-		if shown {
-			v.asking = false
-			fmt.Fprintf(v.show.ErrOut, "\r\x1b[K> %s\n", line) // all of it
-		} else if strings.TrimSpace(line) != "" {
-			v.show.Line(v.show.Palette.Dim("waits: " + line))
-		}
-	case effect == keyTyped:
-		v.draw()
-	}
-	return line, shown, effect
-}
-
-// clear empties the line that is typed; it returns false if it is empty.
-func (v *View) clear() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	any := len(v.line.text) > 0
-	v.line.text = nil
-	v.draw()
-	return any
-}
-
-// redraw shows the line that is typed again, below what another program may have left.
-func (v *View) redraw() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.asking {
-		io.WriteString(v.show.ErrOut, "\n")
-	}
-	v.draw()
-}
-
-// draw shows the line that is typed, as far as there is room: in one row, so that it can be taken away.
-func (v *View) draw() {
-	if !v.asking {
-		return
-	}
-	columns := 80
-	if f, ok := v.show.ErrOut.(*os.File); ok {
-		if n, _, known := term.ScreenSize(f); known {
-			columns = n
-		}
-	}
-	fmt.Fprintf(v.show.ErrOut, "\r\x1b[K> %s", v.line.tail(columns-3))
-}
-
-// asks opens the line for a prompt, now and whenever nothing runs.
-func (v *View) asks() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.prompts, v.asking = true, false
-	v.ask()
-}
-
-func (v *View) ask() {
-	if v.prompts && !v.asking && len(v.order) == 0 {
-		v.asking = true
-		io.WriteString(v.show.ErrOut, "\n")
-		v.draw()
-	}
-}
-
-// hush takes the line for a prompt away, and the empty one above, until it is asked for again.
-func (v *View) hush() {
-	if v.asking {
-		v.asking = false
-		io.WriteString(v.show.ErrOut, "\r\x1b[K\x1b[A")
-	}
-}
-
-// leave ends the last line.
-func (v *View) leave() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.show.End()
-	if v.asking {
-		io.WriteString(v.show.ErrOut, "\n")
-	}
 }

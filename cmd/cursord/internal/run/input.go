@@ -28,7 +28,7 @@ const patience = 2 * time.Second
 
 // Asked returns what a command line asks: the prompt, and what goes with it.
 func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (prompt string, with []rpc.Context, err error) {
-	named, err := nameFiles(files)
+	named, err := NameFiles("--file", files)
 	if err != nil {
 		return "", nil, err
 	}
@@ -120,9 +120,9 @@ func nameImages(list []string) ([]rpc.Context, error) {
 
 var withLines = regexp.MustCompile(`^(.+):(\d+)(?:-(\d+))?$`)
 
-// nameFiles names files for the agent, each PATH, PATH:LINE or PATH:FROM-TO. Lines count from 1, and TO is included. A relative path
+// NameFiles names files for the agent, which a person has given with a flag, each PATH, PATH:LINE or PATH:FROM-TO. Lines count from 1, and TO is included. A relative path
 // counts from the current directory. A file whose name ends like lines is taken by its name.
-func nameFiles(list []string) ([]rpc.Context, error) {
+func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 	var out []rpc.Context
 	for _, arg := range list {
 		path, from, to := arg, 0, 0
@@ -135,16 +135,16 @@ func nameFiles(list []string) ([]rpc.Context, error) {
 					to, err2 = strconv.Atoi(m[3])
 				}
 				if err1 != nil || err2 != nil || from < 1 || to < from || to > maxLine {
-					return nil, misuse.Errorf("--file is %q; its lines must be a number or two, as 2-5, that count from 1", arg)
+					return nil, misuse.Errorf("%s is %q; its lines must be a number or two, as 2-5, that count from 1", flag, arg)
 				}
 			}
 		}
-		abs, err := absolute("--file", path)
+		abs, err := absolute(flag, path)
 		if err != nil {
 			return nil, err
 		}
 		c := rpc.Context{Kind: "file", Path: &abs}
-		if err := checkFile(path, abs, from); err != nil {
+		if err := checkFile(flag, path, abs, from); err != nil {
 			return nil, err
 		}
 		if from > 0 {
@@ -169,19 +169,19 @@ func absolute(flag, path string) (string, error) {
 }
 
 // checkFile says why a file cannot be named: it is not there, is none, cannot be read or has not so many lines.
-func checkFile(path, abs string, from int) error {
+func checkFile(flag, path, abs string, from int) error {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("--file: %s is not there", term.Clean(path))
+		return fmt.Errorf("%s: %s is not there", flag, term.Clean(path))
 	case err != nil:
-		return fmt.Errorf("--file: %s cannot be opened: %w", term.Clean(path), err)
+		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(path), err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("--file: %s is no file: name the files that matter, or a folder in the prompt", term.Clean(path))
+		return fmt.Errorf("%s: %s is no file: name the files that matter, or a folder in the prompt", flag, term.Clean(path))
 	}
 	f, err := os.Open(abs)
 	if err != nil {
-		return fmt.Errorf("--file: %s cannot be opened: %w", term.Clean(path), err)
+		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(path), err)
 	}
 	defer f.Close()
 	if from == 0 {
@@ -200,12 +200,12 @@ func checkFile(path, abs string, from int) error {
 				lines++
 			}
 			if lines < from {
-				return fmt.Errorf("--file: %s has no line %d; it ends with line %d", term.Clean(path), from, lines)
+				return fmt.Errorf("%s: %s has no line %d; it ends with line %d", flag, term.Clean(path), from, lines)
 			}
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("--file: %s cannot be read: %w", term.Clean(path), err)
+			return fmt.Errorf("%s: %s cannot be read: %w", flag, term.Clean(path), err)
 		}
 	}
 	return nil

@@ -54,6 +54,9 @@ func IsHangup(sig os.Signal) bool { return sig == syscall.SIGHUP }
 // JobSignals are those by which a user sends a program to the background and brings it back.
 func JobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }
 
+// ResumeSignals are those of JobSignals that a program gets when it goes on. Who asks for the others is not stopped by them any more.
+func ResumeSignals() []os.Signal { return []os.Signal{syscall.SIGCONT} }
+
 // IsResume reports whether a job signal is that of a program that goes on.
 func IsResume(sig os.Signal) bool { return sig == syscall.SIGCONT }
 

@@ -50,6 +50,7 @@ func (m Mode) Set(f *os.File) error {
 // EndingSignals and JobSignals are none: a console has Ctrl-C alone.
 func EndingSignals() []os.Signal { return nil }
 func JobSignals() []os.Signal    { return nil }
+func ResumeSignals() []os.Signal { return nil }
 
 func IsResume(os.Signal) bool { return false }
 func IsHangup(os.Signal) bool { return false }

@@ -92,7 +92,7 @@ func TestQuietOnAScreen(t *testing.T) {
 	var out bytes.Buffer
 	terminal := func() *Screen {
 		out.Reset()
-		return NewTerminal(&out)
+		return NewTerminal(&out, true)
 	}
 	const wiped = "\r\x1b[K"
 	shown := func() string {

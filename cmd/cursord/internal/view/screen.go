@@ -18,6 +18,7 @@ type Screen struct {
 	out, ErrOut      io.Writer
 	OutTerm, errTerm bool
 	together         bool           // out and errOut are the same place
+	retracts         bool           // a line of errOut may be taken back
 	Palette          term.Palette   // of errOut
 	outOpen, errOpen bool           // the last line has no newline yet
 	waiting          bool           // errOut ends in a line of await's, to be wiped
@@ -28,8 +29,9 @@ type Screen struct {
 }
 
 func NewScreen(out, errOut io.Writer) *Screen {
+	palette := term.PaletteOf(errOut)
 	return &Screen{
-		out: out, ErrOut: errOut, OutTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), Palette: term.PaletteOf(errOut),
+		out: out, ErrOut: errOut, OutTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), Palette: palette, retracts: bool(palette),
 		together: term.IsTerminal(out) && term.IsTerminal(errOut) || samePlace(out, errOut), shown: map[string]int{},
 	}
 }
@@ -49,9 +51,9 @@ func samePlace(a, b io.Writer) bool {
 	return err == nil && otherErr == nil && os.SameFile(fi, gi)
 }
 
-// NewTerminal returns a screen that takes w for a terminal with colours.
-func NewTerminal(w io.Writer) *Screen {
-	return &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, Palette: true, shown: map[string]int{}}
+// NewTerminal returns a screen that takes w for a terminal. If w has a method Columns() int, that is its width.
+func NewTerminal(w io.Writer, palette term.Palette) *Screen {
+	return &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, retracts: true, Palette: palette, shown: map[string]int{}}
 }
 
 // Item shows what is new about an item.
@@ -140,7 +142,7 @@ func (s *Screen) Quiet(what string) {
 
 // await shows on a terminal what happens at present, until something else is shown.
 func (s *Screen) await(what string) {
-	if s.errTerm && bool(s.Palette) {
+	if s.errTerm && s.retracts {
 		s.beginLine()
 		s.endLine(s.ErrOut, &s.errOpen)
 		s.waiting = true
@@ -152,17 +154,21 @@ func (s *Screen) await(what string) {
 // that wraps cannot be wiped.
 func (s *Screen) room() int {
 	const most = 72 // of terminals that do not say
-	if f, ok := s.ErrOut.(*os.File); ok {
-		if columns, _, known := term.ScreenSize(f); known {
-			return max(columns-1-len("^C"), 1)
-		}
+	columns := 0
+	if w, ok := s.ErrOut.(interface{ Columns() int }); ok {
+		columns = w.Columns()
+	} else {
+		columns = term.Columns(s.ErrOut)
 	}
-	return most
+	if columns == 0 {
+		return most
+	}
+	return max(columns-1-len("^C"), 1)
 }
 
 // Behind says what a turn waits for that has not begun: on a terminal until something else is shown, elsewhere as a line.
 func (s *Screen) Behind(what string) {
-	if s.errTerm && bool(s.Palette) {
+	if s.errTerm && s.retracts {
 		s.await("… (Ctrl-C gives up) " + what)
 		return
 	}

@@ -80,7 +80,7 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 				c := &chat.Chat{Client: client, View: v, Params: rpc.TurnStartParams{Workspace: w.Root}}
 				ctx, leave := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
-				go func() { ended <- c.Run(ctx, strings.NewReader("")) }()
+				go func() { ended <- c.Run(ctx, strings.NewReader(""), &out) }()
 				screen := func() string { return world.Elapsed(out.String()) }
 				require.Eventually(t, func() bool {
 					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")

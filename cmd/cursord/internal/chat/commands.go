@@ -1,0 +1,332 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/complete"
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/run"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A command is what a person types behind a slash. It goes to no agent.
+type command struct {
+	name, args, about string
+	do                func(c *Chat, ctx context.Context, args []string) error
+	inTurn            bool // after the prompts and commands before it, since it is about those that follow
+	// What its arguments are completed with: words, what a Finder finds, or files of the workspace.
+	words []string
+	find  complete.Finder
+	files bool
+}
+
+// commands are all of them, as /help lists them.
+var commands []command
+
+func init() { // /help shows the list that it is in
+	modes := []string{string(sessions.ModeAgent), string(sessions.ModeAsk), string(sessions.ModePlan)}
+	commands = []command{
+		{name: "help", about: "what can be typed here", do: (*Chat).help},
+		{name: "model", args: "[MODEL]", about: "the model of the next prompts; alone: which exist", do: (*Chat).model, inTurn: true, find: complete.Models},
+		{name: "mode", args: "[MODE]", about: "the next prompts' mode: agent, ask (reads only), plan", do: (*Chat).mode, inTurn: true, words: modes},
+		{name: "file", args: "[PATH[:FROM-TO]]", about: "goes with the next prompt; alone: none does", do: (*Chat).file, inTurn: true, files: true},
+		{name: "new", about: "begin a new session with the next prompt", do: (*Chat).fresh, inTurn: true},
+		{name: "sessions", args: "[SESSION]", about: "go on in a session; alone: lists them", do: (*Chat).sessions, inTurn: true, find: complete.Sessions},
+		{name: "diff", args: "[PATH]", about: "what is to review", do: own("diff"), find: complete.Files},
+		{name: "review", args: "[PATH]", about: "go through it hunk by hunk", do: own("review"), find: complete.Files},
+		{name: "accept", args: "HUNK|FILE|--all", about: "keep changes", do: own("accept"), find: complete.Changes},
+		{name: "reject", args: "HUNK|FILE|--all", about: "take changes back", do: own("reject"), find: complete.Changes},
+		{name: "undo", about: "take the last decision back", do: own("undo")},
+		{name: "redo", about: "make it again", do: own("redo")},
+		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
+		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},
+		{name: "quit", about: "leave; turns go on", do: func(*Chat, context.Context, []string) error { return errLeave }},
+	}
+}
+
+// errLeave ends the chat.
+var errLeave = errors.New("the person leaves")
+
+func commandOf(name string) *command {
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name || c.name == "quit" && name == "exit" })
+	if i < 0 {
+		return nil
+	}
+	return &commands[i]
+}
+
+// A slashed line is a command; what has another slash, or a dot, in its first word is a path that a prompt begins with.
+var slashed = regexp.MustCompile(`^/([\pL\pN_-]*)(\s[\s\S]*)?$`)
+
+// typed does what a person has typed: a command, a saved prompt or a prompt.
+func (c *Chat) typed(ctx context.Context, text string) error {
+	m := slashed.FindStringSubmatch(strings.TrimRight(text, " \t\r\n"))
+	if m == nil {
+		return c.prompt(ctx, text, nil)
+	}
+	if found := commandOf(m[1]); found != nil {
+		c.View.echo(text)
+		args, err := split(m[2])
+		if err != nil {
+			return err
+		}
+		if !found.inTurn {
+			return found.do(c, ctx, args)
+		}
+		return c.later(func() error { return found.do(c, ctx, args) })
+	}
+	if path := savedPrompts(c.Params.Workspace)[m[1]]; path != "" {
+		saved, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("the saved prompt cannot be read: %w", err)
+		}
+		said := strings.ToValidUTF8(string(saved), "\ufffd")
+		return c.prompt(ctx, text, &rpc.Context{Kind: "text", Text: &said, Title: filepath.Base(path)})
+	}
+	c.View.echo(text)
+	names := make([]string, len(commands))
+	for i, known := range commands {
+		names[i] = "/" + known.name
+	}
+	return fmt.Errorf(`unknown command "/%s"%s (/help lists them; a prompt that begins with / is sent with a space before it)`,
+		term.Clean(m[1]), misuse.DidYouMean("/"+m[1], names))
+}
+
+// savedPrompts are the user's commands of Cursor, those of the folder before those of the home folder: names and files.
+func savedPrompts(root string) map[string]string {
+	found := map[string]string{}
+	home, _ := os.UserHomeDir()
+	for _, dir := range []string{home, root} {
+		if dir == "" {
+			continue
+		}
+		entries, err := os.ReadDir(filepath.Join(dir, ".cursor", "commands"))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if name, is := strings.CutSuffix(e.Name(), ".md"); is && e.Type().IsRegular() {
+				found[name] = filepath.Join(dir, ".cursor", "commands", e.Name())
+			}
+		}
+	}
+	return found
+}
+
+// split takes arguments apart as a shell does: at blanks, but for those in quotes or behind a backslash.
+func split(text string) (args []string, err error) {
+	var word strings.Builder
+	var quote rune
+	begun, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			begun, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '"' || r == '\'':
+			begun, quote = true, r
+		case strings.ContainsRune(" \t\r\n", r):
+			if begun {
+				args = append(args, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			begun = true
+			word.WriteRune(r)
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if begun {
+		args = append(args, word.String())
+	}
+	return args, nil
+}
+
+// An execMsg has a program take the terminal over for a while.
+type execMsg struct{ command *exec.Cmd }
+
+// own does a command of cursord on the terminal.
+func own(name string) func(c *Chat, ctx context.Context, args []string) error {
+	return func(c *Chat, ctx context.Context, args []string) error {
+		return c.own(ctx, append([]string{name, "--workspace", c.Params.Workspace}, args...)...)
+	}
+}
+
+func (c *Chat) own(ctx context.Context, args ...string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if c.terminal != nil {
+		ctx = c.terminal.ctx
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if c.terminal != nil {
+		c.terminal.feed.post(&execMsg{cmd})
+		return nil
+	}
+	_ = cmd.Run() // it says itself what is wrong
+	c.View.answered()
+	return nil
+}
+
+func (c *Chat) help(context.Context, []string) error {
+	widest := 0
+	for _, k := range commands {
+		widest = max(widest, len(k.name+k.args)+2)
+	}
+	var lines []string
+	for _, k := range commands {
+		lines = append(lines, fmt.Sprintf("  /%-*s  %s", widest, strings.TrimSpace(k.name+" "+k.args), k.about))
+	}
+	saved := savedPrompts(c.Params.Workspace)
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		lines = append(lines, fmt.Sprintf("  /%-*s  the saved prompt %s", widest, term.Clean(name), term.Clean(saved[name])))
+	}
+	c.View.line(append(lines,
+		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end.",
+		"@ and Tab complete names of files; Up and Ctrl-R bring back what was typed in this folder.",
+		"Ctrl-C cancels the turn that is shown, and leaves where none runs; turns go on then.",
+	)...)
+	return nil
+}
+
+func (c *Chat) model(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		if c.Params.Model != nil {
+			c.View.line("The next prompts use the model " + term.Clean(*c.Params.Model) + ".")
+		}
+		return c.own(ctx, "models")
+	}
+	name := strings.Join(args, " ")
+	list, err := c.Client.AgentModels(ctx)
+	if err == nil && len(list.Models) > 0 && !slices.ContainsFunc(list.Models, func(m api.Model) bool { return m.ID == name }) {
+		var ids []string
+		for _, m := range list.Models {
+			ids = append(ids, m.ID)
+		}
+		return fmt.Errorf("there is no model %q%s (/model lists them)", term.Clean(name), misuse.DidYouMean(name, ids))
+	}
+	c.Params.Model = &name
+	c.View.line("The next prompts use the model " + term.Clean(name) + ".")
+	return nil
+}
+
+func (c *Chat) mode(_ context.Context, args []string) error {
+	modes := commandOf("mode").words
+	now := "that of the session"
+	if c.Params.Mode != nil {
+		now = string(*c.Params.Mode)
+	}
+	switch {
+	case len(args) == 0:
+		c.View.line("The mode of the next prompts is " + now + "; /mode " + strings.Join(modes, "|") + " changes it.")
+	case !slices.Contains(modes, args[0]) || len(args) > 1:
+		return fmt.Errorf("the mode is %q; it must be agent, ask or plan", term.Clean(strings.Join(args, " ")))
+	default:
+		mode := sessions.Mode(args[0])
+		c.Params.Mode = &mode
+		c.View.line("The next prompts are sent in the mode " + args[0] + ".")
+	}
+	return nil
+}
+
+func (c *Chat) file(_ context.Context, args []string) error {
+	if len(args) == 0 {
+		c.Params.Context = nil
+		c.View.attach(nil)
+		c.View.line("No file goes with the next prompt.")
+		return nil
+	}
+	for i, arg := range args {
+		if !filepath.IsAbs(arg) {
+			args[i] = filepath.Join(c.Params.Workspace, arg)
+		}
+	}
+	with, err := run.NameFiles("/file", args)
+	c.Params.Context = append(c.Params.Context, with...)
+	c.View.attach(c.attached())
+	if c.terminal == nil {
+		c.View.line(c.attached()...)
+	}
+	return err
+}
+
+// attached says which files go with the next prompt.
+func (c *Chat) attached() (notes []string) {
+	for _, with := range c.Params.Context {
+		name := *with.Path
+		if rel, err := filepath.Rel(c.Params.Workspace, name); err == nil && filepath.IsLocal(rel) {
+			name = rel
+		}
+		if r := with.Range; r != nil {
+			name += fmt.Sprintf(":%d-%d", r.Start.Line+1, r.End.Line)
+		}
+		notes = append(notes, "with the next prompt: "+term.Clean(name))
+	}
+	return notes
+}
+
+func (c *Chat) fresh(context.Context, []string) error {
+	c.begins = true
+	c.View.line("The next prompt begins a new session.")
+	return nil
+}
+
+func (c *Chat) sessions(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return c.own(ctx, "sessions", "--workspace", c.Params.Workspace)
+	}
+	id, err := naming.Names{Client: c.Client, Root: c.Params.Workspace}.Session(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	page, err := c.Client.SessionRead(ctx, rpc.SessionReadParams{SessionID: id, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if page.Session.Workspace != c.Params.Workspace {
+		return fmt.Errorf("that session is of another folder: cursord chat --session %s", id)
+	}
+	c.begins = false
+	c.View.goOn(id)
+	c.View.line("The next prompts go on in: " + term.Clean(cmp.Or(page.Session.Title, id)))
+	return nil
+}
+
+func (c *Chat) trust(ctx context.Context, args []string) error {
+	return c.own(ctx, "trust", cmp.Or(strings.Join(args, " "), c.Params.Workspace))
+}
+
+func (c *Chat) cancelShown(ctx context.Context, _ []string) error {
+	turn := c.View.running()
+	if turn == "" {
+		return errors.New("no turn runs here")
+	}
+	c.cancel(ctx, turn)
+	return nil
+}

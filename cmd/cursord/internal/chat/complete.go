@@ -1,0 +1,196 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/filelist"
+	"cursord/rpc"
+)
+
+// tab completes the word at the cursor, or goes on to the next thing that it may become.
+func (p *prompt) tab(by int) tea.Cmd {
+	if c := p.choices; c != nil {
+		c.at += by
+		if c.at >= len(c.words) {
+			c.at = 0
+		} else if c.at < 0 {
+			c.at = len(c.words) - 1
+		}
+		p.replace(c.before, word(c.words[c.at]))
+		return nil
+	}
+	value, before, complete := p.value(), p.before(), p.complete
+	find := func() tea.Msg {
+		from, words := complete(before)
+		return wordsMsg{value, before, from, words}
+	}
+	if strings.HasPrefix(before, "/") && !strings.ContainsAny(before, " \t\n") { // the names of commands are known
+		p.found(find().(wordsMsg))
+		return nil
+	}
+	return find
+}
+
+// found has what a word may become, unless the person has typed on.
+func (p *prompt) found(m wordsMsg) {
+	if p.value() != m.value || p.before() != m.before || len(m.words) == 0 {
+		return
+	}
+	head := m.before[:m.from]
+	if len(m.words) == 1 {
+		p.replace(head, word(m.words[0])+" ")
+		return
+	}
+	if common := commonStart(m.words); len(common) > len(m.before)-m.from {
+		p.replace(head, common)
+	}
+	p.choices = &choices{before: head, words: m.words, at: -1}
+}
+
+// replace puts a word behind a text, in place of what stands there up to the cursor.
+func (p *prompt) replace(head, word string) {
+	rest := p.value()[len(p.before()):]
+	p.set(head + word + rest)
+	for range []rune(strings.ReplaceAll(rest, "\n", "")) {
+		p.area, _ = p.area.Update(tea.KeyPressMsg{Code: tea.KeyLeft})
+	}
+	for range strings.Count(rest, "\n") {
+		p.area, _ = p.area.Update(tea.KeyPressMsg{Code: tea.KeyLeft})
+	}
+}
+
+// word is a completion without what it is.
+func word(completion string) string {
+	w, _, _ := strings.Cut(completion, "\t")
+	return w
+}
+
+func commonStart(words []string) string {
+	common := word(words[0])
+	for _, w := range words[1:] {
+		for !strings.HasPrefix(word(w), common) {
+			r := []rune(common)
+			common = string(r[:len(r)-1])
+		}
+	}
+	return common
+}
+
+// choiceLines show what a word may become, in some rows.
+func (p *prompt) choiceLines(rows int) (lines []string) {
+	c := p.choices
+	if c == nil {
+		return nil
+	}
+	first := max(min(c.at-rows/2, len(c.words)-rows), 0)
+	longest := 0
+	for _, w := range c.words[first:min(first+rows, len(c.words))] {
+		longest = max(longest, term.Width(term.Clean(word(w))))
+	}
+	for i, completion := range c.words[first:min(first+rows, len(c.words))] {
+		w, about, _ := strings.Cut(completion, "\t")
+		w = term.Clean(w)
+		if about != "" {
+			w += strings.Repeat(" ", longest-term.Width(w)+2) + about
+		}
+		mark := "  "
+		if first+i == c.at {
+			mark = "* "
+		}
+		line := term.Fit(mark+w, p.width-1)
+		if first+i != c.at {
+			line = p.palette.Dim(line)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+const filesAge = 10 * time.Second // how long a list of files is taken for true
+
+// A finder completes what is typed at the prompt: commands of the chat, saved prompts, files, and what
+// commands take.
+type finder struct {
+	root   string
+	client *rpc.Client
+
+	mu    sync.Mutex
+	known []string
+	since time.Time
+}
+
+const mostWords = 200 // that a word may become
+
+// find is a prompt's complete.
+func (f *finder) find(ctx context.Context, before string) (from int, words []string) {
+	from = strings.LastIndexAny(before, " \t\n") + 1
+	last := before[from:]
+	switch {
+	case from == 0 && strings.HasPrefix(last, "/"):
+		for _, c := range commands {
+			words = append(words, "/"+c.name+"\t"+c.about)
+		}
+		for name, path := range savedPrompts(f.root) {
+			words = append(words, "/"+name+"\t"+term.Clean(path))
+		}
+		slices.Sort(words)
+		return from, beginning(words, last)
+	case strings.HasPrefix(last, "@"):
+		for _, path := range f.named(ctx, last[1:]) {
+			words = append(words, "@"+path)
+		}
+		return from, words
+	case strings.HasPrefix(before, "/"):
+		name, _, _ := strings.Cut(before[1:], " ")
+		c := commandOf(name)
+		switch {
+		case c == nil:
+			return from, nil
+		case c.files:
+			return from, f.named(ctx, last)
+		case c.find != nil:
+			words, _ = c.find(ctx, f.client, f.root, last) // without them there is nothing to complete
+			return from, beginning(words, last)
+		}
+		return from, beginning(c.words, last)
+	}
+	return from, nil
+}
+
+// beginning returns the words that begin so.
+func beginning(words []string, begin string) (out []string) {
+	for _, w := range words {
+		if strings.HasPrefix(w, begin) && len(out) < mostWords {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// named returns the files of the workspace whose paths begin like a word, and if there are none those that hold it.
+func (f *finder) named(ctx context.Context, begin string) (out []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.since) > filesAge {
+		f.known, _ = filelist.Named(ctx, f.root)
+		f.since = time.Now()
+	}
+	for _, fits := range []func(path, begin string) bool{strings.HasPrefix, strings.Contains} {
+		for _, path := range f.known {
+			if fits(path, begin) && strings.ToValidUTF8(path, "") == path && !strings.ContainsAny(path, " \t\n") && len(out) < mostWords {
+				out = append(out, path)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
+}
