@@ -44,7 +44,7 @@ type Document struct {
 type Reviewer interface {
 	Root() string
 	DocumentChanged(path string, atOnce bool) // at once, or in a moment; path is absolute
-	DocumentSaved(name string, doc *Document) // a client says so; name is relative to Root
+	DocumentSaved(name string, doc *Document) // a client says so; name is relative to Root; Set.TookIn ends it
 	DocumentsClosed(client api.ClientID)      // all of a client that is gone
 }
 
@@ -57,11 +57,15 @@ type Set struct {
 	orders  uint64                                // guarded by mu; the last one
 	docs    map[api.ClientID]map[string]*Document // guarded by mu; by name (documentName)
 	paths   map[string]map[api.ClientID]*Document // guarded by mu; the dirty ones
+	saves   map[*Document]int                     // guarded by mu; saved ones, and how many reviewers have not taken that in
 }
 
 // New returns that of a daemon, whose reviewers hear of it.
 func New(reviewers func() []Reviewer) *Set {
-	return &Set{reviewers: reviewers, docs: map[api.ClientID]map[string]*Document{}, paths: map[string]map[api.ClientID]*Document{}}
+	return &Set{
+		reviewers: reviewers, docs: map[api.ClientID]map[string]*Document{}, paths: map[string]map[api.ClientID]*Document{},
+		saves: map[*Document]int{},
+	}
 }
 
 // NewClient returns the name of a client that may open documents; CloseClient ends it.
@@ -125,6 +129,9 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	if old.Held && (version == nil || *version == old.Version) {
 		for _, r := range ds.reviewers() {
 			if rel, inside := paths.Within(r.Root(), old.Path); inside {
+				ds.mu.Lock()
+				ds.saves[old]++
+				ds.mu.Unlock()
 				r.DocumentSaved(rel, old)
 			}
 		}
@@ -135,6 +142,15 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	}
 	ds.put(name, doc, nil, true)
 	return nil
+}
+
+// TookIn says that a reviewer has taken in what DocumentSaved told it, or never will.
+func (ds *Set) TookIn(doc *Document) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if ds.saves[doc]--; ds.saves[doc] <= 0 {
+		delete(ds.saves, doc)
+	}
 }
 
 // Close tells that a client has closed a document.
@@ -265,13 +281,21 @@ func (ds *Set) Unsaved(path string) []*Document {
 	return docs
 }
 
-// Typed returns the unsaved document whose text an image is, or nil: a person has written that, and the editor has not
-// said so yet.
+// Typed returns the document whose text an image is, or nil: a person has written that, and the editor has not said so yet,
+// or not all reviewers have taken in that it has.
 func (ds *Set) Typed(path string, img atomicfile.State) *Document {
 	if !img.Exists || img.Target != "" {
 		return nil
 	}
-	for _, doc := range ds.Unsaved(path) {
+	docs := ds.Unsaved(path)
+	ds.mu.Lock()
+	for doc := range ds.saves {
+		if doc.Path == path {
+			docs = append(docs, doc)
+		}
+	}
+	ds.mu.Unlock()
+	for _, doc := range docs {
 		if doc.Held && editorfile.LikeFile(doc.Text, img.Data) == string(img.Data) {
 			return doc
 		}

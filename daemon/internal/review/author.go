@@ -74,7 +74,10 @@ func (r *Reviewer) Root() string { return r.setup.Root }
 
 // DocumentSaved has the reviewer take in what a person has saved.
 func (r *Reviewer) DocumentSaved(name string, doc *documents.Document) {
-	r.later.Put(func() { r.personSaved(name, doc) })
+	r.later.Put(func() {
+		defer r.setup.Documents.TookIn(doc)
+		r.personSaved(name, doc)
+	})
 }
 
 // personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
