@@ -32,7 +32,7 @@ func TestLSPInNeovim(t *testing.T) {
 		}
 		n.lua(`run("cursord.ask", "change it")`)
 		hunks(2)
-		require.Contains(t, n.lua(`return vim.diagnostic.get(0)[1].message`), "1/2 +1 −1 · change it")
+		require.Contains(t, n.lua(`return vim.diagnostic.get(0)[1].message`), "→ agent 5 · 1/2 +1 −1")
 		n.ex("5")
 		n.lua(`choose("Accept hunk 1/2")`)
 		hunks(1)
