@@ -145,8 +145,8 @@ func TestSlashed(t *testing.T) {
 		"/help": "help", "/": "", "/mode ask": "mode", "/my-own_2 x\ny": "my-own_2",
 		"/etc/hosts": "-", "/a.b": "-", " /help": "-", "what /help": "-", "//": "-",
 	} {
-		if m := slashed.FindStringSubmatch(text); m != nil {
-			require.Equal(t, command, m[1], text)
+		if name, _, is := slashed(text); is {
+			require.Equal(t, command, name, text)
 		} else {
 			require.Equal(t, "-", command, text)
 		}

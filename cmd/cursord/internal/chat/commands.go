@@ -9,9 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"cursord/cmd/cursord/internal/complete"
 	"cursord/cmd/cursord/internal/misuse"
@@ -69,18 +69,32 @@ func commandOf(name string) *command {
 	return &commands[i]
 }
 
-// A slashed line is a command; what has another slash, or a dot, in its first word is a path that a prompt begins with.
-var slashed = regexp.MustCompile(`^/([\pL\pN_-]*)(\s[\s\S]*)?$`)
+// slashed takes a command apart. A line whose first word has another slash, or a dot, is none: it begins with a path.
+func slashed(text string) (name, args string, is bool) {
+	if !strings.HasPrefix(text, "/") {
+		return "", "", false
+	}
+	text = text[1:]
+	end := strings.IndexFunc(text, unicode.IsSpace)
+	if end < 0 {
+		end = len(text)
+	}
+	name = text[:end]
+	is = strings.IndexFunc(name, func(r rune) bool {
+		return r != '_' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) < 0
+	return name, text[end:], is
+}
 
 // typed does what a person has typed: a command, a saved prompt or a prompt.
 func (c *Chat) typed(ctx context.Context, text string) error {
-	m := slashed.FindStringSubmatch(strings.TrimRight(text, " \t\r\n"))
-	if m == nil {
+	name, given, is := slashed(text)
+	if !is {
 		return c.prompt(ctx, text, nil)
 	}
-	if found := commandOf(m[1]); found != nil {
+	if found := commandOf(name); found != nil {
 		c.View.echo(text)
-		args, err := split(m[2])
+		args, err := split(given)
 		if err != nil {
 			return err
 		}
@@ -89,7 +103,7 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		}
 		return c.later(func() error { return found.do(c, ctx, args) })
 	}
-	if path := savedPrompts(c.Params.Workspace)[m[1]]; path != "" {
+	if path := savedPrompts(c.Params.Workspace)[name]; path != "" {
 		saved, err := os.ReadFile(path)
 		if err != nil {
 			return fmt.Errorf("the saved prompt cannot be read: %w", err)
@@ -103,7 +117,7 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		names[i] = "/" + known.name
 	}
 	return fmt.Errorf(`unknown command "/%s"%s (/help lists them; a prompt that begins with / is sent with a space before it)`,
-		term.Clean(m[1]), misuse.DidYouMean("/"+m[1], names))
+		term.Clean(name), misuse.DidYouMean("/"+name, names))
 }
 
 // savedPrompts are the user's commands of Cursor, those of the folder before those of the home folder: names and files.

@@ -108,9 +108,7 @@ func newPrompt(f *feed, events chan<- event, palette term.Palette, history *hist
 	keys := &a.KeyMap
 	keys.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "shift+enter"))
 	keys.LineNext, keys.LinePrevious = key.NewBinding(key.WithKeys("down")), key.NewBinding(key.WithKeys("up"))
-	for _, none := range []*key.Binding{&keys.Paste, &keys.SelectAll, &keys.CopySelection} {
-		none.SetEnabled(false)
-	}
+	keys.Paste.SetEnabled(false) // that of the terminal pastes
 	a.Focus()
 	p.area = a
 	return p
