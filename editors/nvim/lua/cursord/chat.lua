@@ -260,7 +260,8 @@ end
 --- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean }
 function M.send(ws, prompt, opts)
   opts = opts or {}
-  local more, problems = context.expand(ws, prompt, opts.origin or panel_of(ws).origin)
+  local full = require('cursord.prompts').expand(ws.root, prompt)
+  local more, problems = context.expand(ws, full, opts.origin or panel_of(ws).origin)
   if #problems > 0 then
     rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
     return give_back(ws, prompt)
@@ -281,7 +282,7 @@ function M.send(ws, prompt, opts)
     turns.start(ws, {
       workspace = ws.root,
       sessionId = ws.current,
-      prompt = prompt,
+      prompt = full,
       context = #all > 0 and all or nil,
       model = fresh and ws.next_model or nil,
       mode = fresh and ws.next_mode or nil,

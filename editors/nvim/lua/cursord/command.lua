@@ -82,7 +82,7 @@ function M.complete(lead, line)
   end
   return vim.tbl_filter(function(item)
     -- Of paths any part can be given.
-    return vim.startswith(item, lead) or vim.startswith(lead, '@')
+    return vim.startswith(item, lead) or lead:find('^[@/]') ~= nil
   end, list --[[@as string[] ]])
 end
 

@@ -1,9 +1,10 @@
 --- Completion of what goes along with a prompt. Nothing here waits: files are listed beside, and what is known is offered.
 local context = require('cursord.context')
+local symbols = require('cursord.symbols')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
-local M = {}
+local M = { own = true } -- whether a list of our own is shown
 
 --- @class cursord.Files
 --- @field list string[]
@@ -104,17 +105,37 @@ local function fitting(list, want)
   return want == '' and list or vim.fn.matchfuzzy(list, want)
 end
 
+--- The saved prompts that fit.
+--- @param want string without its "/"
+--- @return { word: string, menu: string }[]
+function M.saved(want)
+  local ws, about = workspace.find(), {}
+  local names = vim.tbl_map(function(saved)
+    about[saved.name] = saved.about
+    return saved.name
+  end, ws and require('cursord.prompts').list(ws.root) or {})
+  return vim.tbl_map(function(name)
+    return { word = '/' .. name, menu = about[name] }
+  end, fitting(names, want))
+end
+
 --- What begins with "@" and fits: tokens, and files by any of their letters in order.
 --- @param base string with its "@"
 --- @param come? fun() called when there are files that were not known
 --- @return { word: string, menu: string }[]
 function M.items(base, come)
-  local want = base:sub(2)
+  local want, origin = base:sub(2), context.file_buffer()
+  if vim.startswith(base, '/') then
+    return M.saved(want)
+  end
   local items = vim.tbl_filter(function(item)
     return vim.startswith(item.word, base)
   end, context.tokens())
   local ws = workspace.find()
   local seen, left = {}, offered_most
+  if ws then
+    vim.list_extend(items, symbols.items(ws.root, origin, want, come))
+  end
   for _, list in ipairs(ws and { likely(ws), files_of(ws.root, come) } or {}) do
     for _, path in ipairs(fitting(list, want)) do
       if left == 0 then
@@ -128,12 +149,21 @@ function M.items(base, come)
   return items
 end
 
---- Where the token in front of the cursor begins.
+--- Where the token in front of the cursor begins: "@…", or "/…" at the beginning of a prompt.
+--- @param before string the line in front of the cursor
+--- @param row integer from 0
 --- @return integer? # bytes in front of it
-local function start()
-  local before = api.nvim_get_current_line():sub(1, api.nvim_win_get_cursor(0)[2])
+function M.start_of(before, row)
+  if row == 0 and before:find('^/%S*$') then
+    return 0
+  end
   local at = before:find('@[^%s@]*$')
   return at and (at == 1 or before:sub(at - 1, at - 1):find('%s')) and at - 1 or nil
+end
+
+local function start()
+  local at = api.nvim_win_get_cursor(0)
+  return M.start_of(api.nvim_get_current_line():sub(1, at[2]), at[1] - 1)
 end
 
 --- Completes tokens: 'omnifunc' of the input.
@@ -148,7 +178,7 @@ end
 
 --- Shows what fits to the token in front of the cursor, if there is one.
 function M.show()
-  local at = api.nvim_get_mode().mode:find('^i') and start()
+  local at = M.own and api.nvim_get_mode().mode:find('^i') and start()
   if not at or vim.fn.complete_info({ 'selected' }).selected >= 0 then
     return
   end

@@ -7,6 +7,7 @@ local M = {}
 --- @field root_markers string[] What marks the root of a workspace.
 --- @field root? fun(bufnr: integer): string? The root for a buffer; overrides root_markers.
 --- @field isolation? 'none'|'copy' Of new sessions; as the daemon is set if it is not given.
+--- @field picker 'auto'|'select'|'snacks'|'telescope'|'fzf-lua'|'mini.pick' What picks sessions.
 --- @field chat cursord.Config.Chat
 --- @field review cursord.Config.Review
 --- @field notify cursord.Config.Notify
@@ -29,6 +30,7 @@ local M = {}
 
 --- @class (exact) cursord.Config.Notify
 --- @field turn_end boolean
+--- @field unfocused boolean Have the terminal notify when Neovim has not the focus.
 --- @field progress boolean Progress messages, on Neovim 0.12 and newer.
 
 --- @type cursord.Config
@@ -38,6 +40,7 @@ local defaults = {
   root_markers = { '.git', '.jj', '.hg' },
   root = nil,
   isolation = nil,
+  picker = 'auto',
   chat = {
     position = 'right',
     width = 80,
@@ -54,11 +57,12 @@ local defaults = {
     after_decide = 'next',
     sign_text = { add = '┃', change = '┃', delete = '▔', maybe = '?' },
   },
-  notify = { turn_end = true, progress = true },
+  notify = { turn_end = true, unfocused = true, progress = true },
 }
 
 local choices = {
   isolation = { 'none', 'copy' },
+  picker = { 'auto', 'select', 'snacks', 'telescope', 'fzf-lua', 'mini.pick' },
   ['chat.position'] = { 'right', 'left', 'below', 'tab' },
   ['review.after_decide'] = { 'next', 'stay' },
 }

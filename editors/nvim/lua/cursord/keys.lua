@@ -221,7 +221,9 @@ local function hint(buf)
   local lines = api.nvim_buf_get_lines(buf, 0, 2, false)
   if #lines == 1 and lines[1] == '' then
     api.nvim_buf_set_extmark(buf, ns, 0, 0, {
-      virt_text = { { 'Ask the agent; @ adds files, <CR> sends, g? shows keys', 'CursordNote' } },
+      virt_text = {
+        { 'Ask the agent; @ adds files, / prompts, <CR> sends, g? shows keys', 'CursordNote' },
+      },
       virt_text_pos = 'overlay',
     })
   end

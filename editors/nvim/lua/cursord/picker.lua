@@ -1,44 +1,32 @@
 --- Choosing among sessions, models and modes, by vim.ui.select.
 local chat = require('cursord.chat')
 local rpc = require('cursord.rpc')
-local times = require('cursord.times')
 
 local M = {}
 
---- @param session cursord.Session
-local function line(session)
-  local title = session.title:gsub('%s*\n.*', ' …')
-  local state = session.state == 'idle' and times.age(session.updatedAt) or session.state
-  return ('%s  (%d turn%s, %s%s)'):format(
-    title,
-    session.turns,
-    session.turns == 1 and '' or 's',
-    state,
-    session.isolation == 'copy' and ', in a copy' or ''
-  )
-end
-
---- Picks a session and shows it in the chat.
+--- Picks a session, of this folder or another, and shows it in the chat.
 --- @param ws cursord.Workspace
-function M.sessions(ws)
-  rpc.request('session/list', { workspace = ws.root, limit = 200 }, function(err, result)
-    if err then
-      return rpc.say_error(err)
-    end
-    local new = { new = true }
-    local choices = vim.list_extend({ new }, result.sessions)
-    vim.ui.select(choices, {
-      prompt = 'Session: ',
-      kind = 'cursord_session',
-      format_item = function(session)
-        return session.new and 'New session' or line(session)
+--- @param list boolean in a buffer of their own
+function M.sessions(ws, list)
+  if list then
+    return require('cursord.sessions.list').open(ws)
+  end
+  local sessions = require('cursord.sessions')
+  sessions.read(ws, function(entries)
+    table.insert(entries, 1, { text = 'New session', root = ws.root, here = true, hunks = 0 })
+    require('cursord.sessions.pickers').pick({
+      entries = entries,
+      choose = function(entry)
+        if entry.list then
+          require('cursord.sessions.list').open(ws)
+        else
+          sessions.go(entry)
+        end
       end,
-    }, function(session)
-      if session then
-        chat.switch(ws, not session.new and session or nil)
-        chat.focus(ws)
-      end
-    end)
+      again = function()
+        M.sessions(ws, false)
+      end,
+    })
   end)
 end
 

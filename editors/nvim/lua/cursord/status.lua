@@ -1,6 +1,7 @@
 --- What is going on, for status lines, other plugins and the person.
 local config = require('cursord.config')
 local message = require('cursord.message')
+local notify = require('cursord.notify')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -141,16 +142,18 @@ local function turn_ended(ws, turn)
   if not config.get().notify.turn_end or not (ws.mine[turn.id] or ws.current == turn.sessionId) then
     return
   end
-  local error = turn.error
+  local error, level = turn.error, vim.log.levels.INFO
+  local text = 'done'
   if error then
-    rpc.say(error.message .. (error.hint and '\n  ' .. error.hint or ''), vim.log.levels.ERROR)
+    text, level = error.message .. (error.hint and '\n  ' .. error.hint or ''), vim.log.levels.ERROR
   elseif turn.status ~= 'completed' then
-    rpc.say('the turn was ' .. turn.status, vim.log.levels.WARN)
+    text, level = 'the turn was ' .. turn.status, vim.log.levels.WARN
   elseif hunks > 0 then
-    rpc.say(('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file')))
-  else
-    rpc.say('done')
+    text = ('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file'))
   end
+  rpc.say(text, level)
+  local session = ws.sessions[turn.sessionId]
+  notify.away((session and session.title .. ': ' or '') .. text)
 end
 
 --- @param turn cursord.Turn

@@ -96,7 +96,7 @@ local subs = {
     rest = true,
     text = true,
     complete = function(lead)
-      local words = vim.startswith(lead, '@') and require('cursord.complete').items(lead) or {}
+      local words = lead:find('^[@/]') and require('cursord.complete').items(lead) or {}
       return vim.tbl_map(function(item)
         return item.word
       end, words)
@@ -110,8 +110,10 @@ local subs = {
       end
       if args.rest ~= '' then
         ask(args.rest)
+      elseif picked then
+        require('cursord.inline').open(args.ws, picked, ask)
       else
-        vim.ui.input({ prompt = picked and 'Ask about the selection: ' or 'Ask: ' }, ask)
+        vim.ui.input({ prompt = 'Ask: ' }, ask)
       end
     end,
   },
@@ -271,8 +273,9 @@ local subs = {
     end,
   },
   sessions = {
+    bang = true,
     run = function(args)
-      require('cursord.picker').sessions(args.ws)
+      require('cursord.picker').sessions(args.ws, args.bang)
     end,
   },
   model = {

@@ -108,7 +108,13 @@ function M.open(buf)
   if buf == 0 or not buf then
     buf = vim.api.nvim_get_current_buf()
   end
-  local root = M.root_of(buf)
+  return M.open_root(M.root_of(buf))
+end
+
+--- The workspace of a folder, connected.
+--- @param root string
+--- @return cursord.Workspace
+function M.open_root(root)
   local ws = all[root]
   if not ws then
     ws = setmetatable(

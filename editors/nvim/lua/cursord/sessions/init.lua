@@ -1,0 +1,148 @@
+--- The sessions of all folders: what is listed of them, and what can be done with one.
+local rpc = require('cursord.rpc')
+local times = require('cursord.times')
+local workspace = require('cursord.workspace')
+
+local M = {}
+
+local most, preview_most = 500, 200
+
+--- @class cursord.SessionEntry
+--- @field session? cursord.Session nil for a new one
+--- @field root string its folder
+--- @field here boolean that is the one which one is in
+--- @field hunks integer what there is to review in it
+--- @field text string
+
+local function plain(text)
+  return (text:gsub('%s*\n.*', ' …'))
+end
+
+--- @param session cursord.Session
+--- @return string # "running", or "5 min ago"
+function M.state(session)
+  return session.state == 'idle' and times.age(session.updatedAt) or session.state
+end
+
+--- @param entry cursord.SessionEntry
+--- @return string
+local function line(entry)
+  local s = entry.session --[[@as cursord.Session]]
+  local about = { ('%d turn%s'):format(s.turns, s.turns == 1 and '' or 's'), M.state(s) }
+  if s.isolation == 'copy' then
+    about[#about + 1] = 'in a copy'
+  end
+  if entry.hunks > 0 then
+    about[#about + 1] = ('%d hunk%s'):format(entry.hunks, entry.hunks == 1 and '' or 's')
+  end
+  if not entry.here then
+    about[#about + 1] = vim.fn.fnamemodify(entry.root, ':~')
+  end
+  return ('%s  (%s)'):format(plain(s.title), table.concat(about, ', '))
+end
+
+--- Reads the sessions: those of a workspace first, the latest of each first.
+--- @param ws cursord.Workspace
+--- @param done fun(entries: cursord.SessionEntry[])
+function M.read(ws, done)
+  rpc.request('session/list', { limit = most }, function(err, listed)
+    if err then
+      return rpc.say_error(err)
+    end
+    rpc.request('workspace/list', vim.empty_dict(), function(_, folders)
+      local hunks, here, others = {}, {}, {}
+      for _, one in ipairs(folders and folders.workspaces or {}) do
+        hunks[one.workspace] = one.pendingHunks
+      end
+      for _, session in ipairs(listed.sessions) do
+        local entry = {
+          session = session,
+          root = session.workspace,
+          here = session.workspace == ws.root,
+          hunks = hunks[session.workspace] or 0,
+        }
+        entry.text = line(entry)
+        table.insert(entry.here and here or others, entry)
+      end
+      done(vim.list_extend(here, others))
+    end)
+  end)
+end
+
+--- Goes on with a session in the chat of its folder.
+--- @param entry cursord.SessionEntry
+function M.go(entry)
+  local chat, ws = require('cursord.chat'), workspace.open_root(entry.root)
+  chat.switch(ws, entry.session)
+  chat.focus(ws)
+end
+
+--- @param entry cursord.SessionEntry
+--- @param done fun() when it has another title
+function M.rename(entry, done)
+  vim.ui.input({ prompt = 'Title: ', default = entry.session.title }, function(title)
+    if title and title ~= '' then
+      local params = { sessionId = entry.session.id, title = title }
+      rpc.request('session/update', params, function(err)
+        if err then
+          return rpc.say_error(err)
+        end
+        done()
+      end)
+    end
+  end)
+end
+
+--- @param entry cursord.SessionEntry
+--- @param done fun() when it is gone
+function M.delete(entry, done)
+  local question = ('Delete "%s" and all that was said in it?'):format(
+    require('cursord.message').cut(plain(entry.session.title), 30)
+  )
+  vim.ui.select({ 'Delete it', 'Keep it' }, { prompt = question }, function(choice)
+    if choice ~= 'Delete it' then
+      return
+    end
+    rpc.request('session/delete', { sessionId = entry.session.id }, function(err)
+      if err then
+        return rpc.say_error(err)
+      end
+      done()
+    end)
+  end)
+end
+
+--- The end of a session's transcript.
+--- @param entry cursord.SessionEntry
+--- @param done fun(lines: string[])
+function M.preview(entry, done)
+  if not entry.session then
+    return done({ 'A new session' })
+  end
+  local params = { sessionId = entry.session.id, limit = preview_most }
+  rpc.request('session/read', params, function(err, result)
+    local lines, of = {}, {}
+    for _, item in ipairs(not err and result.items or {}) do
+      of[item.turnId] = of[item.turnId] or {}
+      table.insert(of[item.turnId], item)
+    end
+    local function add(text)
+      vim.list_extend(lines, vim.split(vim.trim(text or ''), '\n', { plain = true }))
+      lines[#lines + 1] = ''
+    end
+    for _, turn in ipairs(not err and result.turns or {}) do
+      add('## You\n\n' .. turn.prompt)
+      add('## Cursor')
+      for _, item in ipairs(of[turn.id] or {}) do
+        if item.kind == 'tool' then
+          add(require('cursord.tools').show(item, entry.root).lines[1])
+        elseif item.kind ~= 'thinking' then
+          add(item.text)
+        end
+      end
+    end
+    done(err and { err.message } or lines)
+  end)
+end
+
+return M

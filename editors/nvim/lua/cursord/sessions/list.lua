@@ -1,0 +1,177 @@
+--- The sessions of all folders in a buffer, with keys.
+local keys = require('cursord.keys')
+local message = require('cursord.message')
+local sessions = require('cursord.sessions')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+local ns = api.nvim_create_namespace('cursord_sessions')
+
+local shown = {} --- @type table<integer, cursord.SessionEntry[]> by buffer
+
+--- @return cursord.SessionEntry?
+local function here()
+  local of = shown[api.nvim_get_current_buf()]
+  return of and of[api.nvim_win_get_cursor(0)[1]]
+end
+
+--- @param text string
+--- @param width integer
+local function fill(text, width)
+  text = message.cut(text, width)
+  return text .. (' '):rep(width - api.nvim_strwidth(text))
+end
+
+--- @param buf integer
+local function draw(buf)
+  local lines = vim.tbl_map(function(entry)
+    local s = entry.session
+    return ('%s %s %s %s%s'):format(
+      fill(s.state == 'idle' and '' or s.state, 7),
+      fill(entry.hunks > 0 and entry.hunks .. (entry.hunks == 1 and ' hunk' or ' hunks') or '', 9),
+      fill(require('cursord.times').age(s.updatedAt), 10),
+      fill(vim.fs.basename(entry.root), 12),
+      ' ' .. s.title:gsub('%s*\n.*', ' …')
+    )
+  end, shown[buf])
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, #lines > 0 and lines or { 'There is no session yet.' })
+  vim.bo[buf].modifiable = false
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+  for i, entry in ipairs(shown[buf]) do
+    local function mark(from, to, group)
+      api.nvim_buf_set_extmark(buf, ns, i - 1, from, { end_col = to, hl_group = group })
+    end
+    mark(0, 7, 'CursordChatDone')
+    mark(8, 17, 'CursordMaybeText')
+    mark(18, #lines[i] - #entry.session.title:gsub('%s*\n.*', ' …'), 'CursordNote')
+  end
+end
+
+--- @param buf integer
+--- @param ws cursord.Workspace
+local function read(buf, ws)
+  sessions.read(ws, function(entries)
+    if api.nvim_buf_is_valid(buf) then
+      shown[buf] = entries
+      draw(buf)
+    end
+  end)
+end
+
+--- @param act fun(entry: cursord.SessionEntry)
+local function with(act)
+  return function()
+    local entry = here()
+    if entry then
+      act(entry)
+    end
+  end
+end
+
+--- @param entry cursord.SessionEntry
+local function preview(entry)
+  local from = api.nvim_get_current_win()
+  sessions.preview(entry, function(lines)
+    if api.nvim_get_current_win() ~= from then
+      return
+    end
+    local height = math.min(#lines, math.max(vim.fn.win_screenpos(from)[1] - 4, 3))
+    local last = vim.list_slice(lines, #lines - height + 1)
+    local _, win = vim.lsp.util.open_floating_preview(last, 'markdown', {
+      focus_id = 'cursord_session',
+      border = 'single',
+      wrap = false,
+    })
+    -- Above the list, where there is room.
+    api.nvim_win_set_config(win, {
+      relative = 'editor',
+      row = 0,
+      col = 1,
+      width = vim.o.columns - 4,
+      height = height,
+    })
+  end)
+end
+
+--- Lists the sessions.
+--- @param ws cursord.Workspace
+function M.open(ws)
+  vim.cmd('botright 12split')
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_win_set_buf(0, buf)
+  vim.bo[buf].bufhidden = 'wipe'
+  vim.b[buf].cursord_root = ws.root
+  shown[buf] = {}
+  for name, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    wrap = false,
+    cursorline = true,
+    winbar = ' Sessions%=<CR> go · R rename · D delete · K look · v review · g? ',
+    statusline = ' Cursor: sessions of all folders%=%l/%L ',
+  }) do
+    api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
+  end
+  local function again()
+    read(buf, ws)
+  end
+  keys.map(buf, {
+    {
+      'go on with it',
+      '<CR>',
+      'n',
+      with(function(entry)
+        vim.cmd.close()
+        sessions.go(entry)
+      end),
+    },
+    {
+      'another title',
+      'R',
+      'n',
+      with(function(entry)
+        sessions.rename(entry, again)
+      end),
+    },
+    { 'delete it', 'D', 'n', with(function(entry)
+      sessions.delete(entry, again)
+    end) },
+    { 'look at what was said', 'K', 'n', with(preview) },
+    {
+      'review what its folder has left',
+      'v',
+      'n',
+      with(function(entry)
+        local of = workspace.open_root(entry.root)
+        vim.cmd.close()
+        require('cursord.docs').when_known(of, function()
+          require('cursord.review.buffer').open(of)
+        end)
+      end),
+    },
+    { 'read the list again', '<C-l>', 'n', again },
+    { 'close', 'q', 'n', '<C-w>c' },
+    { 'these keys', 'g?', 'n', keys.help },
+  })
+  api.nvim_create_autocmd('BufWipeout', {
+    buffer = buf,
+    callback = function()
+      shown[buf] = nil
+    end,
+  })
+  again()
+end
+
+for _, event in ipairs({ 'session', 'turn' }) do
+  workspace.on(event, function(ws)
+    for buf in pairs(shown) do
+      read(buf, ws)
+    end
+  end)
+end
+
+return M
