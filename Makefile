@@ -26,7 +26,7 @@ RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cur
 PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: help build install demo picture undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help release try-release build install demo picture undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,13 @@ build: ## build bin/cursord
 
 install: ## install cursord where "go install" puts programs
 	$(GO) install -ldflags '$(LDFLAGS)' ./cmd/cursord
+
+release: ## make a release in dist/: VERSION=v1.2.3 (else what git describes), URL=the project's address, ONLY=linux/amd64,...
+	$(GO) run ./cmd/cursord/internal/release -version '$(VERSION)' $(if $(URL),-url '$(URL)') $(if $(ONLY),-only '$(ONLY)')
+
+try-release: ## make a release for this system twice and compare; install, use, upgrade and remove the Debian package in a clean root
+	.ci/twice
+	.ci/deb
 
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo

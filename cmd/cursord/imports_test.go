@@ -59,6 +59,7 @@ var restricted = map[string][]string{
 		"cursord/cmd/cursord/internal/demo",
 		"cursord/cmd/cursord/internal/doctor",
 		"cursord/cmd/cursord/internal/install",
+		"cursord/cmd/cursord/internal/release",
 		"cursord/cmd/cursord/internal/service",
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/tests/world", // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
