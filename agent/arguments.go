@@ -136,6 +136,6 @@ func (r *Request) lacking(option, detail string) *failure.Error {
 	}
 	return &failure.Error{
 		Kind: failure.KindFailed, Message: "cursor-agent " + build + " does not know the option " + option + ", which this turn needs",
-		Hint: "update it with `cursor-agent update`, or start the turn without what needs " + option, Detail: detail,
+		Hint: "update it with `cursor-agent update`, or start the turn without " + option, Detail: detail,
 	}
 }

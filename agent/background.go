@@ -301,7 +301,7 @@ func notification(e *event) string {
 	}
 	text = plaintext.Cut(strings.TrimSpace(text), maxCommand)
 	if text == "" {
-		return "Something in the background has ended, or has something to say, and the agent goes on."
+		return "A background command has ended or has new output, and the agent continues."
 	}
 	return "From the background: " + text
 }
@@ -315,7 +315,7 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 	list := d.commands()
 	text, which := "The agent has ended what it had in the background", named(list)
 	if n, ok := e.get("aborted_count", "abortedCount").Int(); ok && n >= 0 {
-		text = fmt.Sprintf("The agent has ended %s", counted(int(min(n, 1<<30)), "background command"))
+		text = fmt.Sprintf("The agent has ended %s", plaintext.Count(int(min(n, 1<<30)), "background command"))
 		switch {
 		case n == 0:
 			which = ""
@@ -324,7 +324,7 @@ func (d *Decoder) outOfTime(dst []Event, e *event) []Event {
 		}
 	}
 	if ms, ok := e.get("timeout_ms", "timeoutMs").Int(); ok && ms > 0 {
-		text += fmt.Sprintf(" that still ran %v after its last word", time.Duration(min(ms, 1<<40))*time.Millisecond)
+		text += fmt.Sprintf(" that still ran %v after it had finished", time.Duration(min(ms, 1<<40))*time.Millisecond)
 	}
 	var ended []string
 	d.behind = slices.DeleteFunc(d.behind, func(b behind) bool {
@@ -357,11 +357,4 @@ func named(commands []string) string {
 		list += fmt.Sprintf("; and %d more", more)
 	}
 	return list
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

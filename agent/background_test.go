@@ -99,7 +99,7 @@ func TestNotifications(t *testing.T) {
 		end of text
 		waiting npm run dev; sleep 3000
 		ended in the background a b
-		notice "The agent has ended 2 background commands that still ran 30s after its last word: npm run dev; sleep 3000. The setting background = \"wait\" has turns wait for such commands."
+		notice "The agent has ended 2 background commands that still ran 30s after it had finished: npm run dev; sleep 3000. The setting background = \"wait\" has turns wait for such commands."
 		waiting
 		result ok text="It runs."`)
 }

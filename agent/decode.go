@@ -185,7 +185,7 @@ func errorText(e *event, keys ...string) string {
 			return s
 		}
 	}
-	return "the agent reported an error and did not say which"
+	return "the agent reported an error without a reason"
 }
 
 // messageOf returns the message of an error that is a string or an object.

@@ -140,7 +140,7 @@ func TestDialects(t *testing.T) {
 			unreadable "[1,2]"
 			unknown interaction_query/request
 			end of text
-			notice "Something in the background has ended, or has something to say, and the agent goes on."
+			notice "A background command has ended or has new output, and the agent continues."
 			unknown tool_call/progress
 			unknown thought_balloon
 			unknown untyped

@@ -268,7 +268,7 @@ func (r *run) endLeft(shells []behind) {
 		return
 	}
 	r.family.End()
-	r.send([]Event{Notice{Text: "What the agent left running in the background was ended" + named(whats(stillAmong(shells, left))) + "." + hintWait}})
+	r.send([]Event{Notice{Text: "The agent's background commands were ended" + named(whats(stillAmong(shells, left))) + "." + hintWait}})
 }
 
 // judge makes the outcome once everything has ended.
@@ -276,7 +276,7 @@ func (r *run) judge(x process.Exit) Outcome {
 	switch r.decided.Load() {
 	case wasCancelled:
 		if len(r.ran) > 0 {
-			r.send([]Event{Notice{Text: "What ran in the background was ended with the turn" + named(whats(r.ran)) + "."}})
+			r.send([]Event{Notice{Text: "Background commands were ended with the turn" + named(whats(r.ran)) + "."}})
 		}
 		return r.outcome(Cancelled, nil)
 	case wasHung:
@@ -285,7 +285,7 @@ func (r *run) judge(x process.Exit) Outcome {
 		case len(r.dec.open) > 0 || !r.dec.told && (!r.dec.final || len(r.dec.behind) == 0):
 			return r.outcome(Failed, r.hung())
 		case r.dec.told:
-			text := fmt.Sprintf("The agent had said all, and was ended because it said nothing for %v after it had heard from the background", r.req.IdleTimeout)
+			text := fmt.Sprintf("The agent had finished and was ended, because it was silent for %v after a background command had ended", r.req.IdleTimeout)
 			r.send([]Event{Notice{Text: text + named(whats(append(slices.Clip(r.ran), left...))) + "."}})
 			return r.outcome(Completed, nil)
 		}
@@ -309,7 +309,7 @@ func (r *run) judge(x process.Exit) Outcome {
 
 // leftText says that the run is over although something still ran.
 func leftText(what []behind) string {
-	return "The agent had said all. What still ran in the background was ended" + named(whats(what)) + "." + hintWait
+	return "The agent had finished. Its background commands were ended" + named(whats(what)) + "." + hintWait
 }
 
 // hung returns the failure of an agent that was silent for too long: since when, and what was open.
@@ -328,7 +328,7 @@ func (r *run) hung() *failure.Error {
 	}
 	return &failure.Error{
 		Kind:    failure.KindHung,
-		Message: fmt.Sprintf("the agent gave no sign of life for %v, since %s (%s), and was ended", limit, since, open),
+		Message: fmt.Sprintf("the agent was silent for %v, since %s (%s), and was ended", limit, since, open),
 		Hint:    fmt.Sprintf("try again, or raise %s in the configuration", setting), Detail: failure.Detail(r.stderr.String()),
 	}
 }
@@ -363,7 +363,7 @@ const hintGone = "look whether the folder was moved or deleted; where it was mov
 
 func startError(req Request, err error) *failure.Error {
 	if info, statErr := os.Stat(req.Dir); statErr != nil || !info.IsDir() {
-		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace is not there any more: " + req.Dir, Hint: hintGone, Detail: err.Error()}
+		return &failure.Error{Kind: failure.KindFailed, Message: "the workspace no longer exists: " + req.Dir, Hint: hintGone, Detail: err.Error()}
 	}
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrPermission) {
 		return program.CannotRun(req.Bin, err)

@@ -306,11 +306,11 @@ func TestRunFailures(t *testing.T) {
 	tests := []struct{ name, script, kind, message string }{
 		{"stderr", "echo 'Error: Authentication required. Please run agent login' >&2; exit 1", "agentNotLoggedIn", "cursor-agent is not logged in"},
 		{"bare line", "echo 'Cannot use this model: x. Available models: a, b'; exit 1", "modelUnavailable", "Cannot use this model: x."},
-		{"killed", sayInit + "kill -9 $$", "agentCrashed", "the agent was ended from outside (signal SIGKILL)"},
-		{"without a word", sayInit + "exit 3", "agentCrashed", "the agent died without a word (exit code 3)"},
-		{"no result", sayInit + sayDelta, "protocol", "the agent ended without saying how its work ended"},
+		{"killed", sayInit + "kill -9 $$", "agentCrashed", "another program ended the agent (signal SIGKILL)"},
+		{"without a word", sayInit + "exit 3", "agentCrashed", "the agent crashed without output (exit code 3)"},
+		{"no result", sayInit + sayDelta, "protocol", "the agent ended without a result"},
 		{"failed result", sayInit + `echo '{"type":"result","subtype":"error","is_error":true,"result":"no luck"}'`, "agentFailed", "no luck"},
-		{"closed stdout and stayed", sayInit + "exec >&-; sleep 100", "protocol", "the agent ended without saying how its work ended"},
+		{"closed stdout and stayed", sayInit + "exec >&-; sleep 100", "protocol", "the agent ended without a result"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -65,7 +65,7 @@ func (f *fake) requireGone() {
 // TestRunIsOverWithCommandsInTheBackground has agents say all and wait for a server in the background.
 func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 	t.Parallel()
-	note := "notice " + quote(`The agent had said all. What still ran in the background was ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
+	note := "notice " + quote(`The agent had finished. Its background commands were ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
 	for name, last := range map[string]string{"partial output": sayDelta + sayLast, "no partial output": sayLast} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +109,7 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 
 // TestRunEndsWhatAnAgentLeft has agents end by themselves, in whatever way, and leave commands in groups of their own.
 func TestRunEndsWhatAnAgentLeft(t *testing.T) {
-	note := "notice " + quote(`What the agent left running in the background was ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
+	note := "notice " + quote(`The agent's background commands were ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
 	for name, tt := range map[string]struct {
 		last   string
 		status RunStatus
@@ -132,14 +132,14 @@ func TestRunEndsWhatAnAgentLeft(t *testing.T) {
 		f := leaves(t, sayInit+sayLeft+awaitSeen+sayLast+sayResult)
 		out, lines := f.run(t.Context(), f.sees)
 		require.Equal(t, Completed, out.Status)
-		require.NotContains(t, strings.Join(lines, "\n"), "was ended")
+		require.NotContains(t, strings.Join(lines, "\n"), "were ended")
 	})
 	t.Run("that is to stay", func(t *testing.T) {
 		f := leaves(t, sayInit+"setsid sh -c 'echo $$ >stray; exec sleep 100' >/dev/null 2>&1 &\nwhile [ ! -s stray ]; do sleep 0.01; done\n"+sayLeft+awaitSeen+sayLast+sayResult)
 		f.req.AwaitBackground = true
 		out, lines := f.run(t.Context(), f.sees)
 		require.Equal(t, Completed, out.Status)
-		require.NotContains(t, strings.Join(lines, "\n"), "was ended")
+		require.NotContains(t, strings.Join(lines, "\n"), "were ended")
 		pid, err := strconv.Atoi(strings.TrimSpace(f.read("stray")))
 		require.NoError(t, err)
 		require.False(t, dead(pid))
@@ -161,7 +161,7 @@ func TestRunGoesOnAfterTheBackground(t *testing.T) {
 	require.Equal(t, 3, strings.Count(said, `notice "From the background: ready"`))
 	require.Equal(t, 3, strings.Count(said, `text " again"`))
 	require.Equal(t, 4, strings.Count(said, "waiting npm run dev"))
-	require.NotContains(t, said, "was ended")
+	require.NotContains(t, said, "were ended")
 }
 
 // TestRunAwaitsTheBackground has commands in the background that the run is to wait for: past every limit, until they end, or
@@ -210,7 +210,7 @@ sh -c 'exec sleep 0' & wait $!
 		f := leaves(t, sayInit+two+sayLast+"wait\n")
 		out, lines := f.run(t.Context(), nil)
 		require.Equal(t, Completed, out.Status)
-		require.Contains(t, lines[len(lines)-1], "What still ran in the background was ended: sleep 101. ")
+		require.Contains(t, lines[len(lines)-1], "Its background commands were ended: sleep 101. ")
 		f.gone("kept")
 	})
 	t.Run("cancelled", func(t *testing.T) {
@@ -226,7 +226,7 @@ sh -c 'exec sleep 0' & wait $!
 			}
 		})
 		require.Equal(t, Cancelled, out.Status)
-		require.Equal(t, "notice "+quote("What ran in the background was ended with the turn: sleep 101."), lines[len(lines)-1])
+		require.Equal(t, "notice "+quote("Background commands were ended with the turn: sleep 101."), lines[len(lines)-1])
 		f.gone("kept")
 	})
 }
@@ -238,7 +238,7 @@ func TestRunHungWithASubAgent(t *testing.T) {
 	f.req.ToolTimeout = time.Second
 	out, lines := f.run(t.Context(), nil)
 	require.Equal(t, Completed, out.Status)
-	require.Contains(t, lines[len(lines)-1], "was ended: npm run dev; Task Tidy.")
+	require.Contains(t, lines[len(lines)-1], "were ended: npm run dev; Task Tidy.")
 }
 
 // TestRunHungAfterANotification has an agent say all, hear from the background and say no more: what was said counts. If it
@@ -263,7 +263,7 @@ func TestRunHungAfterANotification(t *testing.T) {
 			out, lines := f.run(t.Context(), nil)
 			require.Equal(t, tt.status, out.Status)
 			if tt.status == Completed {
-				require.Contains(t, lines[len(lines)-1], "said nothing for 3s after it had heard from the background")
+				require.Contains(t, lines[len(lines)-1], "silent for 3s after a background command had ended")
 			}
 		})
 	}
@@ -277,7 +277,7 @@ func TestRunHungSays(t *testing.T) {
 	began := time.Now()
 	out, _ := f.run(t.Context(), nil)
 	require.Equal(t, "agentHung", out.Failure.Kind)
-	require.Regexp(t, `^the agent gave no sign of life for 100ms, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(while a tool ran: make; in the background: npm run dev\), and was ended$`,
+	require.Regexp(t, `^the agent was silent for 100ms, since \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(while a tool ran: make; in the background: npm run dev\), and was ended$`,
 		out.Failure.Message)
 	_, at, _ := strings.Cut(out.Failure.Message, "since ")
 	since, err := time.ParseInLocation(time.DateTime, at[:len(time.DateTime)], time.Local)

@@ -81,7 +81,7 @@ func TestOutcomes(t *testing.T) {
 		{"unknown tool", `{"reflectDeeplyToolCall":{"args":{"on":"it"},"result":{"success":{}}}}`,
 			`completed c other/reflectDeeply "Reflect deeply"`},
 		{"unknown outcome", `{"readToolCall":{"args":{"path":"a"},"result":{"isBackground":false,"postponed":{"until":"noon"}}}}`,
-			`failed c read/read "Read a" paths=a error="the agent gave an outcome that is not known here: postponed"`},
+			`failed c read/read "Read a" paths=a error="the agent gave an unknown outcome: postponed"`},
 		{"flags that say what it was not", `{"shellToolCall":{"args":{"command":"a"},"result":{"exitCode":0,"stdout":"o","timeout":false,"rejected":false,"error":null}}}`,
 			`completed c shell/shell "a" exit=0 output="o"`},
 		{"an outcome that is null", `{"readToolCall":{"args":{"path":"a"},"result":{"success":null,"error":null}}}`, `completed c read/read "Read a" paths=a`},

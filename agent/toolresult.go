@@ -72,7 +72,7 @@ func readOutcome(result jsontext.Value) outcome {
 			continue
 		}
 		out.member, out.state = string(f.Key), CallFailed
-		out.err = fmt.Sprintf("the agent gave an outcome that is not known here: %s", f.Key)
+		out.err = fmt.Sprintf("the agent gave an unknown outcome: %s", f.Key)
 		return out
 	}
 	return out

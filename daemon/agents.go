@@ -79,7 +79,7 @@ func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
 	kept, err := program.Chats(root)
 	if err != nil {
 		return nil, &api.Error{
-			Kind: api.KindAgentFailed, Message: "the agent's chats cannot be read: " + err.Error(), Hint: "CURSOR_CONFIG_DIR says where they are, else ~/.cursor",
+			Kind: api.KindAgentFailed, Message: "cannot read the agent's chats: " + err.Error(), Hint: "they are in the folder that CURSOR_CONFIG_DIR names, or in ~/.cursor",
 		}
 	}
 	adopted := map[string][]string{}

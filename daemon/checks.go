@@ -58,10 +58,10 @@ func checkTurn(p *api.TurnParams) error {
 		case "text":
 		case pictures.Kind:
 			if images++; images > pictures.Most {
-				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn takes %d", pictures.Most)
+				return api.Invalid(fmt.Sprintf("context[%d]", i), "is one image too many; a turn can have %d", pictures.Most)
 			}
 			if c.Path == "" && c.Data == nil {
-				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing in a context of kind image, and so is data")
+				return api.Invalid(fmt.Sprintf("context[%d].path", i), "is missing: a context of kind image needs path or data")
 			}
 		default:
 			return api.Invalid(fmt.Sprintf("context[%d].kind", i), "must be file, selection, diagnostics, text or image")
@@ -74,7 +74,7 @@ func checkTurn(p *api.TurnParams) error {
 		return &api.Error{
 			Kind: api.KindTooLarge, Field: "prompt",
 			Message: fmt.Sprintf("the prompt has %d bytes with its context; the limit is %d", size, promptMax),
-			Hint:    "name files by path instead of putting their content in",
+			Hint:    "name files by path instead of including their content",
 		}
 	}
 	return nil

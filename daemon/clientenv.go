@@ -26,10 +26,10 @@ func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	size := 0
 	for _, v := range variables {
 		if size += len(v); len(v) > maxVariable || size > maxEnvironment {
-			return nil, api.Invalid("variables", "one is over %d bytes, or all are over %d", maxVariable, maxEnvironment)
+			return nil, api.Invalid("variables", "one is longer than %d bytes, or all are longer than %d", maxVariable, maxEnvironment)
 		}
 		if strings.IndexByte(v, '=') < 1 || strings.ContainsRune(v, 0) {
-			return nil, api.Invalid("variables", "each must be NAME=VALUE, without a zero byte")
+			return nil, api.Invalid("variables", "each must be NAME=VALUE, without a NUL character")
 		}
 	}
 	if !d.WantsEnvironment() {

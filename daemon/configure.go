@@ -47,7 +47,7 @@ func (d *Daemon) Configure(c config.Config) (stay []string) {
 // Reload makes the daemon read its configuration file again. A file with a mistake changes nothing.
 func (d *Daemon) Reload() (api.Reloaded, error) {
 	if d.reread == nil {
-		return api.Reloaded{}, api.Errorf(api.KindUnavailable, "this daemon cannot read its configuration again: start another")
+		return api.Reloaded{}, api.Errorf(api.KindUnavailable, "this daemon cannot read its configuration again: restart it (cursord stop)")
 	}
 	return d.reread(d)
 }

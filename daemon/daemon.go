@@ -16,6 +16,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/agent/plaintext"
 	"cursord/agent/process"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
@@ -188,7 +189,7 @@ func unseen(it *sessions.Item) string {
 	if it.Tool == nil || agent.WritesOf(it.Tool.Name) != agent.WritesNamed && agent.WritesOf(it.Tool.Name) != agent.WritesAnything {
 		return ""
 	}
-	return fmt.Sprintf("The daemon was killed while this ran: %s. What it changed may not be listed for review.",
+	return fmt.Sprintf("The daemon was killed while this ran: %s. Its changes may not be listed for review.",
 		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
@@ -384,8 +385,8 @@ func (d *Daemon) Stop(force bool) error {
 	if !force {
 		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
 			return &api.Error{
-				Kind: api.KindBusy, Message: fmt.Sprintf("%d turn(s) run and %d wait", s.Turns.Running, s.Turns.Queued),
-				Hint: "wait for them, or force the stop (cursord stop --force): they end as interrupted",
+				Kind: api.KindBusy, Message: fmt.Sprintf("%s running and %d queued", plaintext.Count(s.Turns.Running, "turn"), s.Turns.Queued),
+				Hint: "wait for them, or interrupt them: cursord stop --force",
 			}
 		}
 	}

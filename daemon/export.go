@@ -27,7 +27,7 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 		}
 		out.Session = s
 	} else if n, err := fmt.Sscanf(cursor, "%d.%d", &at.Turn, &at.Next); n != 2 || err != nil {
-		return out, api.Invalid("cursor", "not one that session/export gave")
+		return out, api.Invalid("cursor", "is not from session/export")
 	}
 	parts, next, err := d.store.Parts(id, at)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 		}
 		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: path + " is there already", Hint: hint}
 	default:
-		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: "the backup could not be written: " + err.Error()}
+		return 0, &api.Error{Kind: api.KindInvalid, Field: "path", Message: "cannot write the backup: " + err.Error()}
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -63,7 +63,7 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	if err != nil {
 		var e *api.Error
 		if errors.As(err, &e) {
-			e.Hint = "name another workspace for it (-w DIR)"
+			e.Hint = "choose another workspace (-w DIR)"
 		}
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (d *Daemon) importRoom(f *os.File) error {
 		return api.Errorf(api.KindInternal, "%v", err)
 	}
 	if err = d.store.Room(info.Size() / 2 * 3); errors.Is(err, sessions.ErrNoSpace) {
-		return api.Errorf(api.KindStorage, "the session is not imported: %v", err)
+		return api.Errorf(api.KindStorage, "the session was not imported: %v", err)
 	}
 	return api.StoreError(err)
 }
@@ -119,8 +119,8 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(exportfile.
 
 func (im *importer) taken(what, id string) error {
 	return &api.Error{
-		Kind: api.KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s is here already, and is not overwritten", what, id),
-		Hint: "import it beside that one with newIds (--new-ids)",
+		Kind: api.KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s exists already and is not overwritten", what, id),
+		Hint: "import it as a new one with newIds (--new-ids)",
 	}
 }
 

@@ -165,16 +165,16 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 	}
 	if e := (*api.Error)(nil); from != "" && errors.As(perm.err, &e) {
 		e.Message += " (added " + from + ")"
-		e.Hint = "put it there again, or start the turn with addDirs of its own"
+		e.Hint = "restore the folder, or start the turn with its own addDirs"
 	}
 	perm.untrusted = w.trustsAll(perm.dirs)
 	if p.Force && perm.sandbox == config.SandboxOn {
-		e := api.Invalid("force", `does not go with sandbox "enabled": force turns the agent's sandbox off`)
+		e := api.Invalid("force", `cannot be combined with sandbox "enabled": force turns the agent's sandbox off`)
 		e.Hint = `leave one of them out; sandbox "disabled" overrides that of the session and of the configuration`
 		perm.err = e
 	}
 	if p.Force && p.Permits.AutoReview != nil && *p.Permits.AutoReview {
-		e := api.Invalid("force", "does not go with autoReview: with force every command runs, and nothing is left to be reviewed")
+		e := api.Invalid("force", "cannot be combined with autoReview: with force every command runs without a question")
 		e.Hint = "leave one of them out"
 		perm.err = e
 	}
@@ -204,7 +204,7 @@ func (perm *permitted) forbids(s *sessions.Session) error {
 	}
 	for _, dir := range perm.dirs {
 		if _, holds := paths.Within(dir, s.Workspace); holds {
-			e := api.Invalid("addDirs", "%s holds the workspace, in which the agent of an isolated session does not work", dir)
+			e := api.Invalid("addDirs", "%s contains the workspace, which the agent of an isolated session must not change", dir)
 			e.Hint = `add a folder that does not hold it, or begin a session with isolation "none"`
 			return e
 		}

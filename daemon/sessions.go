@@ -78,7 +78,7 @@ func checkSession(p *api.SessionParams) error {
 		}
 	}
 	if p.Isolation == config.IsolationCopy && p.AgentSessionID != "" {
-		return api.Invalid("agentSessionId", `a chat that was begun in the workspace cannot go on in a copy of it (isolation "copy")`)
+		return api.Invalid("agentSessionId", `a chat of the workspace cannot continue in a copy of it (isolation "copy")`)
 	}
 	if strings.HasPrefix(p.AgentSessionID, "-") { // the agent would take it for an option
 		return api.Invalid("agentSessionId", "is no chat's id")
@@ -111,8 +111,8 @@ func keepsIsolation(s *sessions.Session, asked string) error {
 	if asked == "" || asked == s.Isolation {
 		return nil
 	}
-	e := api.Invalid("isolation", "session %s has isolation %q and keeps it", s.ID, s.Isolation)
-	e.Hint = "leave isolation out, or begin a new session"
+	e := api.Invalid("isolation", "the isolation of session %s is %q and cannot change", s.ID, s.Isolation)
+	e.Hint = "leave isolation out, or start a new session"
 	return e
 }
 
@@ -147,7 +147,7 @@ func (w *workspace) liveSession(id string) (*liveSession, error) {
 	}
 	if s.Workspace != w.root {
 		e := api.Invalid("sessionId", "the session belongs to the workspace %s", s.Workspace)
-		e.Hint = "with recap (cursord run --recap) a new session begins here, with that one's transcript as context"
+		e.Hint = "start a new session here with its transcript as context: recap (cursord run --recap)"
 		return nil, e
 	}
 	ls := &liveSession{session: s, build: w.buildBefore(id)}
@@ -262,7 +262,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	_, err = stored(w, func(c *commit) (struct{}, error) {
 		var none struct{}
 		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {
-			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session runs or waits", Hint: "cancel it first with turn/cancel"}
+			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first with turn/cancel"}
 		}
 		switch s, err := w.session(id); {
 		case err != nil:
@@ -300,7 +300,7 @@ func (d *Daemon) ListSessions(root string, limit int, cursor string) ([]json.Raw
 	}
 	list, next, err := d.store.SessionsJSON(root, cursor, pageSize(limit))
 	if errors.Is(err, sessions.ErrBadCursor) {
-		return nil, "", api.Invalid("cursor", "not one that session/list gave")
+		return nil, "", api.Invalid("cursor", "is not from session/list")
 	}
 	return list, next, api.StoreError(err)
 }

@@ -83,14 +83,14 @@ func withoutPlace(ctx context.Context, err error) agent.Outcome {
 		return agent.Outcome{Status: agent.Cancelled}
 	}
 	f := &failure.Error{
-		Kind: string(api.KindStorage), Message: "the copy of the workspace could not be made: " + err.Error(),
-		Hint: "make room or put the folder right, and try again; or work in a session without a copy (isolation \"none\")",
+		Kind: string(api.KindStorage), Message: "cannot make the copy of the workspace: " + err.Error(),
+		Hint: "free disk space or repair the folder, then try again; or use a session without a copy (isolation \"none\")",
 	}
 	switch {
 	case errors.Is(err, copytree.ErrTooLarge):
 		f.Kind, f.Hint = string(api.KindTooLarge), `the settings copy_files and copy_size say how large it may be`
 	case errors.Is(err, copytree.ErrTooWide):
-		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or work in a session without a copy (isolation "none")`
+		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or use a session without a copy (isolation "none")`
 	}
 	return agent.Outcome{Status: agent.Failed, Failure: f}
 }

@@ -53,7 +53,7 @@ func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(stri
 	switch {
 	case err != nil:
 		w.log.Error("no recap", "session", t.recapOf, "err", err)
-		notice("a fresh chat has begun, without the transcript, which cannot be read: " + err.Error())
+		notice("a fresh chat has begun without the transcript, which cannot be read: " + err.Error())
 	case text != "":
 		notice(remark)
 		return append([]api.Context{{Kind: prompt.KindTranscript, Text: text}}, t.context...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
@@ -112,8 +113,8 @@ func (w *workspace) endItems(c *commit, t *liveTurn, status sessions.TurnStatus,
 			w.notice(c, t, text)
 		}
 		if t.unread > 0 {
-			w.notice(c, t, fmt.Sprintf("%d line(s) of the agent's output could not be read and were left out; the first: %s",
-				t.unread, wire.CutText(t.unreadTop, 200)))
+			w.notice(c, t, fmt.Sprintf("%s of the agent's output could not be understood; the first: %s",
+				plaintext.Count(t.unread, "line"), wire.CutText(t.unreadTop, 200)))
 		}
 		last(c)
 	})

@@ -33,7 +33,7 @@ func (d *Daemon) ListTurns(root, session string, active bool, limit int, cursor 
 	}
 	page, next, err := d.store.Sessions(root, cursor, pageSize(limit))
 	if errors.Is(err, sessions.ErrBadCursor) {
-		return TurnList{}, api.Invalid("cursor", "not one that turn/list gave")
+		return TurnList{}, api.Invalid("cursor", "is not from turn/list")
 	}
 	if err != nil {
 		return TurnList{}, api.StoreError(err)
@@ -69,7 +69,7 @@ func (d *Daemon) turnsOf(root, session string, active bool, limit int, before st
 			return list, err
 		}
 		if root != s.Workspace {
-			return list, &api.Error{Kind: api.KindNotFound, Message: "this session is of another workspace", Hint: "leave workspace out"}
+			return list, &api.Error{Kind: api.KindNotFound, Message: "this session belongs to another workspace", Hint: "leave workspace out"}
 		}
 	}
 	if active {
@@ -78,7 +78,7 @@ func (d *Daemon) turnsOf(root, session string, active bool, limit int, before st
 	}
 	turns, more, err := d.store.Turns(session, before, pageSize(limit))
 	if errors.Is(err, sessions.ErrNotFound) && before != "" {
-		return list, api.Invalid("cursor", "not one that turn/list gave")
+		return list, api.Invalid("cursor", "is not from turn/list")
 	}
 	if list.Turns = turns; more {
 		list.Next = turns[len(turns)-1].ID

@@ -36,7 +36,7 @@ type waiter struct {
 var (
 	errTurnCancelled = errors.New("the turn was cancelled")
 	errDaemonStops   = errors.New("the daemon stops")
-	errBroken        = errors.New("cursord failed to follow the turn")
+	errBroken        = errors.New("an internal error ended the turn")
 )
 
 // StartTurn stores a turn and replies; the turn's notifications follow.
@@ -45,7 +45,7 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 	w, err := d.workspace(p.Workspace)
 	if err != nil {
 		if e := (*api.Error)(nil); p.SessionID != "" && errors.As(err, &e) && e.Hint == "" {
-			e.Hint = "where it was moved to, recap (cursord run --session ID --recap) begins a session with that one's transcript"
+			e.Hint = "if the folder was moved, start a session with this one's transcript there: recap (cursord run --session ID --recap)"
 		}
 		fail(err)
 		return
@@ -332,7 +332,7 @@ func (w *workspace) broken(t *liveTurn) *sessions.Turn {
 	turn := *t.turn
 	turn.Status, turn.EndedAt = sessions.TurnFailed, now()
 	turn.Error = &sessions.TurnError{
-		Kind: failure.KindProtocol, Message: "cursord failed to follow this turn and ended it", Hint: "the log has the details; please report them",
+		Kind: failure.KindProtocol, Message: "an internal error ended this turn", Hint: "see the log (cursord logs), and please report it",
 	}
 	return &turn
 }

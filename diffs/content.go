@@ -10,12 +10,12 @@ var (
 	// ErrNotFound is returned when a hunk's id is not, or no longer, that of a pending hunk.
 	ErrNotFound = errors.New("no such pending hunk")
 	// ErrRange is returned when a range does not select changed lines of a single hunk that has lines.
-	ErrRange = errors.New("the range does not fit the hunk")
+	ErrRange = errors.New("the range does not match the hunk")
 	// ErrBaselineUnknown is returned when a change is to be rejected and nobody saw what was there before it.
-	ErrBaselineUnknown = errors.New("what the file held before is not known")
+	ErrBaselineUnknown = errors.New("the earlier content of the file is unknown")
 	// ErrUserChanged is returned when deciding a change, which is possible only as a whole, would lose what the user has
 	// written since.
-	ErrUserChanged = errors.New("the file was changed since the agent wrote it")
+	ErrUserChanged = errors.New("the file has changed since the agent wrote it")
 	// ErrOvertaken is returned when a decision cannot be undone or redone because of later changes to the file.
 	ErrOvertaken = errors.New("the file has changed too much since the decision")
 	// ErrCorrupt is returned when Marshal did not make a stored state, or when it does not fit the contents given with it.

@@ -56,7 +56,7 @@ func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, 
 		return sel, fmt.Errorf("%w: none was named", ErrNotFound)
 	}
 	if lines != nil && len(ids) != 1 {
-		return sel, fmt.Errorf("%w: it goes with one hunk, not %d", ErrRange, len(ids))
+		return sel, fmt.Errorf("%w: it needs one hunk, not %d", ErrRange, len(ids))
 	}
 	wanted := make(map[uint64]bool, len(ids))
 	for _, id := range ids {
@@ -93,7 +93,7 @@ func (r *Review) choose(pieces []piece, ids []uint64, lines *Range) (selection, 
 func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err error) {
 	changed := r.changed(p)
 	if lines.From < 0 || lines.From >= lines.To || lines.To > len(changed) {
-		return false, fmt.Errorf("%w: lines %d to %d, and it has %d changed lines", ErrRange, lines.From, lines.To, len(changed))
+		return false, fmt.Errorf("%w: lines %d to %d of %d changed lines", ErrRange, lines.From, lines.To, len(changed))
 	}
 	n := 0
 	for _, i := range changed[lines.From:lines.To] {
@@ -103,7 +103,7 @@ func (r *Review) chooseLines(sel []bool, p piece, lines Range) (all bool, err er
 		}
 	}
 	if n == 0 {
-		return false, fmt.Errorf("%w: only the end of the line before it", ErrRange)
+		return false, fmt.Errorf("%w: it selects only the end of the line before", ErrRange)
 	}
 	return n == p.end-p.start, nil
 }

@@ -250,7 +250,7 @@ func (d *dispatcher) mayWait(c *call) bool {
 	if draining {
 		c.giveUp("the connection is about to end")
 	} else if full {
-		c.reply(nil, &api.Error{Kind: api.KindBusy, Message: "too many requests of this connection wait"})
+		c.reply(nil, &api.Error{Kind: api.KindBusy, Message: "too many requests of this connection are waiting"})
 	}
 	return !draining && !full
 }

@@ -52,14 +52,14 @@ func (f *face) notified(method string, params json.RawMessage) {
 			f.remark(method, slog.LevelWarn, method+" did nothing: it is a request and needs an id")
 			return
 		}
-		f.remark(method, slog.LevelDebug, fmt.Sprintf("the notification %.100q is not known and was ignored", method))
+		f.remark(method, slog.LevelDebug, fmt.Sprintf("the unknown notification %.100q was ignored", method))
 		return
 	}
 	switch {
 	case err != nil:
 		f.remark(method+" "+mistake(err)+" "+uri, slog.LevelWarn, method+" did nothing: "+err.Error())
 	case !strings.HasPrefix(strings.ToLower(uri), "file:"):
-		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; it was taken for %s, which is what to send", method, paths.URI(uri)))
+		f.remark("path", slog.LevelWarn, fmt.Sprintf("%s: uri is a path; send the URI %s", method, paths.URI(uri)))
 	}
 }
 
@@ -73,7 +73,7 @@ func document[P any](params json.RawMessage, take func(*P) error) error {
 	if len(params) > 0 && params[0] == '{' {
 		for name := range jsontext.Value(params).Members() {
 			if string(name) == "textDocument" {
-				err = fmt.Errorf("%w; unlike in LSP, uri, version and text are not inside of textDocument, and text is all of it", err)
+				err = fmt.Errorf("%w; unlike in LSP, uri, version and text are direct members (no textDocument), and text is the whole text", err)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func (f *face) remark(what string, level slog.Level, text string) {
 	f.mu.Unlock()
 	if last {
 		level = slog.LevelWarn
-		text = fmt.Sprintf("%d mistakes in notifications of this connection have been told; more are not", maxRemarks)
+		text = fmt.Sprintf("%d mistakes in this connection's notifications were reported; further ones are not", maxRemarks)
 	}
 	f.logMessage(level, text)
 }

@@ -26,7 +26,7 @@ func features() []string {
 
 func (p *InitializeParams) answer(version string, agent api.AgentStatus) (InitializeResult, *Error) {
 	if p.ProtocolVersion != nil && *p.ProtocolVersion != ProtocolVersion {
-		e := invalid("protocolVersion", fmt.Sprintf("%d is not supported; supported is %d", *p.ProtocolVersion, ProtocolVersion))
+		e := invalid("protocolVersion", fmt.Sprintf("%d is not supported; this build supports %d", *p.ProtocolVersion, ProtocolVersion))
 		e.Data.Supported = []int{ProtocolVersion}
 		return InitializeResult{}, e
 	}

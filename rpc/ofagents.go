@@ -19,8 +19,8 @@ var personal = []string{
 }
 
 const (
-	personalMessage = "this comes from a process that an agent has started, and agents do not decide about their own work"
-	personalHint    = "let a person do it, in a terminal or an editor that no agent has started"
+	personalMessage = "an agent started this process, and agents must not decide about their own work"
+	personalHint    = "do it in a terminal or an editor that no agent has started"
 )
 
 // personalParams are the parameters by which an agent's process could let another agent do as it likes.

@@ -82,7 +82,7 @@ func (f *face) unsubscribe(_ context.Context, p *WorkspaceParams) (Done, error) 
 		}
 	}
 	if err != nil || !info.IsDir() {
-		return Done{}, invalid("workspace", p.Workspace+" is no directory")
+		return Done{}, invalid("workspace", p.Workspace+" is not a directory")
 	}
 	return Done{}, nil
 }

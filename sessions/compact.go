@@ -27,7 +27,7 @@ const (
 )
 
 // ErrTooBusy is returned when a copy of the database was given up because too much was written meanwhile.
-var ErrTooBusy = errors.New("too much is written to the database at present: try again later")
+var ErrTooBusy = errors.New("the database is too busy: try again later")
 
 // A DiskUse is what the database takes on disk.
 type DiskUse struct {

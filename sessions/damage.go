@@ -244,7 +244,7 @@ func seqOf(tx *bolt.Tx, root string, c changed, guess uint64) uint64 {
 
 const (
 	damagedTitle = "(damaged)"
-	damagedText  = "What was stored here was damaged on the disk, and has been set aside."
+	damagedText  = "This record was damaged on the disk and has been set aside."
 	damagedKind  = "storage" // of a turn's error
 )
 

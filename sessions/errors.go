@@ -23,7 +23,7 @@ var (
 	// ErrBadCursor is returned when a cursor is not one that Sessions gave out.
 	ErrBadCursor = errors.New("not a cursor of this list: start again without one")
 	// ErrContent is returned when a content that a review or an intent refers to differs from what was stored.
-	ErrContent = errors.New("a file's content in the database is damaged: look at the file, and delete the session or accept what is there")
+	ErrContent = errors.New("a file's content in the database is damaged: check the file, then accept it as it is or delete the session")
 	// ErrDamaged is returned when a part of the database cannot be read; the next Open checks and repairs it.
 	ErrDamaged = errors.New("the database is damaged: restart cursord to repair it")
 )
@@ -40,7 +40,7 @@ func explain(path string, err error) error {
 	case isNoSpace(err):
 		return fmt.Errorf("%s: %w (%w)", path, ErrNoSpace, err)
 	case errors.Is(err, syscall.ENOMEM):
-		return fmt.Errorf("%s: no address space is left to map the database: raise the limit (ulimit -v, LimitAS= of a service), or make the database smaller with \"cursord gc\" (%w)", path, err)
+		return fmt.Errorf("%s: there is no address space left for the database: raise the limit (ulimit -v, LimitAS= of a service), or make the database smaller with \"cursord gc\" (%w)", path, err)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s: the file system is read-only: make it writable, or choose another state directory with CURSORD_STATE_DIR (%w)", path, err)
 	case errors.Is(err, fs.ErrPermission):

@@ -44,7 +44,7 @@ func salvage(path string, set settings) (salvaged, error) {
 		return salvaged{}, errors.Join(err, os.Remove(fresh))
 	}
 	if now, err := os.Stat(path); err != nil || !os.SameFile(st, now) {
-		return salvaged{}, errors.Join(errors.New("another process repairs it: try again"), err, os.Remove(fresh))
+		return salvaged{}, errors.Join(errors.New("another process is repairing it: try again"), err, os.Remove(fresh))
 	}
 	s.done.aside, err = swap(path, fresh)
 	return s.done, err

@@ -127,7 +127,7 @@ func prepareSchema(db *bolt.DB, steps []migration) (epoch string, err error) {
 	return epoch, err
 }
 
-var errForeign = errors.New("a database of another program: choose another state directory with CURSORD_STATE_DIR")
+var errForeign = errors.New("the database belongs to another program: choose another state directory with CURSORD_STATE_DIR")
 
 func createSchema(db *bolt.DB, version uint64) (epoch string, err error) {
 	epoch = ulid.Make().String()

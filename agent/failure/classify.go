@@ -175,7 +175,7 @@ type Ending struct {
 // signalled returns the Error for an agent that a signal ended which we did not send; nil if none did. The agent catches INT
 // and TERM and then exits with a shell's code for them.
 func signalled(x process.Exit) *Error {
-	e := &Error{Kind: KindCrashed, Message: fmt.Sprintf("the agent was ended from outside (%v)", x), Hint: hintEnded}
+	e := &Error{Kind: KindCrashed, Message: fmt.Sprintf("another program ended the agent (%v)", x), Hint: hintEnded}
 	switch x.Killer() {
 	case "":
 		return nil
@@ -217,7 +217,7 @@ func (end Ending) cause() *Error {
 				return &Error{Kind: KindFailed, Message: text}
 			}
 		}
-		return &Error{Kind: KindFailed, Message: "the agent reported a failure and did not say which", Hint: "look at what it did and try again"}
+		return &Error{Kind: KindFailed, Message: "the agent reported a failure without a reason", Hint: "look at what it did and try again"}
 	}
 	rest := end.Bare + "\n" + end.Stderr
 	if own, other := complaintIn(said, false), complaintIn(rest, end.Objects); own < len(complaints) && own <= other {
@@ -233,7 +233,7 @@ func (end Ending) cause() *Error {
 	}
 	switch {
 	case end.Exit.Code == 0:
-		return &Error{Kind: KindProtocol, Message: "the agent ended without saying how its work ended", Hint: "look at what it did and try again"}
+		return &Error{Kind: KindProtocol, Message: "the agent ended without a result", Hint: "look at what it did and try again"}
 	case end.Stderr == "" && !end.Objects && end.Bare != "" && !strings.Contains(strings.ToLower(end.Bare), "error"):
 		return &Error{Kind: KindProtocol, Message: "the program did not speak cursor-agent's protocol: " + lastWords(end.Bare),
 			Hint: "check that CURSORD_AGENT names cursor-agent"}
@@ -242,7 +242,7 @@ func (end Ending) cause() *Error {
 	case end.Bare != "":
 		return &Error{Kind: KindFailed, Message: lastWords(end.Bare)}
 	}
-	return &Error{Kind: KindCrashed, Message: fmt.Sprintf("the agent died without a word (%v)", end.Exit), Hint: "try again"}
+	return &Error{Kind: KindCrashed, Message: fmt.Sprintf("the agent crashed without output (%v)", end.Exit), Hint: "try again"}
 }
 
 // LostRace reports whether a text says that a start of the agent lost the configuration file to another start.

@@ -42,12 +42,12 @@ func TestExplain(t *testing.T) {
 		{"an error in the stream", Ending{Failures: []string{"backend down"}, Objects: true},
 			"agentFailed", "backend down"},
 		{"interrupted by somebody", Ending{Stderr: "Aborting operation...\n", Objects: true, Exit: process.Exit{Code: 130}},
-			"agentCrashed", "the agent was ended from outside (exit code 130, SIGINT)"},
+			"agentCrashed", "another program ended the agent (exit code 130, SIGINT)"},
 		{"killed", Ending{Objects: true, Exit: process.Exit{Code: 137, Signal: "SIGKILL"}},
-			"agentCrashed", "the agent was ended from outside (signal SIGKILL)"},
+			"agentCrashed", "another program ended the agent (signal SIGKILL)"},
 		{"nothing at all", Ending{Exit: process.Exit{Code: 1}},
-			"agentCrashed", "the agent died without a word (exit code 1)"},
-		{"no result", Ending{Objects: true}, "protocol", "the agent ended without saying how its work ended"},
+			"agentCrashed", "the agent crashed without output (exit code 1)"},
+		{"no result", Ending{Objects: true}, "protocol", "the agent ended without a result"},
 		{"another program", Ending{Bare: "usage: agent [-t life]\n", Exit: process.Exit{Code: 2}},
 			"protocol", "the program did not speak cursor-agent's protocol: usage: agent [-t life]"},
 		{"failed result, known", Ending{Result: text("You have hit your usage limit"), Objects: true},
@@ -56,7 +56,7 @@ func TestExplain(t *testing.T) {
 			"modelUnavailable", "Cannot use this model: x"},
 		{"failed result", Ending{Result: text("no luck"), Stderr: "noise", Objects: true}, "agentFailed", "no luck"},
 		{"failed result without a word", Ending{Result: text(""), Objects: true},
-			"agentFailed", "the agent reported a failure and did not say which"},
+			"agentFailed", "the agent reported a failure without a reason"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package failure
 
 // HintStart is for a program that the system does not start for lack of memory or processes.
-const HintStart = "look whether the system has memory and processes to spare, then try again"
+const HintStart = "check that the system has free memory and processes, then try again"
 
 // CommandInstall is the command that installs cursor-agent, for people.
 const CommandInstall = "`curl https://cursor.com/install -fsS | bash`"

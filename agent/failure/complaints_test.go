@@ -122,15 +122,15 @@ func TestEndsBySignals(t *testing.T) {
 		exit                process.Exit
 		kind, message, hint string
 	}{
-		{process.Exit{Code: 143}, KindCrashed, "the agent was ended from outside (exit code 143, SIGTERM)", "other than cursord"},
-		{process.Exit{Code: 130}, KindCrashed, "the agent was ended from outside (exit code 130, SIGINT)", "other than cursord"},
-		{process.Exit{Code: 137, Signal: "SIGKILL"}, KindCrashed, "the agent was ended from outside (signal SIGKILL)", "memory"},
-		{process.Exit{Code: 137}, KindCrashed, "the agent was ended from outside (exit code 137, SIGKILL)", "memory"},
-		{process.Exit{Code: 129}, KindCrashed, "the agent was ended from outside (exit code 129, SIGHUP)", "other than cursord"},
+		{process.Exit{Code: 143}, KindCrashed, "another program ended the agent (exit code 143, SIGTERM)", "other than cursord"},
+		{process.Exit{Code: 130}, KindCrashed, "another program ended the agent (exit code 130, SIGINT)", "other than cursord"},
+		{process.Exit{Code: 137, Signal: "SIGKILL"}, KindCrashed, "another program ended the agent (signal SIGKILL)", "memory"},
+		{process.Exit{Code: 137}, KindCrashed, "another program ended the agent (exit code 137, SIGKILL)", "memory"},
+		{process.Exit{Code: 129}, KindCrashed, "another program ended the agent (exit code 129, SIGHUP)", "other than cursord"},
 		{process.Exit{Code: 139, Signal: "SIGSEGV"}, KindCrashed, "the agent crashed (signal SIGSEGV)", "cursor-agent update"},
 		{process.Exit{Code: 134}, KindCrashed, "the agent crashed (exit code 134, SIGABRT)", "cursor-agent update"},
-		{process.Exit{Code: 255}, KindCrashed, "the agent died without a word (exit code 255)", "try again"},
-		{process.Exit{Code: 128}, KindCrashed, "the agent died without a word (exit code 128)", "try again"},
+		{process.Exit{Code: 255}, KindCrashed, "the agent crashed without output (exit code 255)", "try again"},
+		{process.Exit{Code: 128}, KindCrashed, "the agent crashed without output (exit code 128)", "try again"},
 	} {
 		e := Ending{Objects: true, Exit: tt.exit}.Explain()
 		require.Equal(t, tt.kind, e.Kind)

@@ -1,6 +1,7 @@
 package plaintext
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -19,6 +20,14 @@ func OneLine(verb, what string) string {
 		return s
 	}
 	return string([]rune(s)[:MaxTitle-1]) + "…"
+}
+
+// Count returns a number with its noun: "1 turn", "2 turns".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // Cut returns at most the first n bytes of s, cut between characters.

@@ -52,7 +52,7 @@ func (f *Found) Foreign(version string) string {
 		return ""
 	}
 	a := answer{version: version}
-	return fmt.Sprintf("%s names %s, which may be another program than cursor-agent: %s", f.NamedBy, f.Path, a.foreign())
+	return fmt.Sprintf("%s names %s, which may not be cursor-agent: %s", f.NamedBy, f.Path, a.foreign())
 }
 
 // A NotTaken is a program called agent that is not Cursor's, or does not say what it is.

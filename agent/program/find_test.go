@@ -72,7 +72,7 @@ func TestWhatIsNamedIsWrong(t *testing.T) {
 		dir:           "which is a folder",
 		plain:         "which is not executable",
 		link:          "a link to /no/where, which is not there",
-		plain + "/in": "which cannot be looked at: not a directory",
+		plain + "/in": "which cannot be read: not a directory",
 		"other":       "which is not on the daemon's PATH",
 	} {
 		_, err := f.Find(t.Context(), Place{Program: program, By: "CURSORD_AGENT", Path: dir, Whose: "the daemon's"})
@@ -80,23 +80,23 @@ func TestWhatIsNamedIsWrong(t *testing.T) {
 		var missing *NotFound
 		require.ErrorAs(t, err, &missing)
 		require.True(t, missing.Named)
-		require.Contains(t, missing.Hint(), "take it out")
+		require.Contains(t, missing.Hint(), "remove it")
 	}
 
 	grok := program(t, filepath.Join(dir, "grok"), "echo grok 1.2.3")
 	found, err := f.Find(t.Context(), Place{Program: grok, By: "the setting agent"})
 	require.NoError(t, err)
-	require.Equal(t, "the setting agent names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3", `+
-		"and Cursor's would say a date and a commit, such as 2026.10.01-e373342", found.Foreign("grok 1.2.3"))
+	require.Equal(t, "the setting agent names "+grok+`, which may not be cursor-agent: its --version prints "grok 1.2.3", `+
+		"but Cursor's prints a date and a commit, such as 2026.10.01-e373342", found.Foreign("grok 1.2.3"))
 	require.Empty(t, found.Foreign("2026.10.01-e373342"))
 	require.Empty(t, found.Foreign(""))
 
 	broken := filepath.Join(dir, "broken")
 	require.NoError(t, os.WriteFile(broken, []byte("#!/no/such/interpreter\n"), 0o700))
 	for path, why := range map[string]string{
-		broken: ": it is there, and the program that its first line names, or a library, is not",
+		broken: ": the file exists, but the program in its first line, or a library, is missing",
 		dir:    ", which is a folder",
-		plain:  ": the system does not let it be executed",
+		plain:  ": it is not executable",
 	} {
 		_, err = Program{Path: path}.Version(t.Context())
 		require.EqualError(t, err, "cannot run cursor-agent at "+path+why)
@@ -141,10 +141,10 @@ func TestFindLeavesOthersAgentsAlone(t *testing.T) {
 	broken := program(t, filepath.Join(dir, "b", "agent"), "exit 3")
 	at := Place{Path: filepath.Join(dir, "a") + ":" + filepath.Join(dir, "b")}
 	found, err := f.Find(t.Context(), at)
-	require.ErrorContains(t, err, grok+` is another program: its --version says "grok 1.2.3"`)
+	require.ErrorContains(t, err, grok+` is another program: its --version prints "grok 1.2.3"`)
 	require.Len(t, found.NotTaken, 2)
 	require.Equal(t, broken, found.NotTaken[1].Path)
-	require.Contains(t, found.NotTaken[1].Why, "does not say its version")
+	require.Contains(t, found.NotTaken[1].Why, "does not print its version")
 
 	ours := program(t, filepath.Join(dir, "c", "agent"), "echo 2026.10.01-e373342")
 	at.Path += ":" + filepath.Join(dir, "c")

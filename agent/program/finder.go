@@ -88,9 +88,9 @@ func (a *answer) foreign() string {
 		return "it does not answer: " + a.err.Error() + "; it is asked again"
 	}
 	if a.err != nil {
-		return "it does not say its version: " + a.err.Error()
+		return "it does not print its version: " + a.err.Error()
 	}
-	return fmt.Sprintf("its --version says %q, and Cursor's would say a date and a commit, such as 2026.10.01-e373342", plaintext.Cut(a.version, 60))
+	return fmt.Sprintf("its --version prints %q, but Cursor's prints a date and a commit, such as 2026.10.01-e373342", plaintext.Cut(a.version, 60))
 }
 
 // Known returns a program's version without asking it, "" if unknown, and whether it is certain.

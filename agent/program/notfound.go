@@ -24,7 +24,7 @@ func (n *NotFound) Error() string {
 }
 
 // HintNamed says what to do if the named program is not cursor-agent.
-const HintNamed = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: " + failure.CommandInstall
+const HintNamed = "make it name cursor-agent, or remove it so that PATH is searched; to install cursor-agent: " + failure.CommandInstall
 
 // Hint says what to do.
 func (n *NotFound) Hint() string {
@@ -32,7 +32,7 @@ func (n *NotFound) Hint() string {
 	case n.Named:
 		return HintNamed
 	case n.Silent != "":
-		return "try again in a moment: it is asked again; if it never answers, look at what `" + n.Silent + " --version` says, or " +
+		return "try again in a moment; if it never answers, check `" + n.Silent + " --version` says, or " +
 			"set CURSORD_AGENT to where cursor-agent is"
 	}
 	return failure.HintInstall
@@ -55,7 +55,7 @@ func whyNot(path string) string {
 		if pathErr := (*fs.PathError)(nil); errors.As(statErr, &pathErr) {
 			statErr = pathErr.Err
 		}
-		return "which cannot be looked at: " + statErr.Error()
+		return "which cannot be read: " + statErr.Error()
 	}
 	if to, linkErr := os.Readlink(path); linkErr == nil {
 		return "a link to " + to + ", which is not there"
@@ -71,9 +71,9 @@ func CannotRun(path string, err error) *failure.Error {
 	case statErr != nil || info.IsDir():
 		e.Message += ", " + whyNot(path)
 	case errors.Is(err, fs.ErrNotExist):
-		e.Message += ": it is there, and the program that its first line names, or a library, is not"
+		e.Message += ": the file exists, but the program in its first line, or a library, is missing"
 	case errors.Is(err, fs.ErrPermission):
-		e.Message += ": the system does not let it be executed"
+		e.Message += ": it is not executable"
 	}
 	return e
 }

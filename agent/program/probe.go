@@ -57,7 +57,7 @@ func (p Program) Version(ctx context.Context) (string, error) {
 			return strings.ToValidUTF8(plaintext.Cut(line, maxVersion), "\uFFFD"), nil
 		}
 	}
-	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not say its version", Hint: "look at what `" + p.Path + " --version` says: it must be cursor-agent"}
+	return "", &failure.Error{Kind: failure.KindProtocol, Message: "the agent does not print its version", Hint: "look at what `" + p.Path + " --version` says: it must be cursor-agent"}
 }
 
 // Status returns whether somebody is logged in; the login may have expired. Not being logged in is no error.
@@ -174,7 +174,7 @@ func (p Program) ask(ctx context.Context, args ...string) (string, error) {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):
 		return out, nil
 	case ctx.Err() != nil:
-		return "", &failure.Error{Kind: failure.KindHung, Message: fmt.Sprintf("the agent gave no answer to %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
+		return "", &failure.Error{Kind: failure.KindHung, Message: fmt.Sprintf("the agent did not answer %q within %v", args[0], time.Since(began).Round(100*time.Millisecond))}
 	case errors.As(err, &exited):
 		end := failure.Ending{Bare: out, Stderr: stderr.String(), Exit: process.ExitOf(exited.ProcessState)}
 		return "", end.Explain()

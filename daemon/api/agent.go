@@ -22,7 +22,7 @@ type AgentStatus struct {
 	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
 }
 
-// An AgentNotTaken is a program called agent that is not Cursor's, as far as its --version says, or that does not answer.
+// An AgentNotTaken is a program called agent that is not Cursor's, as far as its --version prints, or that does not answer.
 type AgentNotTaken struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`

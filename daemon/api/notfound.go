@@ -17,7 +17,7 @@ func notFound(err error) *Error {
 		e.Message = "no such " + wire.CutText(what, nameMax)
 	}
 	if strings.HasPrefix(what, "session ") {
-		e.Hint = "session/list names those that there are, as does: cursord sessions --all"
+		e.Hint = "list all sessions: cursord sessions --all"
 	}
 	return e
 }

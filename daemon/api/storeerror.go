@@ -22,8 +22,8 @@ func StoreError(err error) error {
 		return &Error{Kind: KindStorage, Message: err.Error(), Hint: "check the disk's health"}
 	}
 	return &Error{
-		Kind: KindStorage, Message: "the database does not take changes: " + err.Error(),
-		Hint: "what runs goes on and is stored once it can be; make room on the disk or check its health",
+		Kind: KindStorage, Message: "the database cannot store changes: " + err.Error(),
+		Hint: "turns continue and are stored later; free disk space, or check the disk",
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 )
 
 // ErrNoBase is returned by Base when the content is lost.
-var ErrNoBase = errors.New("what the file held is not known any more")
+var ErrNoBase = errors.New("the earlier content of the file is lost")
 
 // Base returns the content of a path when it was last taken over.
 func (c *Copy) Base(ctx context.Context, p string) ([]byte, error) {

@@ -34,13 +34,13 @@ var (
 	// ErrTooLarge is returned when a workspace has more files or bytes than Options allow.
 	ErrTooLarge = errors.New("the workspace is too large to be copied")
 	// ErrTooWide is returned for the root of a file system, and for a folder that is or contains the home directory.
-	ErrTooWide = errors.New("the workspace is not copied")
+	ErrTooWide = errors.New("the workspace cannot be copied")
 	// ErrNotACopy is returned when a folder holds no copy, or one that was never finished.
 	ErrNotACopy = errors.New("there is no copy of a workspace")
 	// ErrDamaged is returned when the table of a copy cannot be read; the copy must be removed.
 	ErrDamaged = errors.New("the copy is damaged")
 	// ErrOtherRoot is returned by Make when the folder holds the copy of another workspace.
-	ErrOtherRoot = errors.New("it is the copy of another workspace")
+	ErrOtherRoot = errors.New("this is the copy of another workspace")
 )
 
 // Options say what is copied.

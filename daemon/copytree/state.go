@@ -76,7 +76,7 @@ func change(path string, before, after State) Change {
 	return c
 }
 
-var errOdd = errors.New("it is neither a file nor a folder nor a link")
+var errOdd = errors.New("it is no file, folder or link")
 
 // look reads the state of a path, and its stat; a racy stat cannot be relied on later. With a stat, it opens only files.
 func look(full string) (State, filestat.Stat, error) {

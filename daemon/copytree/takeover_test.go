@@ -156,7 +156,7 @@ func TestPlainFolder(t *testing.T) {
 	for _, n := range c.Notes() {
 		notes[n.Path] = n.Text
 	}
-	require.Contains(t, notes["pipe"], "neither a file")
+	require.Contains(t, notes["pipe"], "no file, folder or link")
 	require.Contains(t, notes["away"], "outside")
 	require.Contains(t, notes["inner"], "without its .git")
 	if os.Getuid() != 0 {

@@ -164,7 +164,7 @@ func existing(path string) string {
 // MakeState creates the folder State for this user alone. It refuses an existing one that others can write to.
 func (d Dirs) MakeState() error {
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
-		return fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
+		return fmt.Errorf("%w: allow it, or choose another folder with CURSORD_STATE_DIR", err)
 	}
 	return d.checkState()
 }

@@ -21,7 +21,7 @@ func checkPrivate(dir string, forbidden os.FileMode, variable string) error {
 		return fmt.Errorf("%s is a symbolic link; it must be a directory: replace it, or %s", dir, elsewhere)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no directory: move it away, or %s", dir, elsewhere)
+		return fmt.Errorf("%s is not a directory: move it away, or %s", dir, elsewhere)
 	}
 	if err := checkOwner(dir, info); err != nil {
 		return fmt.Errorf("%w: %s", err, elsewhere)

@@ -16,7 +16,7 @@ func checkPrivate(dir string, _ os.FileMode, _ string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	return nil
 }

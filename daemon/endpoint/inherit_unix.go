@@ -39,7 +39,7 @@ func (d Dirs) Inherit(ctx context.Context) (*Listener, error) {
 	case pid != strconv.Itoa(os.Getpid()) || count == "":
 		return nil, nil
 	case count != "1":
-		return nil, fmt.Errorf("LISTEN_FDS is %s; one socket is wanted", count)
+		return nil, fmt.Errorf("LISTEN_FDS is %s; it must be 1", count)
 	}
 	unix.CloseOnExec(listenFirst)
 	listener, err := listenerOf(listenFirst)
@@ -72,7 +72,7 @@ func (d Dirs) lockFor(ctx context.Context, listener *net.UnixListener) (*Listene
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w (process %d), which is not the one that this socket belongs to: end it with \"cursord stop --force\"", err, LockHolder(path))
+			return nil, fmt.Errorf("%w (process %d), which does not own this socket: end it with \"cursord stop --force\"", err, LockHolder(path))
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -112,7 +112,7 @@ func listenerOf(fd int) (*net.UnixListener, error) {
 	}
 	listener, ok := l.(*net.UnixListener)
 	if !ok {
-		return nil, errors.Join(errors.New("the socket that was passed is no unix socket"), l.Close())
+		return nil, errors.Join(errors.New("the socket that was passed is not a unix socket"), l.Close())
 	}
 	listener.SetUnlinkOnClose(false)
 	return listener, nil

@@ -13,5 +13,5 @@ func (*Listener) Keep() error { return nil }
 
 // Replace fails on Windows; the next client starts the successor.
 func (*Listener) Replace(string) error {
-	return errors.New("a process cannot become another program on Windows")
+	return errors.New("replacing the daemon needs a system other than Windows")
 }

@@ -32,7 +32,7 @@ func OpenRegular(path string, flag int, perm os.FileMode) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file: move it away", path)
+		err = fmt.Errorf("%s is not a regular file: move it away", path)
 	}
 	if err != nil {
 		f.Close()
@@ -73,7 +73,7 @@ func openOwnAs(path string, flag int) (*os.File, error) {
 
 func checkOwn(path string, info os.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: move it away", path)
+		return fmt.Errorf("%s is not a regular file: move it away", path)
 	}
 	return checkOwner(path, info)
 }
@@ -106,10 +106,10 @@ func ReadConfig(path string) ([]byte, error) {
 		return nil, nil
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file: write the configuration into one, or name another with CURSORD_CONFIG", path)
+		return nil, fmt.Errorf("%s is not a regular file: write the configuration into one, or name another with CURSORD_CONFIG", path)
 	}
 	if err := checkOwnOrRoot(path, info); err != nil {
-		return nil, fmt.Errorf("%w: copy it, and name the copy with CURSORD_CONFIG", err)
+		return nil, fmt.Errorf("%w: copy it, and set CURSORD_CONFIG to the copy", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err == nil && len(data) > maxConfig {

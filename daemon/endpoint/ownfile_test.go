@@ -196,9 +196,9 @@ func TestConfigurationFiles(t *testing.T) {
 		case "a link to a file": // people keep their configurations elsewhere
 			require.NoError(t, err)
 		case "another's file":
-			require.ErrorContains(t, err, "belongs to user 65534, not to you (0): copy it, and name the copy with CURSORD_CONFIG")
+			require.ErrorContains(t, err, "belongs to user 65534, not to you (0): copy it, and set CURSORD_CONFIG to the copy")
 		default:
-			require.ErrorContains(t, err, path+" is no regular file", name)
+			require.ErrorContains(t, err, path+" is not a regular file", name)
 		}
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
@@ -217,5 +217,5 @@ func TestLogIsARegularFile(t *testing.T) {
 	_, err := OpenLog(path)
 	require.ErrorContains(t, err, path)
 	_, err = OpenRegular(path, os.O_RDONLY, 0)
-	require.ErrorContains(t, err, path+" is no regular file: move it away")
+	require.ErrorContains(t, err, path+" is not a regular file: move it away")
 }

@@ -97,7 +97,7 @@ func checkSocket(path string) error {
 	case err != nil:
 		return err
 	case !isSocket(info):
-		return fmt.Errorf("%s is in the way, and no socket: move it away", path)
+		return fmt.Errorf("%s is not a socket: move it away", path)
 	}
 	return checkOwner(path, info)
 }
@@ -258,7 +258,7 @@ func KillDaemon(path string, pid int) error {
 		return nil
 	}
 	if pid <= 0 {
-		return fmt.Errorf("the daemon has not written its process id into %s: look for it with a tool such as ps, and end it", lock.Name())
+		return fmt.Errorf("the daemon has not written its process id to %s: find it with ps and end it", lock.Name())
 	}
 	process, err := os.FindProcess(pid) // on Linux this stays the same process, even if another gets its id later
 	if err == nil {
@@ -274,7 +274,7 @@ func KillDaemon(path string, pid int) error {
 	case !isLocked(lock): // it has just ended
 		return nil
 	}
-	return fmt.Errorf("process %d, which %s names, was not killed: %w: find the one that has this file open, and end it", pid, lock.Name(), err)
+	return fmt.Errorf("process %d, which %s names, was not killed: %w: find the process that has this file open, and end it", pid, lock.Name(), err)
 }
 
 // errNoDaemon is returned by checkDaemon for a process that is not the daemon.

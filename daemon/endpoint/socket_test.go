@@ -43,7 +43,7 @@ func TestListenRefuses(t *testing.T) {
 			}},
 		{name: "a file", err: "not a directory",
 			prepare: func(t *testing.T, dir string) { require.NoError(t, os.WriteFile(dir, nil, 0o600)) }},
-		{name: "a file in the socket's place", err: "is in the way, and no socket",
+		{name: "a file in the socket's place", err: "is not a socket: move it away",
 			prepare: func(t *testing.T, dir string) {
 				require.NoError(t, os.Mkdir(dir, 0o700))
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "d.sock"), []byte("mine"), 0o600))

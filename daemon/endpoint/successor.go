@@ -27,7 +27,7 @@ func CheckSuccessor(program string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file", program)
+		return fmt.Errorf("%s is not a regular file", program)
 	}
 	if err := checkOwnOrRoot(program, info); err != nil {
 		return err
@@ -56,7 +56,7 @@ func checkIsCursord(program string) error {
 	cancel()
 	_ = cmd.Wait() // its error would only say that we have killed it
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s has not printed its version within %v", program, versionLimit)
+		return fmt.Errorf("%s did not print its version within %v", program, versionLimit)
 	}
 	if !strings.HasPrefix(line, "cursord ") {
 		return fmt.Errorf("%s is not cursord: \"%s version\" prints %q", program, filepath.Base(program), line)

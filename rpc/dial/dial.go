@@ -228,7 +228,7 @@ func start(dirs endpoint.Dirs, program string) (*starting, error) {
 	}
 	log, err := endpoint.OpenRegular(dirs.Log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("%w: make it possible, or name another folder with CURSORD_STATE_DIR", err)
+		return nil, fmt.Errorf("%w: allow it, or choose another folder with CURSORD_STATE_DIR", err)
 	}
 	defer log.Close()
 	from, err := log.Seek(0, io.SeekEnd)

@@ -106,7 +106,7 @@ func connError(err error) error {
 	var broken *rpc.FrameError
 	switch {
 	case errors.As(err, &broken):
-		return fmt.Errorf("what answers is no cursord: %s", broken.Message)
+		return fmt.Errorf("the answer is not from cursord: %s", broken.Message)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return errEnded
 	}
@@ -341,13 +341,13 @@ func (d *daemonConn) ownAnswer(id string, body []byte) {
 	switch {
 	case s != nil && answer.Error != nil:
 		delete(d.cursor.workspaces, s.workspace)
-		d.j.say("warning", fmt.Sprintf("%s is not followed any more: %s", s.workspace, answer.Error.Message))
+		d.j.say("warning", fmt.Sprintf("%s is no longer followed: %s", s.workspace, answer.Error.Message))
 	case s != nil && answer.Result.Reset:
 		d.reset = &resetError{s.workspace}
 	case s != nil:
 		s.epoch = answer.Result.Epoch
 	case id == string(d.j.ownID("initialize")) && answer.Error != nil:
-		d.j.say("warning", "the daemon refused the client, which may not work well: restart the daemon with \"cursord stop\": "+answer.Error.Message)
+		d.j.say("warning", "the daemon refused the client, so some things may fail: restart the daemon with \"cursord stop\": "+answer.Error.Message)
 	}
 }
 

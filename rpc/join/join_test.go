@@ -218,7 +218,7 @@ func TestJoinGoesOn(t *testing.T) {
 
 	// Another database is not what the client knows.
 	j.tells(`{"jsonrpc":"2.0","id":"` + ids[1] + `","result":{"workspace":"x","seq":1,"epoch":"f","reset":true}}`)
-	require.Contains(t, j.hears(), `"level":"error","message":"the daemon has another database than before: restart the client`)
+	require.Contains(t, j.hears(), `"level":"error","message":"the daemon's database was replaced: restart the client`)
 	require.False(t, <-j.ended)
 }
 

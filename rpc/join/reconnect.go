@@ -144,7 +144,7 @@ func (j *joiner) endUnresponsive() {
 type resetError struct{ workspace string }
 
 func (e *resetError) Error() string {
-	return "the daemon has another database than before: restart the client to see what is there of " + e.workspace
+	return "the daemon's database was replaced: restart the client to see " + e.workspace
 }
 
 // isOver reports whether no other connection follows one that has ended with err.

@@ -27,13 +27,13 @@ func ParsePathMap(words []string) (PathMap, error) {
 	for _, w := range words {
 		from, to, ok := strings.Cut(w, "=")
 		if !ok || !path.IsAbs(from) || !path.IsAbs(to) {
-			return nil, fmt.Errorf("%q is no pair of absolute paths, HERE=THERE", w)
+			return nil, fmt.Errorf("%q is not a pair of absolute paths, HERE=THERE", w)
 		}
 		m = append(m, mappedPath{path.Clean(from), path.Clean(to)})
 	}
 	sorted := m.sorted()
 	if len(m) > 0 && (sorted == nil || m.back().sorted() == nil) {
-		return nil, errors.New("a folder is paired twice: what comes back would have two names")
+		return nil, errors.New("a folder is in two pairs; each folder may be in one")
 	}
 	return sorted, nil
 }

@@ -41,7 +41,7 @@ func (h *Host) Access(version string) join.Access {
 		Silent:    func() string { return h.Name + " does not answer" },
 		Stopped:   func() bool { return false }, // the cursord on the other machine checks that
 		Starting:  func() bool { return true },
-		Hint:      fmt.Sprintf("%q in a terminal shows what is wrong; it must ask nothing", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
+		Hint:      fmt.Sprintf("run %q in a terminal to see what is wrong; it must not ask for anything", strings.Join(append(h.SSH[:len(h.SSH):len(h.SSH)], h.Name, h.Program, "version"), " ")),
 	}
 	if len(h.Paths) > 0 {
 		a.Outward, a.Inward = h.Paths.message, h.Paths.back().sorted().message

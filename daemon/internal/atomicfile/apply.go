@@ -17,7 +17,7 @@ import (
 var ErrChanged = errors.New("the file changed on disk")
 
 // ErrOccupied is returned when there is already something at a path where something new is to be made.
-var ErrOccupied = errors.New("there is something at that path already")
+var ErrOccupied = errors.New("there is already something at that path")
 
 // apply makes the path to of a change hold after, if it holds before; otherwise it returns ErrChanged. A file is replaced as
 // a whole: after a crash it is the old or the new one, or, if it is written in place, Resume can make it so. apply writes a

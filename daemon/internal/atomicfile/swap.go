@@ -30,7 +30,7 @@ const busyTime = 50 * time.Millisecond
 type keptError struct{ at string }
 
 func (e *keptError) Error() string {
-	return "it was saved at the same moment; what was saved is in " + e.at
+	return "it was saved at the same moment; that version is in " + e.at
 }
 
 // swap replaces the expected file or link by what is at temp, which is open as f if it is a file. It closes f.

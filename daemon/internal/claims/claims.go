@@ -123,7 +123,7 @@ func notUsed(list []string) string {
 	if len(list) > most {
 		text += "; …"
 	}
-	return "The repository's configuration has come to name programs or places, which cursord does not use: " + text +
+	return "The repository's configuration now names programs or places, which cursord does not use: " + text +
 		`. Look at them; "cursord trust" (workspace/trust) has them used.`
 }
 

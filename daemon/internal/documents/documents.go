@@ -177,7 +177,7 @@ func (ds *Set) opened(client api.ClientID, uri string) (string, *Document, error
 	}
 	doc := ds.at(client, name)
 	if doc == nil {
-		return "", nil, api.Errorf(api.KindNotFound, "%s is not open: document/didOpen comes first", uri)
+		return "", nil, api.Errorf(api.KindNotFound, "%s is not open: send document/didOpen first", uri)
 	}
 	return name, doc, nil
 }

@@ -14,6 +14,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/sessions"
 )
@@ -68,7 +69,7 @@ type reader struct {
 
 func (r *reader) line(line []byte, whole bool) error {
 	if r.end != nil {
-		return errors.New("there is more behind the end of the session: a file has one session")
+		return errors.New("the file continues after the end of the session: a file has one session")
 	}
 	if whole && !utf8.Valid(line) {
 		return errors.New("not UTF-8")
@@ -86,7 +87,7 @@ func (r *reader) line(line []byte, whole bool) error {
 	case r.n == 2 && l.Session != nil:
 		return r.take(Line{Session: l.Session, Size: len(line)})
 	case r.n == 2 || l.Session != nil:
-		return errors.New("the second line, and no other, is the session")
+		return errors.New("the session must be the second line, and only there")
 	case l.Turn != nil:
 		r.turn, r.next = l.Turn.ID, 0
 		r.has.Turns++
@@ -113,10 +114,10 @@ func (r *reader) line(line []byte, whole bool) error {
 func header(line []byte) error {
 	var h api.ExportHeader
 	if json.Unmarshal(line, &h) != nil || h.Cursord != "session" {
-		return errors.New(`not a session that "cursord export --format ndjson" wrote`)
+		return errors.New(`not a file from "cursord export --format ndjson"`)
 	}
 	if h.Version != Version {
-		return fmt.Errorf("version %d of the format; this cursord knows %d", h.Version, Version)
+		return fmt.Errorf("version %d of the format; this cursord reads version %d", h.Version, Version)
 	}
 	return nil
 }
@@ -127,10 +128,10 @@ func (r *reader) ended() error {
 	case r.n < 2:
 		return api.Invalid("path", "the file ends before the session")
 	case r.end == nil:
-		return cutOff(r.has, "the file has no end: it was cut off after %d turn(s) and %d item(s)", r.has.Turns, r.has.Items)
+		return cutOff(r.has, "the file has no end: it was cut off after %s and %s", plaintext.Count(r.has.Turns, "turn"), plaintext.Count(r.has.Items, "item"))
 	case *r.end != r.has:
-		return cutOff(r.has, "lines are missing: the file has %d turn(s) and %d item(s), and had %d and %d",
-			r.has.Turns, r.has.Items, r.end.Turns, r.end.Items)
+		return cutOff(r.has, "lines are missing: the file has %s and %s, and had %d and %d",
+			plaintext.Count(r.has.Turns, "turn"), plaintext.Count(r.has.Items, "item"), r.end.Turns, r.end.Items)
 	}
 	return nil
 }
@@ -141,7 +142,7 @@ func checkTurn(t *sessions.Turn) error {
 		t.Status, t.Background = sessions.TurnInterrupted, nil
 	case sessions.TurnCompleted, sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted:
 	default:
-		return fmt.Errorf("%q is no status of a turn", t.Status)
+		return fmt.Errorf("%q is not a turn's status", t.Status)
 	}
 	if t.EndedAt == nil {
 		t.EndedAt = &t.CreatedAt
@@ -165,7 +166,7 @@ func checkItem(it *sessions.Item) error {
 		it.Status = sessions.ItemCancelled
 	case sessions.ItemCompleted, sessions.ItemFailed, sessions.ItemRejected, sessions.ItemCancelled:
 	default:
-		return fmt.Errorf("%q is no status of an item", it.Status)
+		return fmt.Errorf("%q is not an item's status", it.Status)
 	}
 	if it.EndedAt == nil {
 		it.EndedAt = &it.StartedAt

@@ -70,7 +70,7 @@ func Recap(pages Pages, limit int) (text, remark string, err error) {
 	if len(r.parts) == 0 {
 		return "", "", nil
 	}
-	remark = fmt.Sprintf("a fresh chat has begun, with the transcript of %d earlier turn(s) as context", r.turns)
+	remark = "a fresh chat has begun, with the transcript of " + plaintext.Count(r.turns, "earlier turn") + " as context"
 	if r.full {
 		remark += "; the oldest of it did not fit"
 	}

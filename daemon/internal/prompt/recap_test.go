@@ -77,7 +77,7 @@ func TestRecap(t *testing.T) {
 		text, about, err := Recap(pagesOf(n, list...), 1<<10)
 		require.NoError(t, err)
 		require.Equal(t, first+"\n"+second, text, "%d items a page", n)
-		require.Equal(t, "a fresh chat has begun, with the transcript of 2 earlier turn(s) as context", about)
+		require.Equal(t, "a fresh chat has begun, with the transcript of 2 earlier turns as context", about)
 	}
 	text, about, err := Recap(pagesOf(9), 1<<10)
 	require.NoError(t, err)

@@ -181,9 +181,9 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	inBuffer := c.buffer.conflict(id) != nil
 	switch {
 	case dec.Both && !inBuffer:
-		return api.Invalid("both", "goes with hunks of state conflict")
+		return api.Invalid("both", "needs hunks of state conflict")
 	case inBuffer && dec.Lines != nil:
-		return api.Invalid("lines", "does not go with a hunk of state conflict")
+		return api.Invalid("lines", "cannot be used with a hunk of state conflict")
 	case inBuffer:
 		return nil
 	case dec.Accept && c.f.unsavedConflict(id):
@@ -215,7 +215,7 @@ func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64
 		case one == nil || one.ids[0] != h.ID || dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case dec.Accept:
 			skip(h.ID, &api.Error{
-				Kind: api.KindConflict, Message: "you and the agent have both changed these lines", Hint: "decide the hunk by itself",
+				Kind: api.KindConflict, Message: "you and the agent have both changed these lines", Hint: "decide this hunk alone, as mine, the agent's or both",
 			})
 		default:
 			c.ids = append(c.ids, h.ID)
@@ -238,7 +238,7 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool {
 		f := r.shared().files[r.named(path)]
 		if f == nil || f.buffers[client] == nil {
-			return r.refuse(p, client, api.Errorf(api.KindNotFound, "%s is not unsaved in this client, or has nothing to review", path))
+			return r.refuse(p, client, api.Errorf(api.KindNotFound, "%s has no unsaved text in this client, or nothing to review", path))
 		}
 		if _, err := r.refresh(f); err != nil {
 			return r.refuse(p, client, err)

@@ -265,13 +265,13 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	now, was := f.realOf(review), f.realOf(b.review)
 	if review.Path() != b.review.Path() || review.OldPath() != b.review.OldPath() || was.Exists && now.Exists && now.Mode != was.Mode {
 		return nil, &api.Error{
-			Kind: api.KindConflict, Message: f.path + " has unsaved changes, and would get another name or mode",
+			Kind: api.KindConflict, Message: f.path + " has unsaved changes, and the decision would change its name or mode",
 			Hint: "save it and try again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}
 	if !now.Exists || !utf8.Valid(now.Data) {
 		return nil, &api.Error{
-			Kind: api.KindConflict, Message: fmt.Sprintf("%s would not be a text any more, and has unsaved changes", f.path),
+			Kind: api.KindConflict, Message: fmt.Sprintf("%s has unsaved changes, and the decision would make it no text", f.path),
 			Hint: "save or close it and try again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}

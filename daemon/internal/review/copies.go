@@ -125,7 +125,7 @@ func (r *Reviewer) movedThere(f *file) bool {
 func (r *Reviewer) withoutCopy(f *file, err error) error {
 	return &api.Error{
 		Kind: api.KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
-		Hint: "delete the session, or start a turn of it", Diff: r.published[f.path],
+		Hint: "delete the session, or start a turn in it", Diff: r.published[f.path],
 	}
 }
 

@@ -40,9 +40,9 @@ func checkDecision(dec *api.Decision) error {
 	case dec.Lines != nil && len(dec.Hunks) != 1:
 		return api.Invalid("lines", "goes with a single hunk")
 	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
-		return api.Invalid("lines", "from counts from 0, and to is behind it")
+		return api.Invalid("lines", "from counts from 0, and to must be greater")
 	case dec.Both && (!dec.Accept || dec.Hunks == nil):
-		return api.Invalid("both", "goes with hunks that are accepted")
+		return api.Invalid("both", "needs an accept of hunks")
 	case dec.Rev != nil && dec.Hunks == nil && dec.Path == "":
 		return api.Invalid("rev", "goes with hunks or path")
 	}
@@ -278,7 +278,7 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 	}
 	return nil, 0, &api.Error{
 		Kind: api.KindNotFound, Message: fmt.Sprintf("no pending hunk %q in %s", name, r.setup.Root),
-		Hint: "it may have been decided already; diff/list (cursord diff) names those that are pending",
+		Hint: "It may already be decided. List pending hunks: cursord diff",
 	}
 }
 
@@ -302,7 +302,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		return api.StoreError(err)
 	}
 	if f.outside() {
-		err := api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace; its changes can only be looked at", f.path)
+		err := api.Errorf(api.KindOutsideWorkspace, "%s is outside of the workspace: its changes cannot be decided here", f.path)
 		err.Hint = `diff/dismiss (cursord dismiss) takes it off the list`
 		if c.prints != nil {
 			return err

@@ -34,13 +34,13 @@ func (r *Reviewer) dismiss(path string) (int, error) {
 	}
 	inside := func(f *file) bool { return !f.outside() }
 	if path != "" && slices.ContainsFunc(files, inside) {
-		e := api.Invalid("path", "%s is in the workspace: only what cannot be decided is dismissed", path)
+		e := api.Invalid("path", "%s is in the workspace: accept or reject it (only files outside of it can be dismissed)", path)
 		e.Hint = "accept or reject it"
 		return 0, e
 	}
 	files = slices.DeleteFunc(files, inside)
 	if path != "" && len(files) == 0 {
-		return 0, api.Errorf(api.KindNotFound, "nothing of %s is to be looked at", path)
+		return 0, api.Errorf(api.KindNotFound, "%s has nothing to dismiss", path)
 	}
 	for _, f := range files {
 		r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})

@@ -40,7 +40,7 @@ func (r *Reviewer) named(path string) string {
 // checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
 func checkDiffPath(path string) error {
 	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
-		e := api.Invalid("path", "%.300q is a URI, and not of a file", path)
+		e := api.Invalid("path", "%.300q is not a file:// URI", path)
 		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
 		return e
 	}
@@ -60,7 +60,7 @@ func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, erro
 	if t, err := r.setup.Store.Turn(turn); err != nil {
 		return nil, api.StoreError(err)
 	} else if t.Workspace != r.setup.Root {
-		return nil, api.Errorf(api.KindNotFound, "turn %s is not of the workspace %s", turn, r.setup.Root)
+		return nil, api.Errorf(api.KindNotFound, "turn %s does not belong to the workspace %s", turn, r.setup.Root)
 	}
 	return files, nil
 }

@@ -57,7 +57,7 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 	switch {
 	case errors.Is(err, diffs.ErrBaselineUnknown):
 		return &api.Error{
-			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("what %s held before the agent changed it is not known", f.path),
+			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("the content of %s before the agent's change is unknown", f.path),
 			Hint: "accept it, or restore the file yourself",
 		}
 	case errors.Is(err, diffs.ErrRange):
@@ -69,7 +69,7 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {
 	return &api.Error{
 		Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
-		Hint: "put the file right and try again", Diff: r.published[f.path],
+		Hint: "repair the file and try again", Diff: r.published[f.path],
 	}
 }
 

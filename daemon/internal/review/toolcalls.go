@@ -214,7 +214,7 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 	if why := paths.TooLongIn(t.dir, path); why != "" {
 		if !t.long {
 			t.long = true
-			t.say(fmt.Sprintf("A path that the agent named was not looked at, and nothing there is listed for review: %s: %s", paths.Short(path), why))
+			t.say(fmt.Sprintf("A path that the agent named is not listed for review: %s: %s", paths.Short(path), why))
 		}
 		return spot{}, false
 	}

@@ -312,9 +312,9 @@ func (t *Turn) warn() {
 	}
 	t.warned = true
 	if why := t.start.Useless(); why != "" {
-		t.say("What commands change in this workspace is not looked for: " + why + ".")
+		t.say("Changes by commands are not searched for in this workspace: " + why + ".")
 	} else if lacks := t.start.Lacks(); lacks != "" {
-		t.say("Some changes by commands may not be found, or may be without their former content: " + lacks + ".")
+		t.say("Some changes by commands may be missing, or may lack their earlier content: " + lacks + ".")
 	}
 }
 

@@ -157,8 +157,8 @@ func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	r.ops = append(r.ops, r.log.Without(g.N, func(gf decisionlog.File) bool { return r.beyond(gf, !g.Undone) })...)
 	return &api.Error{
-		Kind: api.KindConflict, Message: path + " is gone, or not under review any more: what was decided about it stays",
-		Hint: "ask again for what else was decided",
+		Kind: api.KindConflict, Message: path + " is gone or no longer under review: the decision about it stays",
+		Hint: "call again to undo the decision before it",
 	}
 }
 
@@ -193,7 +193,7 @@ func (r *Reviewer) decided(gf decisionlog.File) *file {
 
 func (r *Reviewer) stepError(f *file, err error) error {
 	if errors.Is(err, diffs.ErrOvertaken) {
-		return r.conflict(f, fmt.Sprintf("%s has changed in those lines since", f.path))
+		return r.conflict(f, fmt.Sprintf("those lines of %s have changed since", f.path))
 	}
 	return r.decisionError(f, err)
 }

@@ -136,7 +136,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	case c.To != c.From && there != nil && there.pending():
 		err = atomicfile.ErrOccupied
 	case c.in != f.tree && f.claimed() != nil:
-		err = fmt.Errorf("%w: it has moved to %s in the copy, which is to be decided first", atomicfile.ErrOccupied, f.claimed().path)
+		err = fmt.Errorf("%w: it has moved to %s in the copy: decide about that first", atomicfile.ErrOccupied, f.claimed().path)
 	case c.Writes():
 		var t atomicfile.Root
 		if t, err = r.folder(c.in); err == nil {
@@ -151,7 +151,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	case errors.Is(err, atomicfile.ErrOccupied):
 		return &api.Error{
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
-			Hint: "move what is there and try again", Diff: r.published[f.path],
+			Hint: "move it away and try again", Diff: r.published[f.path],
 		}
 	case errors.Is(err, atomicfile.ErrChanged):
 		return &api.Error{
@@ -160,7 +160,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	default:
 		return &api.Error{
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
-			Hint: "put the file or its folder right and try again", Diff: r.published[f.path],
+			Hint: "repair the file or its folder, and try again", Diff: r.published[f.path],
 		}
 	}
 }

@@ -100,7 +100,7 @@ func (s *Snapshot) hidden(ctx context.Context, repos []git.Repository, left *Lef
 		}
 		names, over := s.within(names)
 		if over > 0 {
-			left.hidden = append(left.hidden, fmt.Sprintf("%d files that rules of this turn hide from git are not listed for review", over))
+			left.hidden = append(left.hidden, fmt.Sprintf("%d files that this turn's ignore rules hide are not listed for review", over))
 		}
 		for _, name := range names {
 			files = append(files, git.Listed{Path: name})

@@ -28,8 +28,8 @@ type LeftOut struct {
 func (l LeftOut) String() string {
 	var say []string
 	if n := len(l.more); n > 0 {
-		say = append(say, fmt.Sprintf("%d changed file(s) are not listed for review: at most %d files and %d MiB are taken at a time: %s",
-			n, scanFiles, scanBytes>>20, byFolder(l.more)))
+		say = append(say, fmt.Sprintf("not listed for review: %s; the limit is %d files and %d MiB at a time: %s",
+			plaintext.Count(n, "changed file"), scanFiles, scanBytes>>20, byFolder(l.more)))
 	}
 	if l.late > 0 {
 		say = append(say, fmt.Sprintf("Some changes by commands may be missing from the review, because looking for them took longer than %s "+
@@ -51,17 +51,17 @@ func (l LeftOut) String() string {
 	}
 	say = append(say, l.hidden...)
 	for _, dir := range l.made {
-		say = append(say, fmt.Sprintf("a repository has come to %s; what is in it is not listed for review", paths.Shown(dir)))
+		say = append(say, fmt.Sprintf("a repository was created in %s; its files are not listed for review", paths.Shown(dir)))
 	}
 	for _, dir := range l.gone {
-		say = append(say, fmt.Sprintf("the repository in %s is gone; what was in it cannot be reviewed", paths.Shown(dir)))
+		say = append(say, fmt.Sprintf("the repository in %s is gone; its files cannot be reviewed", paths.Shown(dir)))
 	}
 	return strings.Join(say, ". ")
 }
 
 // Unreviewable says for people which changes cannot be reviewed, and why.
 func Unreviewable(odd []string) string {
-	text := fmt.Sprintf("%d change(s) cannot be reviewed: %s", len(odd), strings.Join(odd[:min(len(odd), 3)], "; "))
+	text := fmt.Sprintf("%s cannot be reviewed: %s", plaintext.Count(len(odd), "change"), strings.Join(odd[:min(len(odd), 3)], "; "))
 	if len(odd) > 3 {
 		text += "; …"
 	}

@@ -78,7 +78,7 @@ func TestDecoysTakeNoPlace(t *testing.T) {
 		require.NotEqual(t, -1, i, name)
 		require.Equal(t, before, string(all[i].Before.Data))
 	}
-	require.Equal(t, "503 changed file(s) are not listed for review: at most 2000 files and 64 MiB are taken at a time: "+
+	require.Equal(t, "not listed for review: 503 changed files; the limit is 2000 files and 64 MiB at a time: "+
 		"aa/1998 and 501 more beside it, zz", left.String())
 }
 
@@ -93,7 +93,7 @@ func TestLateScanIsToldOnce(t *testing.T) {
 	late := LeftOut{late: 3}
 	require.Empty(t, late.After(ScanTime))
 	require.Contains(t, late.After(LastScanTime), "took longer than 20s")
-	require.Contains(t, LeftOut{late: 3, more: []string{"a"}}.After(ScanTime), "1 changed file(s) are not listed for review")
+	require.Contains(t, LeftOut{late: 3, more: []string{"a"}}.After(ScanTime), "not listed for review: 1 changed file;")
 }
 
 // TestSnapshotThatIsLate has a call begin before the files were listed, and before their contents were read.
@@ -116,7 +116,7 @@ func TestSnapshotThatIsLate(t *testing.T) {
 	late.CallBegins()
 	late.readContents(t.Context(), list.files)
 	require.Empty(t, late.Useless())
-	require.Equal(t, "what 2 of its files held could not be read in time", late.Lacks())
+	require.Equal(t, "the content of 2 of its files could not be read in time", late.Lacks())
 	_, known = late.At("a")
 	require.False(t, known)
 	_, known = late.At("new")

@@ -231,7 +231,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	for dir, there := range list.nested {
 		if there {
-			s.short = fmt.Sprintf("the repository in %s could not be looked into", paths.Shown(dir))
+			s.short = fmt.Sprintf("the repository in %s could not be read", paths.Shown(dir))
 		}
 	}
 }
@@ -286,7 +286,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	if n := late.Load(); n > 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.short = fmt.Sprintf("what %d of its files held could not be read in time", n)
+		s.short = fmt.Sprintf("the content of %d of its files could not be read in time", n)
 	}
 }
 
@@ -362,7 +362,7 @@ func TooWide(root string) string {
 		home = resolved
 	}
 	if _, inside := paths.Within(root, home); inside || root == home {
-		return "the home directory is in it"
+		return "it contains the home directory"
 	}
 	return ""
 }

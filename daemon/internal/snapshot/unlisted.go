@@ -65,7 +65,7 @@ func withoutGit(asked context.Context, err error) string {
 	case !askgit.Blocked(err):
 		return ""
 	}
-	return fmt.Sprintf("git cannot list its files, so that ignored ones may be listed: %v", blockedBy(err))
+	return fmt.Sprintf("git cannot list its files, so ignored files may be listed: %v", blockedBy(err))
 }
 
 // blockedBy returns the part of an error that names what blocks git, if there is one.

@@ -93,6 +93,6 @@ func About(all []process.Info) string {
 	if more := len(all) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return "The agent has left processes running that it started: " + strings.Join(names, ", ") +
+	return "The agent left processes running: " + strings.Join(names, ", ") +
 		". While they run, changes that nothing else explains are listed for review, and may be yours."
 }

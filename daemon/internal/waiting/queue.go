@@ -56,7 +56,7 @@ func (q *Queue) Take(ctx context.Context, reply func(api.Decided, error), try fu
 			return
 		}
 		if len(q.waiting) >= Max {
-			p.Answer(api.Decided{}, api.Errorf(api.KindBusy, "too many decisions wait for agents"))
+			p.Answer(api.Decided{}, api.Errorf(api.KindBusy, "too many decisions are waiting for agents: try again later"))
 			return
 		}
 		q.waiting = append(q.waiting, p)

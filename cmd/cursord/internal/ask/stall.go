@@ -79,7 +79,7 @@ func (s *stall) answered(trouble string) error {
 		Message: what + ", and the database takes no changes: " + term.Clean(trouble),
 		Data: rpc.ErrorData{
 			Kind: api.KindStorage,
-			Hint: `make room on the disk or check its health; the daemon then stores what it kept of the turn: "cursord sessions" shows it`,
+			Hint: `free disk space, or check the disk; the daemon then stores what it kept of the turn: "cursord sessions" shows it`,
 		},
 	}
 }

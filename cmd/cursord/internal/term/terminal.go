@@ -4,7 +4,7 @@
 package term
 
 import (
-	"fmt"
+	"cursord/agent/plaintext"
 	"io"
 	"os"
 	"strings"
@@ -55,10 +55,7 @@ func ShellWord(s string) string {
 
 // Count returns "1 hunk", "2 hunks".
 func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return plaintext.Count(n, noun)
 }
 
 // Abridge cuts s to about n bytes.

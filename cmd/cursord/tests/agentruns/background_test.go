@@ -92,11 +92,11 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 		lines       []string
 		notice      string
 	}{
-		{"partial output", "", world.Playing(server(), []string{world.Piece("Up."), world.Says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
-		{"no partial output", "", world.Playing(server(), []string{world.Says("Up.", "")}, hang), "What still ran in the background was ended: npm run dev."},
-		{"that ignores signals", "", world.Playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{world.Says("Up.", "")}, hang), "was ended: npm run dev."},
-		{"a build that does not end them", "2026.08.25", fake, "What still ran in the background was ended: sleep 1000."},
-		{"a build that ends them", "2026.09.28", fake, "The agent has ended 1 background command that still ran 1s after its last word: sleep 1000."},
+		{"partial output", "", world.Playing(server(), []string{world.Piece("Up."), world.Says("Up.", "")}, hang), "Its background commands were ended: npm run dev."},
+		{"no partial output", "", world.Playing(server(), []string{world.Says("Up.", "")}, hang), "Its background commands were ended: npm run dev."},
+		{"that ignores signals", "", world.Playing([]string{`{"fake":"ignore-signals"}`}, server(), []string{world.Says("Up.", "")}, hang), "were ended: npm run dev."},
+		{"a build that does not end them", "2026.08.25", fake, "Its background commands were ended: sleep 1000."},
+		{"a build that ends them", "2026.09.28", fake, "The agent has ended 1 background command that still ran 1s after it had finished: sleep 1000."},
 		{"that says so in a line of its own", "", world.Playing(server(), []string{world.Waits("seen"), world.Says("Up.", ""),
 			`{"type":"system","subtype":"background_shell_timeout","timeout_ms":1000,"aborted_count":1}`, world.Succeeds("Up.")}), "The agent has ended 1 background command"},
 	} {
@@ -156,7 +156,7 @@ func TestTurnsThatGoOn(t *testing.T) {
 			require.Contains(t, e.Notices(turn.ID), "From the background: ready")
 			require.Equal(t, "x\n", w.Get("f"))
 			requireNothingRuns(w, turn.ID)
-			require.Contains(t, e.Notices(turn.ID), "What the agent left running in the background was ended: npm run dev.")
+			require.Contains(t, e.Notices(turn.ID), "The agent's background commands were ended: npm run dev.")
 			world.Audit(t, e.All())
 		})
 	}

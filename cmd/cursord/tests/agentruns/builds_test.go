@@ -163,7 +163,7 @@ func TestAgentThatDoesNotAnswer(t *testing.T) {
 	e.Must("agent/status", world.Obj{}, &a)
 	require.Equal(t, "unknown", a.State)
 	require.Contains(t, a.Message, asks+" does not say in time what it is; try again in a moment")
-	require.Contains(t, a.NotTaken[0].Reason, "no answer")
+	require.Contains(t, a.NotTaken[0].Reason, "did not answer")
 	pids, err := os.ReadFile(filepath.Join(w.Dir, "asking"))
 	require.NoError(t, err)
 	for pid := range strings.FieldsSeq(string(pids)) {

@@ -16,7 +16,7 @@ import (
 // takes the marks out of the environment of what it starts. The person can decide all the same.
 func TestAgentDoesNotDecide(t *testing.T) {
 	t.Parallel()
-	const refused = "agents do not decide about their own work"
+	const refused = "agents must not decide about their own work"
 	w := world.New(t)
 	w.PutAll(world.Tree{"a": "old\n"})
 	commands := []string{
@@ -35,7 +35,7 @@ func TestAgentDoesNotDecide(t *testing.T) {
 	require.Len(t, said, len(commands))
 	for i, text := range said {
 		require.Contains(t, text, refused, commands[i])
-		require.Contains(t, text, "let a person do it", commands[i])
+		require.Contains(t, text, "do it in a terminal or an editor that no agent has started", commands[i])
 	}
 	require.Contains(t, w.Get("../seen"), "+new", "it can look")
 	require.Len(t, e.Diffs()["a"].Hunks, 1)

@@ -126,7 +126,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	}{
 		{"force and a sandbox", world.Obj{"force": true, "sandbox": "enabled"}, "invalid", "force", "force turns the agent's sandbox off"},
 		{"force and the session's sandbox", world.Obj{"force": true, "sessionId": boxed.Session.ID}, "invalid", "force", "force turns the agent's sandbox off"},
-		{"force and auto-review", world.Obj{"force": true, "autoReview": true}, "invalid", "force", "does not go with autoReview"},
+		{"force and auto-review", world.Obj{"force": true, "autoReview": true}, "invalid", "force", "cannot be combined with autoReview"},
 		{"no folder", world.Obj{"addDirs": []string{"../none"}}, "invalid", "addDirs[0]", "cannot be opened"},
 		{"a file", world.Obj{"addDirs": []string{lib, "file"}}, "invalid", "addDirs[1]", "is not a directory"},
 		{"too many", world.Obj{"addDirs": many}, "invalid", "addDirs", "33 folders"},
@@ -174,7 +174,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	params := world.Obj{"workspace": w.Root, "prompt": "do it", "sessionId": copied.Session.ID, "addDirs": []string{".."}}
 	failed = e.Fails("turn/start", params)
 	require.Equal(t, "addDirs", failed.Data.Field)
-	require.Contains(t, failed.Message, "holds the workspace")
+	require.Contains(t, failed.Message, "contains the workspace")
 }
 
 // TestAddedFoldersAreTold has a turn say what folders beside the workspace mean, once for each set of them in a session.

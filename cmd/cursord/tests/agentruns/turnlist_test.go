@@ -160,8 +160,8 @@ func TestLoginOfAnotherProgram(t *testing.T) {
 	c.Env = append(c.Env, "CURSORD_AGENT="+grok)
 	out, err := c.CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), "CURSORD_AGENT in the daemon's environment names "+grok+", which may be another program than cursor-agent")
-	require.Contains(t, string(out), "have it name cursor-agent")
+	require.Contains(t, string(out), "CURSORD_AGENT in the daemon's environment names "+grok+", which may not be cursor-agent")
+	require.Contains(t, string(out), "make it name cursor-agent")
 	require.NotContains(t, string(out), "logged in")
 	var a api.AgentStatus
 	w.Opens().Must("agent/status", world.Obj{}, &a)

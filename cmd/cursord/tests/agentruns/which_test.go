@@ -138,7 +138,7 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	doctor.Env = append(doctor.Env, "CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+systemPath)
 	out, err := doctor.CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), grok+" was not taken for cursor-agent: its --version says \"grok 0.4.1\"")
+	require.Contains(t, string(out), grok+" was not taken for cursor-agent: its --version prints \"grok 0.4.1\"")
 	require.Contains(t, string(out), "problem: cursor-agent is not installed")
 
 	// The same, where only the client has it on its PATH.
@@ -176,7 +176,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	w.Start("PATH="+systemPath, "CURSORD_AGENT=")
 	e := w.Opens()
 	failed := e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "hi"})
-	const remedy = "have it name cursor-agent, or take it out, so that it is looked for on PATH; to install it: `curl https://cursor.com/install -fsS | bash`"
+	const remedy = "make it name cursor-agent, or remove it so that PATH is searched; to install cursor-agent: `curl https://cursor.com/install -fsS | bash`"
 	inFile := "the setting agent in " + filepath.Join(w.Dir, "config.toml") + " names " + folder + ", which is a folder"
 	require.Equal(t, inFile, failed.Message)
 	require.Equal(t, remedy, failed.Data.Hint)
@@ -199,11 +199,11 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	w.Put("../config.toml", "agent = \""+grok+"\"\n")
 	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnFailed, turn.Status)
-	require.Contains(t, turn.Error.Hint, "config.toml names "+grok+`, which may be another program than cursor-agent: its --version says "grok 1.2.3"`)
+	require.Contains(t, turn.Error.Hint, "config.toml names "+grok+`, which may not be cursor-agent: its --version prints "grok 1.2.3"`)
 	var a api.AgentStatus
 	e.Must("agent/status", world.Obj{}, &a)
 	require.Equal(t, "unknown", a.State)
-	require.Contains(t, a.Message, "config.toml names "+grok+", which may be another program than cursor-agent")
+	require.Contains(t, a.Message, "config.toml names "+grok+", which may not be cursor-agent")
 }
 
 // TestDoctorShowsBothAgents has the daemon and the shell that asks find different agents.

@@ -53,7 +53,7 @@ func TestGitIsKeptFromItsWork(t *testing.T) {
 			w.Plays(world.Lines(world.Shells("s", "echo evil >>a.txt; echo evil >m.txt"))...)
 			turn = e.Turn(nil)
 			require.Equal(t, sessions.TurnCompleted, turn.Status)
-			require.NotContains(t, e.Notices(turn.ID), "is not looked for")
+			require.NotContains(t, e.Notices(turn.ID), "are not searched for")
 			found = e.Diffs()
 			require.Contains(t, found, "a.txt")
 			require.Contains(t, found, "m.txt")

@@ -43,7 +43,7 @@ func TestRulesOfTheTurnHideNothing(t *testing.T) {
 			found := e.Diffs()
 			if c.name == "more than is listed" {
 				require.Equal(t, 51, len(found))
-				require.Contains(t, fmt.Sprint(e.Said(turn.ID, "notice")), "200 files that rules of this turn hide from git are not listed for review")
+				require.Contains(t, fmt.Sprint(e.Said(turn.ID, "notice")), "200 files that this turn's ignore rules hide are not listed for review")
 				return
 			}
 			require.ElementsMatch(t, c.listed, world.Keys(found))

@@ -324,7 +324,7 @@ func TestHugeShellFiles(t *testing.T) {
 	e := w.Opens()
 	turn := e.Turn(nil)
 	require.Equal(t, []string{"a", "d"}, world.Sorted(world.Keys(e.Diffs())))
-	require.Contains(t, e.Notices(turn.ID), "2 changed file(s) are not listed for review: at most 2000 files and 64 MiB")
+	require.Contains(t, e.Notices(turn.ID), "not listed for review: 2 changed files; the limit is 2000 files and 64 MiB")
 }
 
 // TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.

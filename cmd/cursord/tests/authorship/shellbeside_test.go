@@ -99,7 +99,7 @@ func TestShellAtHome(t *testing.T) {
 	e := w.Opens()
 	turn := e.Turn(nil)
 	require.Equal(t, []string{"b"}, world.Keys(e.Diffs()))
-	require.Equal(t, []string{"What commands change in this workspace is not looked for: the home directory is in it."},
+	require.Equal(t, []string{"Changes by commands are not searched for in this workspace: it contains the home directory."},
 		e.Said(turn.ID, sessions.ItemNotice))
 }
 
@@ -116,7 +116,7 @@ func TestShellNameThatIsNoText(t *testing.T) {
 	e := w.Opens()
 	turn := e.Turn(nil)
 	require.Equal(t, []string{"b"}, world.Keys(e.Diffs()))
-	require.Equal(t, "1 change(s) cannot be reviewed: a\uFFFD: its name is not UTF-8", e.Notices(turn.ID))
+	require.Equal(t, "1 change cannot be reviewed: a\uFFFD: its name is not UTF-8", e.Notices(turn.ID))
 }
 
 // TestShellLinks has commands take links away and put them in the place of files and folders.

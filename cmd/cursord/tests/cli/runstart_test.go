@@ -42,13 +42,13 @@ func TestRunTrustsLast(t *testing.T) {
 	e := w.Joins()
 	_, said, status := w.Cursord("run", "--trust", "--force", "--add-dir", lib, "hi")
 	require.Equal(t, world.StatusFailed, status)
-	require.Contains(t, said, `cursord: --force: does not go with sandbox "enabled"`)
+	require.Contains(t, said, `cursord: --force: cannot be combined with sandbox "enabled"`)
 	require.Empty(t, trusted(e))
 
 	// What only shows once all is trusted: the copy of a workspace may not be worked around.
 	_, said, status = w.Cursord("run", "--trust", "--isolation", "copy", "--add-dir", filepath.Dir(w.Root), "hi")
 	require.Equal(t, world.StatusFailed, status)
-	require.Contains(t, said, "--add-dir: "+filepath.Dir(w.Root)+" holds the workspace")
+	require.Contains(t, said, "--add-dir: "+filepath.Dir(w.Root)+" contains the workspace")
 	require.Empty(t, trusted(e))
 
 	_, said, status = w.Cursord("run", "--add-dir", lib, "hi")

@@ -59,7 +59,7 @@ func TestHugeImportThatDoesNotFit(t *testing.T) {
 	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
 	_, says, code := w.Cursord("import", "--new-ids", "-w", w.Root, file)
 	require.Equal(t, 1, code)
-	require.Contains(t, says, "the session is not imported: no space left for the database")
+	require.Contains(t, says, "the session was not imported: no space left for the database")
 	var status api.Status
 	e.Must("daemon/status", nil, &status)
 	require.Empty(t, status.Storage.Trouble)

@@ -272,7 +272,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 			says := c.ends(w)
 			require.Less(t, time.Since(began), limit)
 			require.Contains(t, says, "no space left for the database")
-			require.Regexp(t, `(not stored when the daemon ended: |the daemon ends and cannot store )(1 session, 1 turn, )?\d items?: `, says)
+			require.Regexp(t, `(not stored when the daemon ended: |the daemon is ending and cannot store )(1 session, 1 turn, )?\d items?: `, says)
 			require.NoError(t, os.Remove(filler))
 			w.Start()
 			again := w.Joins()

@@ -89,7 +89,7 @@ func TestKilledDaemon(t *testing.T) {
 				}
 			}
 			require.Subset(t, texts, moment.told)
-			const unseen = "The daemon was killed while this ran: sleep 2. What it changed may not be listed for review."
+			const unseen = "The daemon was killed while this ran: sleep 2. Its changes may not be listed for review."
 			require.Equal(t, ran, slices.Contains(texts, unseen), "%q", texts)
 			require.Equal(t, []string{`thinking completed "Hm"`, `assistant completed "I look."`, `tool completed read/read "c" out="A"`,
 				`assistant completed "Done."`}, other.Describe("before"))

@@ -169,7 +169,7 @@ func TestRecap(t *testing.T) {
 	// With it the chat is a fresh one, which later turns resume.
 	next["recap"] = true
 	turn = e.Turn(next)
-	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 2 earlier turn(s) as context"}, e.Said(turn.ID, sessions.ItemNotice))
+	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 2 earlier turns as context"}, e.Said(turn.ID, sessions.ItemNotice))
 	run := w.Runs()[2]
 	require.NotContains(t, run.Args, "--resume")
 	require.Equal(t, `<context>
@@ -274,7 +274,7 @@ func TestRecapOfOneHugeTurn(t *testing.T) {
 	first := e.Turn(world.Obj{"prompt": "the question"})
 	w.Plays(world.InitLine, world.Succeeds(""))
 	turn := e.Turn(world.Obj{"sessionId": first.SessionID, "recap": true})
-	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 1 earlier turn(s) as context; the oldest of it did not fit"},
+	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 1 earlier turn as context; the oldest of it did not fit"},
 		e.Said(turn.ID, sessions.ItemNotice))
 	prompt := w.Runs()[1].Prompt
 	require.Contains(t, prompt, "<transcript>\n[user]\nthe question\n\n(the beginning of the answer is left out)\n\n")

@@ -36,7 +36,7 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	}
 	foreign := program("foreign", "#!/bin/sh\necho cursord dev\n", 0o755)
 	programs := map[string]string{
-		"/nonexist": "no such file", w.Dir: "is no regular file", "cursord": "not an absolute path",
+		"/nonexist": "no such file", w.Dir: "is not a regular file", "cursord": "not an absolute path",
 		program("plain", "#!/bin/sh\necho cursord dev\n", 0o644): "permission denied",
 		program("broken", "no program\n", 0o755):                 "cannot be run",
 		which("false"):                                           "is not cursord", which("yes"): "is not cursord",

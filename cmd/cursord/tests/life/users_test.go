@@ -148,7 +148,7 @@ func TestStopForceKillsDaemonsAlone(t *testing.T) {
 		if pid > 0 {
 			require.Contains(t, says, fmt.Sprintf("process %d, which %s.lock names, was not killed: it is not the daemon that holds the lock", pid, w.Socket()))
 		} else {
-			require.Contains(t, says, "has not written its process id into "+w.Socket()+".lock")
+			require.Contains(t, says, "has not written its process id to "+w.Socket()+".lock")
 		}
 		require.NoError(t, other.Process.Signal(syscall.Signal(0)))
 	}

@@ -23,7 +23,7 @@ func TestRejectSaysWhyItCannot(t *testing.T) {
 	e.Turn(nil)
 	id := world.HunkIDs(e.Diffs()["sub/a"])[0]
 	require.NoError(t, unix.Mount("", w.Path("sub"), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-	const why = "sub/a cannot be written: read-only file system; put the file or its folder right and try again\n"
+	const why = "sub/a cannot be written: read-only file system; repair the file or its folder, and try again\n"
 	out, says, _ := w.Cursord("reject", "--all")
 	require.Contains(t, out, "rejected 1 hunk; 1 hunk left in 1 file\n")
 	require.Equal(t, "not rejected: "+id+" of sub/a: "+why, says)

@@ -72,7 +72,7 @@ func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 						require.Contains(t, p, " bytes)")
 					}
 				}
-				require.Contains(t, strings.Join(e.Said(turn.ID, sessions.ItemNotice), "\n"), "was not looked at")
+				require.Contains(t, strings.Join(e.Said(turn.ID, sessions.ItemNotice), "\n"), "is not listed for review")
 				var whole struct{ Item *sessions.Item }
 				e.Must("item/read", world.Obj{"itemId": sessions.ItemID(turn.ID, first)}, &whole)
 				var args struct{ Path string }

@@ -101,7 +101,7 @@ func TestReadOnlyPlaces(t *testing.T) {
 	}
 	require.Contains(t, try("status"), state+"/cursord.log: permission denied")
 	require.Contains(t, try("serve"), "/run/d.sock.lock: permission denied")
-	require.Contains(t, try("stdio"), `"code":-32022,"message":"cannot start the daemon: open `+state+`/cursord.log: permission denied: make it possible, or name another folder with CURSORD_STATE_DIR"`)
+	require.Contains(t, try("stdio"), `"code":-32022,"message":"cannot start the daemon: open `+state+`/cursord.log: permission denied: allow it, or choose another folder with CURSORD_STATE_DIR"`)
 	require.NoError(t, os.Chmod(filepath.Join(w.Dir, "run"), 0o700))
 	require.Contains(t, try("serve"), state+"/cursord.db: permission denied")
 	require.NoError(t, os.Chmod(state, 0o777))

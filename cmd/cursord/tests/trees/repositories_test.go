@@ -335,9 +335,9 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 	e := w.Opens()
 	turn := e.Turn(nil)
 	require.Equal(t, []string{
-		"a repository has come to new; what is in it is not listed for review. " +
-			"the repository in old is gone; what was in it cannot be reviewed. " +
-			"the repository in opened is gone; what was in it cannot be reviewed",
+		"a repository was created in new; its files are not listed for review. " +
+			"the repository in old is gone; its files cannot be reviewed. " +
+			"the repository in opened is gone; its files cannot be reviewed",
 	}, e.Said(turn.ID, sessions.ItemNotice), "once")
 	require.Equal(t, []string{"a", "kept/f"}, world.Sorted(world.Keys(e.Diffs())))
 	e.Decides("diff/reject", world.Obj{"all": true})

@@ -72,7 +72,7 @@ func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"4 change(s) cannot be reviewed: b: permission denied; d/c: permission denied; d/e: permission denied; …",
+		"4 changes cannot be reviewed: b: permission denied; d/c: permission denied; d/e: permission denied; …",
 	}, notices, "what cannot be looked at is not gone")
 	diffs := run(cursord, "diff", "--json")
 	for _, path := range []string{"a", "ro", "rd/f"} {

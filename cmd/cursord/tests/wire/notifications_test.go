@@ -76,7 +76,7 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 	e.Must("session/list", world.Obj{}, nil)
 	messages := e.All()
 	require.Contains(t, messages[99].Message, "f99", "the same mistake in another file is told")
-	require.Contains(t, messages[100].Message, "more are not")
+	require.Contains(t, messages[100].Message, "further ones are not")
 	require.Len(t, messages, 101)
 }
 

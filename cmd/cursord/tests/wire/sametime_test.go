@@ -89,7 +89,7 @@ func TestTwoImportsOfOneSession(t *testing.T) {
 			first, second = second, first
 		}
 		require.NoError(t, second)
-		require.ErrorContains(t, first, "is here already")
+		require.ErrorContains(t, first, "exists already")
 		var read struct{ Items []*sessions.Item }
 		e.Must("session/read", world.Obj{"sessionId": id}, &read)
 		require.Len(t, read.Items, 1)
