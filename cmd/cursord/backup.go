@@ -16,15 +16,15 @@ func backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Copy the database to a new file, while the daemon runs",
-		Long: `Copy the database to a new file: all sessions, turns and pending reviews as they are at one moment, while the daemon runs.
-The file is there when it is whole, or not at all, and only this user may read it. It holds prompts and contents of files.
+		Long: `Copy the database to a new file while the daemon runs: all sessions, turns and pending reviews as they are at one
+moment. The file appears once it is complete, and only you can read it. It contains prompts and contents of files.
 
-To go back to it, stop the daemon and put it in the database's place:
+To restore it, stop the daemon and replace the database:
 
   cursord stop
   cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" shows the path
 
-Turns that ran or waited at the time of the backup are then interrupted. Work trees are not part of it.`,
+Turns that were running or queued are then interrupted. Work trees are not part of it.`,
 		Args: takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			path, err := filepath.Abs(args[0])

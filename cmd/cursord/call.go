@@ -18,9 +18,9 @@ func callCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "call METHOD [PARAMS]",
 		Short: "Send one request to the daemon and print its answer",
-		Long: `Send one request to the daemon and print its answer, as JSON: indented on a terminal, as one line in a pipe.
-PARAMS is a JSON object, or - to read one from stdin. An error is printed on stderr as its code, kind and message; the
-exit status is then 1.`,
+		Long: `Send one request to the daemon and print its answer as JSON: indented on a terminal, on one line in a pipe. PARAMS is
+a JSON object, or - to read it from stdin. An error is printed on stderr with its code, kind and message; the exit
+status is then 1.`,
 		Example: `  cursord call daemon/status
   cursord call session/list '{"limit": 5}'`,
 		Args: takes(1, 2),

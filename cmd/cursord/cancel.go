@@ -15,9 +15,9 @@ func cancelCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "cancel [TURN]",
-		Short: "End a turn that runs or waits; without TURN the one of the workspace",
-		Long: `End a turn that runs or waits, and wait until it has ended. Without TURN it is the one that runs in the workspace, else the
-one that waits; where there are several, name one. The exit status is 1 if the turn had ended already.
+		Short: "Cancel a turn (default: the one of the workspace)",
+		Long: `Cancel a turn and wait until it has ended. Without TURN it is the running turn of the workspace, or the queued one; if
+there are several, name one. The exit status is 1 if the turn had already ended.
 
 ` + namesHelp,
 		Args: takes(0, 1),

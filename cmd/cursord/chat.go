@@ -21,12 +21,12 @@ func chatCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chat",
 		Short: "Follow what the agent does in a workspace, and talk to it",
-		Long: `Follow what the agent does in a workspace, whoever has asked it: what it says on stdout, all else on stderr. On a
-terminal what you type is a prompt for the session that was shown last, or a command that begins with /: /help lists them.
-Ctrl-C cancels the turn that is shown and, where none runs, leaves, as Ctrl-D does. Leaving ends no turn.
+		Long: `Follow what the agent does in a workspace, whoever started the turn: its text goes to stdout, everything else to
+stderr. On a terminal you can type a prompt for the session shown last, or a command that begins with / (/help lists
+them). Ctrl-C cancels the turn that is shown; if none runs, it leaves, as Ctrl-D does. Leaving ends no turn.
 
-With --split it opens in a pane beside the present one, in tmux, zellij, WezTerm or kitty (which must allow remote
-control). That is for editors: "cursord editor install helix" has a key for it.`,
+--split opens it in a new pane of tmux, zellij, WezTerm or kitty (which must allow remote control). Editors use it:
+"cursord editor install helix" has a key for it.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return errors.Join(takes(0, 0)(c, args), permits.check(false))
 		},
@@ -67,8 +67,8 @@ control). That is for editors: "cursord editor install helix" has a key for it.`
 	}
 	p.addFlag(c)
 	permits.add(c)
-	c.Flags().StringVar(&session, "session", "", "show the session `ID` alone, also named by its beginning, or @1 for the latest (default: all of the workspace)")
-	c.Flags().BoolVar(&split, "split", false, "open it in a pane of tmux, zellij, WezTerm or kitty")
+	c.Flags().StringVar(&session, "session", "", "show only the session `ID` (or its beginning, or @1 for the latest; default: all of the workspace)")
+	c.Flags().BoolVar(&split, "split", false, "open it in a new pane of tmux, zellij, WezTerm or kitty")
 	return c
 }
 

@@ -13,8 +13,9 @@ func deleteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete SESSION...",
 		Short: "Delete sessions for good",
-		Long: `Delete sessions for good: what was said in them, and what an isolated one has in its copy. What is to review in the work
-tree stays. A session with a turn that runs or waits is refused. On a terminal you are asked first.
+		Long: `Delete sessions for good, with their transcripts; an isolated session also loses its copy and the changes in it.
+Pending changes in the work tree stay. A session with a running or queued turn is refused. On a terminal you are asked
+first.
 
 ` + namesHelp,
 		Args: takes(1, manyArguments),

@@ -14,8 +14,8 @@ func demoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Show what cursord does, with an agent that plays a script",
-		Long: `Show what cursord does: a turn, a review, a restart. The daemon is a temporary one, in a temporary folder with a
-small project, and the agent plays a script: nothing needs to be installed, and nothing is left behind.`,
+		Long: `Show what cursord does: a turn, a review, a restart. It uses a temporary daemon, a temporary folder with a small
+project, and an agent that plays a script. It needs nothing installed and leaves nothing behind.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			// Whoever goes away while we run, we clean up.

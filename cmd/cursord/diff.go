@@ -16,11 +16,11 @@ func diffCommand() *cobra.Command {
 	var exitCode bool
 	c := &cobra.Command{
 		Use:   "diff [PATH...]",
-		Short: "Show what is left to review",
-		Long: `Show what is left to review: on a terminal with the id of each hunk, to be accepted or rejected by it; in a pipe as
-a patch, of which "git apply -R" makes the work tree what it was before; what a patch cannot have is named on the
-standard error. A PATH is a file, a directory or a pattern, as for "cursord accept". The exit status is 1 where a PATH is nothing at
-all, and with --exit-code where there is something to review.`,
+		Short: "Show the pending changes",
+		Long: `Show the pending changes: on a terminal with the id of each hunk, by which you can accept or reject it; in a pipe as a
+patch, with which "git apply -R" restores the work tree. Changes that a patch cannot contain are named on stderr. A
+PATH is a file, a directory or a pattern, as for "cursord accept". The exit status is 1 if a PATH does not exist, and,
+with --exit-code, if there is something to review.`,
 		Example: `  cursord diff src
   cursord diff --turn @1 --stat
   cursord diff | git apply -R`,
@@ -50,11 +50,11 @@ all, and with --exit-code where there is something to review.`,
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().StringVar(&l.Turn, "turn", "", "only the hunks of the turn `ID`, also named by its beginning, or @1 for the latest")
-	c.Flags().BoolVar(&l.Stat, "stat", false, "only how many lines were changed in each file")
-	c.Flags().BoolVar(&l.NameOnly, "name-only", false, "only the files' paths, from the workspace on")
-	c.Flags().BoolVar(&exitCode, "exit-code", false, "end with status 1 if there is something to review")
+	c.Flags().StringVar(&l.Turn, "turn", "", "only the hunks of the turn `ID` (or its beginning, or @1 for the latest)")
+	c.Flags().BoolVar(&l.Stat, "stat", false, "only the number of changed lines in each file")
+	c.Flags().BoolVar(&l.NameOnly, "name-only", false, "only the paths of the files, relative to the workspace")
+	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is something to review")
 	c.Flags().BoolVar(&l.JSON, "json", false, "print the diffs as JSON")
-	c.Flags().BoolVar(&l.NoPager, "no-pager", false, "do not use $PAGER (default \""+term.DefaultPager+"\") for what is longer than the screen")
+	c.Flags().BoolVar(&l.NoPager, "no-pager", false, "do not use $PAGER (default \""+term.DefaultPager+"\") for long output")
 	return c
 }

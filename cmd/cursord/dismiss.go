@@ -16,9 +16,9 @@ func dismissCommand() *cobra.Command {
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "dismiss [PATH...]",
-		Short: "Take what can only be looked at off the list",
-		Long: `Take files outside of the workspace off the list of what is to be reviewed. An agent may change such files, as in the
-folders of "cursord run --add-dir"; they can only be looked at. No file is written, and this cannot be undone.`,
+		Short: "Remove files outside of the workspace from the review",
+		Long: `Remove files outside of the workspace from the review. An agent may change such files, for example in the folders of
+"cursord run --add-dir"; you can look at these changes but not decide them. No file is written. This cannot be undone.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return errors.New("needs either PATHs or --all")
@@ -57,7 +57,7 @@ folders of "cursord run --add-dir"; they can only be looked at. No file is writt
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print how many as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print their number as JSON")
 	c.Flags().BoolVar(&all, "all", false, "all files outside of the workspace")
 	return c
 }

@@ -17,22 +17,20 @@ func doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show what is installed, where things are and what is wrong",
-		Long: `Show what is installed, where things are and what is wrong, with what to do about it. The exit status is 1 if
-something is wrong.
+		Long: `Show what is installed, where things are, what is wrong, and how to fix it. The exit status is 1 if something is
+wrong.
 
-It lists the hooks by which cursor-agent runs programs in the workspace. What those that run after edits change, in
-lines that the turn wrote, is listed for review as a part of the turn.
+It lists the hooks with which cursor-agent runs programs in the workspace. What a hook changes after an edit, in lines
+that the turn wrote, is reviewed as part of the turn.
 
-Damage that was found in the database, and set aside, is a problem until you say with --forget-damaged that you know of
-it: what was set aside is then dropped.
+Damaged records of the database that were set aside count as a problem until --forget-damaged deletes them.
 
-It also names the variables of PATH and CURSOR_* that the daemon has otherwise than you, and not their values: agents run
-in the daemon's environment, unless the configuration says agent_env = "client". Where you would find another cursor-agent
-than the daemon, by your PATH or CURSORD_AGENT, both are shown. Other programs called agent that are on PATH, and were not
-taken for cursor-agent, are listed.
+It names the variables among PATH and CURSOR_* that differ between you and the daemon (never their values): agents run
+in the daemon's environment, unless the setting agent_env is "client". If your PATH or CURSORD_AGENT leads to another
+cursor-agent than the daemon's, it shows both. It also lists other programs called agent on PATH.
 
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
-write for the Helix that is installed.`,
+write.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var forgotten int
@@ -62,8 +60,8 @@ write for the Helix that is installed.`,
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
-	c.Flags().BoolVar(&forget, "forget-damaged", false, "forget what was damaged in the database and set aside")
-	c.Flags().BoolVar(&helix, "helix", false, "look at Helix's configuration, too")
+	c.Flags().BoolVar(&forget, "forget-damaged", false, "delete the damaged records that were set aside")
+	c.Flags().BoolVar(&helix, "helix", false, "also check Helix's configuration")
 	return c
 }
 

@@ -15,8 +15,8 @@ func editorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "editor",
 		Short: "Install or remove an editor's plugin, or its configuration",
-		Long: `Install or remove an editor's plugin, which is a part of this program: plugin and program always fit. Run it again
-after an update. Helix has no plugins: what is installed is its configuration, for "cursord lsp".`,
+		Long: `Install or remove an editor's plugin. The plugin is part of this program, so the two always fit; install it again
+after an update. Helix has no plugins: its configuration is changed, for "cursord lsp".`,
 		Args: ofGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -36,8 +36,8 @@ func editorInstallCommand() *cobra.Command {
 			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is to be elsewhere")
-	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write or that were changed")
+	c.Flags().StringVar(&dir, "dir", "", "install the plugin into this folder")
+	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write, or that were changed")
 	c.AddCommand(installHelixCommand())
 	return c
 }
@@ -53,7 +53,7 @@ func editorUninstallCommand() *cobra.Command {
 			return install.RemovePlugin(c.OutOrStdout(), args[0], dir)
 		},
 	}
-	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if it is elsewhere")
+	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if not the usual one")
 	c.AddCommand(uninstallHelixCommand())
 	return c
 }
@@ -64,14 +64,14 @@ func installHelixCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "helix",
 		Short: "Add cursord to Helix's languages.toml, and keys to its config.toml",
-		Long: `Add cursord to Helix's languages.toml, and keys to its config.toml. It shows what would change and asks; without a
-terminal and --yes it changes nothing. All else in these files stays as it is, to the byte.
+		Long: `Add cursord to Helix's languages.toml, and keys to its config.toml. The command shows what will change and asks;
+without a terminal or --yes it changes nothing. Everything else in these files stays as it is, byte for byte.
 
-cursord becomes the first language server of all languages that Helix knows, before those that Helix has for them by default
-or you have given them. --languages names fewer; Markdown and diff, of which are the files that cursord itself shows, and the
-languages that have it already, are among them always.
+cursord becomes the first language server of all languages that Helix knows, before those that Helix or you have
+chosen. --languages names fewer languages. Markdown and diff, in which cursord shows its own files, are always among
+them, and so are languages that have it already.
 
-Run it again after an update of Helix: a list of servers in languages.toml replaces the default one.`,
+Run it again after an update of Helix: a list of servers in languages.toml replaces Helix's own.`,
 		Example: `  cursord editor install helix
   cursord editor install helix --languages go,rust,markdown --yes`,
 		Args: takes(0, 0),
@@ -81,10 +81,10 @@ Run it again after an update of Helix: a list of servers in languages.toml repla
 		}),
 	}
 	addHelixFlags(c, &h)
-	c.Flags().StringSliceVar(&want.Languages, "languages", nil, "the `LANGUAGES` by Helix's names, with commas between them; or all")
+	c.Flags().StringSliceVar(&want.Languages, "languages", nil, "the `LANGUAGES`, by Helix's names, separated by commas; or all")
 	c.Flags().BoolVar(&want.NoKeys, "no-keys", false, "leave out the keys")
 	c.Flags().StringVar(&want.Program, "hx", "", "Helix's `PROGRAM` (default: hx or helix on PATH)")
-	c.Flags().StringVar(&want.Defaults, "defaults", "", "Helix's own languages.toml: `FILE` (default: the one in its program)")
+	c.Flags().StringVar(&want.Defaults, "defaults", "", "Helix's own languages.toml, `FILE` (default: the one in its program)")
 	return c
 }
 
@@ -92,9 +92,9 @@ func uninstallHelixCommand() *cobra.Command {
 	var h install.Helix
 	c := &cobra.Command{
 		Use:   "helix",
-		Short: "Take out of Helix's configuration what install has put there",
-		Long: `Take out of Helix's configuration what install has put there, and nothing else: what you have changed of it since
-stays, and is named. It shows what would change and asks; without a terminal and --yes it changes nothing.`,
+		Short: "Remove from Helix's configuration what install has added",
+		Long: `Remove from Helix's configuration what install has added, and nothing else. What you have changed since stays and is
+named. The command shows what will change and asks; without a terminal or --yes it changes nothing.`,
 		Args: takes(0, 0),
 		RunE: onHelix(&h, install.Helix.Remove),
 	}
@@ -103,8 +103,8 @@ stays, and is named. It shows what would change and asks; without a terminal and
 }
 
 func addHelixFlags(c *cobra.Command, h *install.Helix) {
-	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder, if it is elsewhere: `DIR`")
-	c.Flags().BoolVar(&h.Yes, "yes", false, "do it without asking")
+	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder `DIR`, if not the usual one")
+	c.Flags().BoolVar(&h.Yes, "yes", false, "do not ask")
 }
 
 // onHelix makes a command's action of a change of Helix's configuration.

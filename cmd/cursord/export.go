@@ -15,9 +15,9 @@ func exportCommand() *cobra.Command {
 	var format, file string
 	c := &cobra.Command{
 		Use:   "export SESSION",
-		Short: "Write all of a session, nothing cut, as Markdown or lines of JSON",
-		Long: `Write all of a session, nothing cut: as Markdown, for people, or as lines of JSON (ndjson), which "cursord import" takes
-on this machine or another.
+		Short: "Write a whole session as Markdown or lines of JSON",
+		Long: `Write a whole session: as Markdown for people, or as lines of JSON (ndjson) for "cursord import" on this or another
+machine.
 
 ` + namesHelp,
 		Example: `  cursord export 01J9ZK4T6Q >session.md

@@ -14,11 +14,11 @@ func gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete the sessions that the configuration does not keep, and compact the database",
-		Long: `Delete the sessions that the configuration does not keep, and compact the database; nothing waits for it. The daemon does
-both by itself, at its start and once a day.
+		Long: `Delete the sessions that the configuration does not keep, and compact the database; turns need not wait for it. The
+daemon does both at its start and once a day.
 
-By default everything is kept. The configuration's keep_age, keep_sessions and keep_size say otherwise. A session with a turn
-that runs or waits, or with changes under review, is always kept.`,
+By default all sessions are kept; see the settings keep_age, keep_sessions and keep_size. A session with a running or
+queued turn, or with pending changes, is always kept.`,
 		Args: takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			s, err := askStatus(c.Context(), client)
@@ -38,7 +38,7 @@ that runs or waits, or with changes under review, is always kept.`,
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only tell what would be deleted")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would be deleted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

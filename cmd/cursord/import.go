@@ -18,12 +18,12 @@ func importCommand() *cobra.Command {
 	var newIDs, asJSON bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Take in a session that was exported as lines of JSON",
-		Long: `Take in a session that "cursord export --format ndjson" wrote; with - as FILE, from stdin. It keeps its ids, and is refused
-where one of them is taken: --new-ids makes up others. Nothing that is stored is ever overwritten.
+		Short: "Import a session that was exported as lines of JSON",
+		Long: `Import a session that "cursord export --format ndjson" wrote; FILE - is stdin. The session keeps its ids, and is
+refused if one of them is taken: --new-ids then gives new ones. Nothing stored is ever overwritten.
 
-The session comes without its pending review, and its agent may not have the chat on this machine: "cursord run --session ID
---recap" then gives a fresh chat the transcript.`,
+Pending changes are not imported. If the agent does not have the chat on this machine, "cursord run --session ID
+--recap" starts a fresh chat with the transcript as context.`,
 		Args: takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
 			params := rpc.SessionImportParams{NewIDs: newIDs}
@@ -53,7 +53,7 @@ The session comes without its pending review, and its agent may not have the cha
 			return nil
 		}),
 	}
-	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "the workspace `DIR` it is to belong to (default: the one it came from)")
+	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "import it into the workspace `DIR` (default: the one it came from)")
 	c.Flags().BoolVar(&newIDs, "new-ids", false, "give the session and its turns new ids")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the session as JSON")
 	return c

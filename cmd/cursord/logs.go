@@ -18,9 +18,9 @@ func logsCommand() *cobra.Command {
 	var last int
 	c := &cobra.Command{
 		Use:   "logs",
-		Short: "Show the log of the daemon in the background",
-		Long: `Show the log of the daemon in the background: its last lines, and with --follow what comes, also from the daemons after
-this one. It needs no daemon and starts none. A daemon in the foreground ("cursord serve") logs to its terminal instead.`,
+		Short: "Show the log of the background daemon",
+		Long: `Show the last lines of the background daemon's log. --follow also shows new lines, and goes on with the next daemon.
+It needs no daemon and starts none. A daemon in the foreground ("cursord serve") logs to its terminal instead.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if last < 0 {
 				return errors.New("-n must not be negative")
@@ -42,8 +42,8 @@ this one. It needs no daemon and starts none. A daemon in the foreground ("curso
 			return err
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "show what comes, until Ctrl-C")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "show new lines until Ctrl-C")
 	c.Flags().IntVarP(&last, "lines", "n", 50, "begin with the last `N` lines")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the lines as they are in the file: as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the lines as in the file: JSON")
 	return c
 }

@@ -25,7 +25,7 @@ func lspCommand() *cobra.Command {
 	var trace string
 	c := &cobra.Command{
 		Use:   "lsp",
-		Short: "Be a language server on stdin and stdout, for Helix and other editors",
+		Short: "Run a language server on stdin and stdout, for Helix and other editors",
 		Long: `Be a language server on stdin and stdout: what agents changed is shown as diagnostics, decided by code actions, and asked
 for by commands. It joins the user's daemon, and the next one when that ends. If none runs it starts one for a command, or for a
 folder with something to review.

@@ -114,10 +114,10 @@ func rootCommand(inject injected) *cobra.Command {
 		Use:   "cursord",
 		Short: "A daemon for Cursor's command line agent",
 		Long: `A daemon for Cursor's command line agent: turns, sessions and the review of what the agent changes, shared by editors,
-terminals and scripts. Begin with: cursord trust && cursord run "…"
+terminals and scripts. Start with: cursord trust && cursord run "…"
 
-"cursord help more" lists the commands that programs use. The exit status is 0, 1 where something failed, 2 for wrong usage, and
-130 where a turn was cancelled.`,
+"cursord help more" lists the commands for programs. Exit statuses: 0 success, 1 failure, 2 wrong usage, 130 a turn
+was cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          ofGroup,

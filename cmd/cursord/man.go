@@ -12,7 +12,7 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man",
 		Short:   "Print the manual page of all commands",
-		Long:    "Print the manual page of all commands, as roff, from the same texts as --help.",
+		Long:    "Print the manual page of all commands as roff, from the texts of --help.",
 		Example: "  cursord man | man -l -",
 		Args:    takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -21,9 +21,9 @@ type permitFlags struct {
 }
 
 func (p *permitFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&p.sandbox, "sandbox", "", "enabled: commands that the agent's sandbox can hold run, others are denied; disabled: no sandbox (default: the session's, else the configuration's)")
-	c.Flags().BoolVar(&p.autoReview, "auto-review", false, "let a classifier of the agent's decide on commands that would be denied; --auto-review=false: not, whatever the session says")
-	c.Flags().StringArrayVar(&p.addDirs, "add-dir", nil, "let the agent work in the folder `DIR`, too, which must be trusted; may be given more than once")
+	c.Flags().StringVar(&p.sandbox, "sandbox", "", "enabled (commands run in the agent's sandbox, others are denied) or disabled (default: the session's, else the configuration's)")
+	c.Flags().BoolVar(&p.autoReview, "auto-review", false, "let the agent's classifier decide about commands that would be denied; --auto-review=false overrides the session")
+	c.Flags().StringArrayVar(&p.addDirs, "add-dir", nil, "also let the agent work in the trusted folder `DIR`; repeatable")
 }
 
 // check finds what is wrong before anybody is asked.

@@ -53,8 +53,8 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 }
 
 // namesHelp says how sessions, turns and hunks may be named.
-const namesHelp = `A session or turn may be named by the beginning of its id, if no other begins so, and by its place: @1 is the latest of the
-workspace, @2 the one before.`
+const namesHelp = `A session or turn is named by its id, by the beginning of its id if only one begins so, or by its place: @1 is the latest of
+the workspace, @2 the one before.`
 
 // names are those that count in the place.
 func (p *place) names(ctx context.Context, client *rpc.Client) (naming.Names, error) {

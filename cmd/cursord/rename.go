@@ -16,8 +16,8 @@ func renameCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "rename SESSION TITLE",
-		Short: "Give a session another title",
-		Long:  "Give a session another title.\n\n" + namesHelp,
+		Short: "Change the title of a session",
+		Long:  "Change the title of a session.\n\n" + namesHelp,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return errors.New("more than one TITLE: put quotes around it")

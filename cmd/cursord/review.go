@@ -11,11 +11,11 @@ func reviewCommand() *cobra.Command {
 	var p place
 	c := &cobra.Command{
 		Use:   "review [PATH...]",
-		Short: "Go through what is left to review, hunk by hunk",
-		Long: `Go through what is left to review, hunk by hunk, and accept or reject each. Every decision is made at once: what is
-decided stays decided however the review ends. A PATH is a file or a directory.
+		Short: "Accept or reject the pending changes hunk by hunk",
+		Long: `Go through the pending changes hunk by hunk, and accept or reject each. A decision takes effect at once and stays,
+however the review ends. A PATH is a file or a directory.
 
-On a terminal each answer is one key; elsewhere answers are read as lines of stdin. These are the answers:
+On a terminal each answer is one key; otherwise each is a line of stdin:
 
 ` + review.Help,
 		Example: `  cursord review

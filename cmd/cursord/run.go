@@ -35,29 +35,29 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
-		Long: `Give the agent a prompt and watch it work: its text on stdout, its tool calls on stderr, and at the end there the session, how
-long it took and the tokens it used. Without PROMPT, or where it is -, the prompt is what stdin has. With a PROMPT what is piped
-to stdin goes with it.
+		Long: `Give the agent a prompt and watch it work. Its text goes to stdout. Its tool calls go to stderr, and at the end the
+session's id, the time and the tokens used. Without PROMPT, or if it is -, the prompt is read from stdin; with a
+PROMPT, piped input is sent along with it.
 
---output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending, which
-counts the hunks to review: those of this turn, all, and the files they are in. stream-json prints the turn's notifications,
-a line each, as they come.
+--output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending
+(the number of hunks to review: of this turn, of all, and in how many files). stream-json prints the turn's
+notifications as they come, one on each line.
 
-Ctrl-C, or a SIGTERM, cancels the turn, and the command waits for its end. A second one leaves the turn to the daemon; so
-does all else that ends the command, such as the loss of its terminal (SIGHUP), and where it can it says how to get back.
+Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, or a lost terminal (SIGHUP),
+leaves the turn to the daemon; the command then says how to get back to it.
 
-The agent knows what was said in a session as long as it has its chat. Where it has lost it, or the workspace was moved,
---recap begins a fresh chat with the transcript as context. --chat goes on with a chat that was begun without cursord;
-"cursord sessions --agent" lists them.
+The agent remembers a session as long as it has its chat. If it has lost the chat, or the workspace was moved, --recap
+starts a fresh chat with the transcript as context. --chat continues a chat that was started without cursord; "cursord
+sessions --agent" lists those.
 
-What the agent may not do without asking is denied, and a note at the end says what was. --sandbox enabled runs what the agent's
-sandbox can hold, --auto-review has a classifier of the agent's decide, and --force runs everything.
+What the agent would have to ask for is denied, and a note at the end lists it. --sandbox enabled runs such commands
+in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
-With --isolation copy the agent of the new session works in a copy of the workspace: nothing changes in the workspace
-until you accept it.
+With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
+it.
 
-The exit status is 0 when the turn is completed, 1 when it failed, and 130 when it was cancelled. Where the daemon can store
-nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon keeps the turn and stores it later.`,
+Exit statuses: 0 completed, 1 failed, 130 cancelled. If the daemon cannot store anything, for example on a full disk,
+it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run -c "now add a test"
   cursord run --session @2 "and here?"
@@ -193,24 +193,24 @@ nothing, as on a full disk, it is 1 after 20 seconds without news: the daemon ke
 		},
 	}
 	p.addFlag(c)
-	c.Flags().BoolVarP(&latest, "continue", "c", false, "go on with the latest session of the workspace")
-	c.Flags().StringVar(&session, "session", "", "go on with the session `ID`, also the beginning of one, or @1 for the latest (default: a new one)")
-	c.Flags().StringVar(&session, "resume", "", "the same as --session, in cursor-agent's word: `ID`")
-	c.Flags().StringVar(&chat, "chat", "", "go on with the chat `ID` of cursor-agent")
-	c.Flags().BoolVar(&recap, "recap", false, "begin a fresh chat with the session's transcript as context")
-	c.Flags().StringVar(&model, "model", "", "the model `M` (default: the session's, else the configuration's)")
-	c.Flags().StringVar(&mode, "mode", "", "the mode `M`: agent, ask or plan (default: the session's, else agent)")
-	c.Flags().StringVar(&isolation, "isolation", "", "copy: let the agent work in a copy of the workspace; none: in the workspace itself (default: the configuration's)")
-	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking; in the modes ask and plan, in which it runs no commands, this is about the web alone")
+	c.Flags().BoolVarP(&latest, "continue", "c", false, "continue the latest session of the workspace")
+	c.Flags().StringVar(&session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
+	c.Flags().StringVar(&session, "resume", "", "cursor-agent's name for --session `ID`")
+	c.Flags().StringVar(&chat, "chat", "", "continue cursor-agent's chat `ID`")
+	c.Flags().BoolVar(&recap, "recap", false, "start a fresh chat with the session's transcript as context")
+	c.Flags().StringVar(&model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
+	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
+	c.Flags().StringVar(&isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
+	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
 	permits.add(c)
-	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH`, or to its lines: PATH:FROM-TO; may be given more than once")
-	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image in the file `PATH`: PNG, JPEG, GIF or WebP; may be given more than once")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, unless the turn is refused for something else")
-	c.Flags().StringVar(&form, "output-format", "", "print `FORM`: text, json (one object at the end) or stream-json (default text)")
+	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")
+	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image `PATH` (PNG, JPEG, GIF or WebP); repeatable")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, if nothing else refuses the turn")
+	c.Flags().StringVar(&form, "output-format", "", "text, json (one object at the end) or stream-json (default text)")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --output-format stream-json")
-	c.Flags().StringVarP(&file, "output", "o", "", "write what goes to stdout to `FILE`, in place of what it holds")
-	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "leave out all that goes to stderr, but for errors")
-	c.Flags().BoolVar(&background, "background", false, "do not wait: print the turn's id and leave it to the daemon")
+	c.Flags().StringVarP(&file, "output", "o", "", "write the output to `FILE` instead of stdout, overwriting it")
+	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only errors on stderr")
+	c.Flags().BoolVar(&background, "background", false, "print the turn's id and do not wait")
 	return c
 }
 

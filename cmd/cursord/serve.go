@@ -30,14 +30,12 @@ func serveCommand(inject injected) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon in the foreground",
-		Long: `Run the daemon in the foreground, its log on stderr, until it is told to stop (Ctrl-C, cursord stop) or
-nobody has used it for the configuration's idle_exit.
+		Long: `Run the daemon in the foreground, with its log on stderr, until it is stopped (Ctrl-C, cursord stop) or nobody has
+used it for the setting idle_exit. No command needs this: commands start a daemon in the background.
 
-No command needs it: those that want a daemon start one in the background.
-
-A hangup (SIGHUP) does not end it: it reads its configuration again, and one in the background opens its log file anew.
-What cannot be changed while it runs is named in the log. --trace records all messages of all connections, with prompts and
-contents of files.`,
+SIGHUP makes it read its configuration again; a background daemon also reopens its log file. The log names settings
+that apply only at the next start. --trace records all messages of all connections, with prompts and contents of
+files.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if inBackground {

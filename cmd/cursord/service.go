@@ -16,10 +16,10 @@ import (
 func serviceCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "service",
-		Short: "Have the system's service manager run the daemon",
-		Long: `Have the system's service manager run the daemon: systemd, which starts it when a client connects, or launchd on
-macOS. No command needs that, since those that want a daemon start one; it is for daemons that shall outlive a login,
-or be watched like other services.`,
+		Short: "Run the daemon as a service of systemd or launchd",
+		Long: `Run the daemon as a service: by systemd, which starts it when a client connects, or by launchd on macOS. Commands
+start a daemon themselves, so a service is only needed for a daemon that outlives your login or is monitored like
+other services.`,
 		Args: ofGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

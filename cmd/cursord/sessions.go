@@ -15,10 +15,10 @@ func sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
-		Long: `List the sessions of a workspace, the latest first. STATUS is that of the turn that runs, else of the latest one. TIME and
-TOKENS, in and out, are of all turns together. A terminal shows as much of titles and ids as it has room for and as is needed.
-Or, with --agent, the chats that cursor-agent itself keeps of it,
-those too that were begun without cursord. "cursord run --chat ID" goes on with one.`,
+		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one.
+TIME and TOKENS (in and out) are sums over all turns. On a terminal, titles and ids are cut to its width. --agent
+lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
+continues one.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
 				return errors.New("--workspace and --all exclude each other")
@@ -42,7 +42,7 @@ those too that were begun without cursord. "cursord run --chat ID" goes on with 
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().BoolVar(&all, "all", false, "of all workspaces")
+	c.Flags().BoolVar(&all, "all", false, "list the sessions of all workspaces")
 	c.Flags().BoolVar(&agent, "agent", false, "list the chats that cursor-agent keeps of the workspace")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the sessions as JSON")
 	return c

@@ -12,9 +12,9 @@ func showCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [SESSION]",
-		Short: "Show all of a session, the oldest first; without SESSION the latest",
-		Long: `Show all of a session, the oldest first: what was asked, what the agent said and did, and what each turn used. Without
-SESSION it is the latest of the workspace.
+		Short: "Show a whole session (default: the latest)",
+		Long: `Show a whole session from its beginning: prompts, what the agent said and did, and what each turn used. The default is
+the latest session of the workspace.
 
 ` + namesHelp,
 		Example: `  cursord show

@@ -29,13 +29,12 @@ func stdioCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stdio",
 		Short: "Speak the protocol on stdin and stdout, for editors",
-		Long: `Speak the protocol on stdin and stdout, for editors: join the user's daemon, starting it if none runs.
-It ends when its stdin does; the daemon and its turns go on. When the daemon ends, it joins the next one and goes on
-there.
+		Long: `Speak the protocol on stdin and stdout, for editors: join the user's daemon, and start it if none runs. It ends when
+stdin does; the daemon and its turns go on. When the daemon ends, it joins the next one and continues there.
 
-With --host the daemon is another machine's: "cursord stdio" runs there by ssh, with all that your ssh configuration says
-of that host. Folders that have other paths there are told by --map: paths in messages are changed both ways, text is
-not. The configuration has the keys ssh, remote_paths and remote_program for that; CURSORD_SSH goes before ssh.`,
+With --host it joins the daemon of another machine: it runs "cursord stdio" there by ssh, with your ssh configuration
+for that host. --map names folders that have other paths there; paths in messages are then changed in both directions,
+and text is not. The settings ssh, remote_paths and remote_program do the same; CURSORD_SSH overrides ssh.`,
 		Example: `  cursord stdio
   cursord stdio --host me@build --map /home/me/src=/srv/src`,
 		Args: takes(0, 0),
@@ -64,7 +63,7 @@ not. The configuration has the keys ssh, remote_paths and remote_program for tha
 	c.Flags().BoolVar(&standalone, "standalone", false, "serve in this process, without the daemon and its socket")
 	c.Flags().StringVar(&host, "host", "", "the machine whose daemon to join, as `[USER@]HOST` or a name of your ssh configuration")
 	c.Flags().StringArrayVar(&paths, "map", nil, "a folder's path here and there, `HERE=THERE`; may be given more than once")
-	c.Flags().StringVar(&program, "remote-program", "", "cursord on that machine, as its shell takes it (default \"cursord\")")
+	c.Flags().StringVar(&program, "remote-program", "", "cursord on that machine, in its shell's words (default \"cursord\")")
 	c.MarkFlagsMutuallyExclusive("standalone", "host")
 	return c
 }

@@ -25,9 +25,8 @@ func stopCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stop",
 		Short: "Stop the daemon",
-		Long: `Stop the daemon and wait until it has ended. It refuses while turns run or wait, unless it is forced: they
-then end as interrupted, and a daemon that does not answer is killed. Editors that are connected start
-another one when they need it.`,
+		Long: `Stop the daemon and wait until it has ended. It refuses while turns are running or queued. --force interrupts them,
+and kills a daemon that does not answer. Connected editors start another daemon when they need one.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := endpoint.FindDaemon()
@@ -54,7 +53,7 @@ another one when they need it.`,
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "stop it also while turns run, and if it hangs")
+	c.Flags().BoolVar(&force, "force", false, "interrupt turns, and kill a daemon that does not answer")
 	return c
 }
 

@@ -13,19 +13,19 @@ func trustCommand() *cobra.Command {
 	return trusting(true, &cobra.Command{
 		Use:   "trust [DIR]",
 		Short: "Let agents run in a workspace",
-		Long: `Let agents run in a workspace: they can run commands there and change files. It covers that directory alone, not
-workspaces below it.
+		Long: `Let agents run in a workspace: they can run commands and change files there. This applies to that directory alone, not
+to workspaces below it.
 
-It also has cursord use the filters that the configuration of the workspace's git repositories names now, and what of these
-repositories lies elsewhere. An agent can change that configuration, so what comes there later is not used until you
-trust the workspace again.`,
+It also lets cursord use the filters, and the parts outside of the workspace, that the configuration of its git
+repositories names now. An agent can change that configuration, so later additions are not used until you trust the
+workspace again.`,
 	})
 }
 
 func untrustCommand() *cobra.Command {
 	return trusting(false, &cobra.Command{
 		Use:   "untrust [DIR]",
-		Short: "Let no agent run in a workspace any more",
+		Short: "Stop letting agents run in a workspace",
 	})
 }
 

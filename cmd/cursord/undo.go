@@ -11,11 +11,11 @@ import (
 )
 
 func undoCommand() *cobra.Command {
-	return stepping("undo", "undone", "Take back the latest accept or reject; repeatable")
+	return stepping("undo", "undone", "Undo the latest accept or reject; repeatable")
 }
 
 func redoCommand() *cobra.Command {
-	return stepping("redo", "redone", "Make again what undo took back; repeatable")
+	return stepping("redo", "redone", "Redo what undo took back; repeatable")
 }
 
 func stepping(verb, done, short string) *cobra.Command {

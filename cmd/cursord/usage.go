@@ -17,8 +17,7 @@ func usageCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "usage",
 		Short: "Sum up the turns, time and tokens of each workspace",
-		Long: `Sum up the turns, time and tokens of each workspace, as the agent tells them. Sessions that are deleted do not count
-any more.`,
+		Long:  `Sum up the turns, time and tokens of each workspace, as the agent reports them. Deleted sessions do not count.`,
 		Example: `  cursord usage --since 7d
   cursord usage -w . --json`,
 		Args: takes(0, 0),
@@ -39,7 +38,7 @@ any more.`,
 		}),
 	}
 	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "only of the workspace `DIR`")
-	c.Flags().StringVar(&since, "since", "", "only turns that began in the last `SPAN`, such as 7d or 12h, or since a day, as 2026-11-23")
+	c.Flags().StringVar(&since, "since", "", "only turns of the last `SPAN`, such as 7d or 12h, or since a day, such as 2026-11-23")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the sums as JSON")
 	return c
 }

@@ -17,9 +17,9 @@ func waitCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "wait TURN",
-		Short: "Wait for a turn's end and print what the agent said",
-		Long: `Wait for a turn's end and print what the agent said: on stdout, and on stderr what it used and what is to review. Ctrl-C ends
-the wait, not the turn. The exit status is that of "cursord run": 0 completed, 1 failed, 130 cancelled.
+		Short: "Wait for a turn's end and print the agent's text",
+		Long: `Wait for a turn's end. The agent's text goes to stdout; what it used and the number of pending changes go to stderr.
+Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 cancelled.
 
 ` + namesHelp,
 		Example: `  cursord wait "$(cursord run --background "run the tests")"

@@ -18,18 +18,18 @@ import (
 const ReviewQuestion = "Keep this hunk [y,n,a,d,j,k,g,/,s,e,u,c,q,?]? "
 
 const Help = `  y  accept this hunk
-  n  reject it: those lines become again what they were
+  n  reject it: the old lines come back
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
   s  split it into smaller ones
   e  edit the file there with $VISUAL or $EDITOR
-  u  take back the latest decision of this review
+  u  undo the latest decision of this review
   c  leave a comment for the agent's next prompt
-  j  leave it undecided and go to the next hunk; J is the same
-  k  leave it undecided and go to the hunk before it; K is the same
-  g  go to a hunk of a list, by its number or its file; "g 5" and "g main.go" at once, where answers are lines
-  /  go to the next hunk that fits a regular expression; "/todo" at once, where answers are lines
-  q  quit; what is not decided stays as it is
+  j  leave it undecided and go to the next hunk (also J)
+  k  leave it undecided and go to the hunk before (also K)
+  g  go to a hunk by its number in a list or its file (as a line: "g 5", "g main.go")
+  /  go to the next hunk that matches a regular expression (as a line: "/todo")
+  q  quit; undecided hunks stay pending
   ?  show this help`
 
 // A review is one walk of a person through what is pending in a workspace.
