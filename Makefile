@@ -14,11 +14,11 @@ KILLS     ?= 1000
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # The tests by processes: those of all subjects but what time decides, and those in which most goes on at a time. "go test" takes
-# packages as they are named, so what takes longest comes first.
+# packages as they are named, so what takes longest comes first. Three go at a time on two processors: much of their time is waits.
 TESTS     := ./cmd/cursord/tests
-LONGEST   := emacs faults agentruns wire trees nvim review authorship
+LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
-PACKAGES  := { printf './%s\n' sessions agent rpc daemon/copytree diffs; $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/; } | awk '!had[$$0]++'
+PACKAGES  := { printf './%s\n' sessions agent rpc diffs daemon/copytree daemon daemon/internal/snapshot; $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/; } | awk '!had[$$0]++'
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # Processes with the race detector would end a second late; vet is a part of "make check".
@@ -57,9 +57,9 @@ undertest:
 
 test: undertest ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
 	CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
-	$(RACE) -parallel 6 $$($(PACKAGES))
+	$(RACE) -p 3 -parallel 6 $$($(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
-	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
+	$(PLAIN) -p 3 -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
 	$(PLAIN) $(TESTS)/alone
 
 quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
