@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'flymake)
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-workspace)
@@ -23,6 +24,9 @@
 (declare-function compilation--file-struct->file-spec "compile" (file-struct))
 (declare-function flycheck-overlay-errors-at "ext:flycheck" (pos))
 (declare-function flycheck-error-message "ext:flycheck" (err))
+(declare-function flycheck-error-buffer "ext:flycheck" (err))
+(declare-function flycheck-error-pos "ext:flycheck" (err))
+(declare-function tabulated-list-get-id "tabulated-list" (&optional pos))
 
 (defun cursord--add-name (ws file)
   "The token for FILE, in WS or elsewhere."
@@ -49,6 +53,38 @@
    (and (bound-and-true-p flycheck-mode)
         (mapcar #'flycheck-error-message (flycheck-overlay-errors-at (point))))))
 
+(defun cursord--add-listed ()
+  "Go to what the line at point, in a list of errors, is about; return its text.
+Nil if the current buffer is no such list."
+  (cond
+   ((derived-mode-p 'flymake-diagnostics-buffer-mode
+                    'flymake-project-diagnostics-mode)
+    (let* ((found (plist-get (or (tabulated-list-get-id)
+                                 (user-error "There is no error in this line"))
+                             :diagnostic))
+           (where (flymake-diagnostic-buffer found)))
+      (set-buffer (if (bufferp where) where (find-file-noselect where)))
+      (let ((beg (flymake-diagnostic-beg found)))
+        (goto-char (if (consp beg)
+                       (save-excursion
+                         (goto-char (point-min))
+                         (forward-line (1- (car beg)))
+                         (point))
+                     beg)))
+      (flymake-diagnostic-text found)))
+   ((derived-mode-p 'flycheck-error-list-mode)
+    (let ((found (or (tabulated-list-get-id)
+                     (user-error "There is no error in this line"))))
+      (set-buffer (flycheck-error-buffer found))
+      (goto-char (flycheck-error-pos found))
+      (flycheck-error-message found)))))
+
+(defun cursord--add-here (ws errors)
+  "What is to be asked about ERRORS, texts, at point of a file in WS."
+  (format "Fix this error, %s:%d\n%s\n"
+          (cursord--add-name ws buffer-file-name)
+          (line-number-at-pos nil t) (string-join errors "\n")))
+
 (defun cursord--add-text (ws)
   "What `cursord-add' adds to a prompt for WS; nil for the region."
   (cond
@@ -56,25 +92,26 @@
     (concat (mapconcat (lambda (file) (cursord--add-name ws file))
                        (dired-get-marked-files) " ")
             " "))
-   ((derived-mode-p 'compilation-mode) (cursord--add-compilation ws))
    ((use-region-p) nil)
-   ((null buffer-file-name)
-    (user-error "There is neither a file, a region nor an error here"))
+   ((derived-mode-p 'compilation-mode) (cursord--add-compilation ws))
+   ((save-current-buffer
+      (when-let* ((text (cursord--add-listed)))
+        (cursord--add-here ws (list text)))))
+   ((null buffer-file-name) "@buffer ")
    (t (let ((errors (cursord--add-errors)))
         (if errors
-            (format "Fix this error, %s:%d\n%s\n"
-                    (cursord--add-name ws buffer-file-name)
-                    (line-number-at-pos nil t) (string-join errors "\n"))
+            (cursord--add-here ws errors)
           (concat (cursord--add-name ws buffer-file-name) " "))))))
 
 ;;;###autoload
 (defun cursord-add ()
   "Add what is at point to the prompt that is written, and go there.
-That is an error of a compilation, of Flymake or Flycheck; in Dired, the marked
-files; else the region if it is active, or the file."
+In Dired that is the marked files; else the region if it is active; else the
+error at point, also in a compilation or in a list of Flymake's or Flycheck's;
+else the file, or, of a buffer without one, its text."
   (interactive)
   (let* ((ws (cursord-workspace-open))
-         (origin (cursord-origin-here))
+         (origin (cursord-origin-here t))
          (text (cursord--add-text ws)))
     (cursord--compose ws origin text)))
 

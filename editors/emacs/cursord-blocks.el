@@ -64,6 +64,7 @@
   (unlit nil :documentation "Blocks whose lines may have no faces yet.")
   (timer nil :documentation "The timer that gives them theirs.")
   (todos nil :documentation "The block of the latest list of what is to be done.")
+  (left nil :documentation "That list: todos as the protocol has them.")
   (oldest nil :documentation "The item in front of which there are more.")
   (loading nil :documentation "Whether a page was asked for."))
 
@@ -311,7 +312,8 @@ What is left gets them a little later."
   (with-silent-modifications
     (save-excursion
       (goto-char (cursord--block-start block))
-      (let ((eol (line-end-position)) (end (1- (cursord--block-end block))))
+      (let* ((eol (line-end-position)) (end (1- (cursord--block-end block)))
+             (end (or (text-property-any eol end 'cursord-seen t) end)))
         (when (< eol end)
           (put-text-property eol end 'invisible (and hidden 'cursord-fold)))))))
 

@@ -233,12 +233,12 @@ On what folds and has no file, show or hide it."
      (t (cursord-toggle)))))
 
 (defun cursord-visit-mouse (event)
-  "Show or hide what was clicked at by EVENT, or read older messages."
+  "Show or hide what was clicked at by EVENT, or go where that leads."
   (interactive "e" cursord-chat-mode)
   (mouse-set-point event)
-  (if (get-text-property (point) 'cursord-older)
-      (cursord-older)
-    (cursord-toggle)))
+  (if (get-text-property (point) 'cursord-fold)
+      (cursord-toggle)
+    (cursord-visit)))
 
 (defun cursord-next-message (n)
   "Go to what was asked next, N times."

@@ -23,9 +23,10 @@
   "The origin of what is written in a compose buffer.")
 (put 'cursord-buffer-origin 'permanent-local t)
 
-(defun cursord-origin-here ()
-  "The origin in the current buffer, or in the latest one of a file."
-  (let ((buffer (if buffer-file-name
+(defun cursord-origin-here (&optional any)
+  "The origin in the current buffer, or in the latest one of a file.
+If ANY, the current buffer needs no file."
+  (let ((buffer (if (or buffer-file-name any)
                     (current-buffer)
                   (seq-find (lambda (buffer)
                               (buffer-local-value 'buffer-file-name buffer))
@@ -62,11 +63,15 @@ That is a line, counted from 0, and UTF-16 units in it."
         :end (list :line last :character 0)))
 
 (defun cursord--context-buffer (ws origin)
-  "The file of ORIGIN in WS, as it is in its buffer."
+  "The file of ORIGIN in WS, as it is in its buffer, or the buffer's text."
   (with-current-buffer (cursord-origin-buffer origin)
-    (let ((path (cursord--origin-path ws origin)))
-      (if (buffer-modified-p)
-          (list :kind "text" :title (concat path " (not saved)")
+    (let ((path (if buffer-file-name
+                    (cursord--origin-path ws origin)
+                  (buffer-name))))
+      (if (or (null buffer-file-name) (buffer-modified-p))
+          (list :kind "text" :title (if buffer-file-name
+                                        (concat path " (not saved)")
+                                      path)
                 :text (save-restriction (widen)
                                         (buffer-substring-no-properties (point-min) (point-max))))
         (list :kind "file" :path path)))))
@@ -77,9 +82,12 @@ That is a line, counted from 0, and UTF-16 units in it."
                                   (user-error "There is no @region: none was active in %s"
                                               (buffer-name (cursord-origin-buffer origin))))))
     (with-current-buffer (cursord-origin-buffer origin)
-      (list :kind "selection" :path (cursord--origin-path ws origin)
-            :range (cursord--range beg end)
-            :text (buffer-substring-no-properties beg end)))))
+      (if buffer-file-name
+          (list :kind "selection" :path (cursord--origin-path ws origin)
+                :range (cursord--range beg end)
+                :text (buffer-substring-no-properties beg end))
+        (list :kind "text" :title (concat "part of " (buffer-name))
+              :text (buffer-substring-no-properties beg end))))))
 
 (defun cursord--context-diagnostics (ws origin)
   "What Flymake says of the buffer of ORIGIN, in WS."
@@ -108,7 +116,7 @@ That is a line, counted from 0, and UTF-16 units in it."
 
 (defconst cursord--tokens
   '(("buffer" cursord--context-buffer
-     "the file that you were in, as it is in its buffer" t)
+     "the file or buffer that you were in, as it is" t)
     ("region" cursord--context-region "the region there" t)
     ("diagnostics" cursord--context-diagnostics "what Flymake says of it" t)
     ("changes" cursord--context-changes "what is to be reviewed" nil))

@@ -12,6 +12,7 @@
 (require 'cl-lib)
 (require 'cursord-workspace)
 (require 'cursord-ask)
+(require 'cursord-blocks)
 
 (defvar cursord-chat-mode-map)
 (declare-function cursord-chat-buffer "cursord-chat" (ws))
@@ -83,6 +84,36 @@
                                         (length (plist-get of :addDirs))))))))
     (and words (string-join words " · "))))
 
+(defun cursord--tokens-word (ws)
+  "How many tokens the last turn of the session of WS has used; or nil."
+  (let (usage)
+    (maphash (lambda (_id turn)
+               (when (equal (plist-get turn :sessionId)
+                            (cursord-workspace-current ws))
+                 (setq usage (or (plist-get turn :usage) usage))))
+             (cursord-workspace-turns ws))
+    (when usage
+      (let ((n (+ (or (plist-get usage :inputTokens) 0)
+                  (or (plist-get usage :outputTokens) 0))))
+        (cond ((< n 1000) (format "%d tokens" n))
+              ((< n 1000000) (format "%.1fk tokens" (/ n 1000.0)))
+              (t (format "%.1fM tokens" (/ n 1000000.0))))))))
+
+(defun cursord--todos-word ()
+  "How far the latest list of the current chat is, and what is done now; or nil."
+  (when-let* ((todos (and cursord-transcript
+                          (cursord-transcript-left cursord-transcript))))
+    (cl-flet ((is (status) (lambda (todo)
+                             (equal status (plist-get todo :status)))))
+      (let ((done (seq-count (is "completed") todos))
+            (now (seq-find (is "in_progress") todos)))
+        (format "%d/%d%s" done (length todos)
+                (if now
+                    (concat " " (truncate-string-to-width
+                                 (cursord-one-line (plist-get now :content))
+                                 24 nil nil "…"))
+                  ""))))))
+
 (defun cursord--chat-header ()
   "What is above a chat."
   (if-let* ((ws cursord-buffer-workspace))
@@ -110,6 +141,8 @@
                               (and (> hunks 0) (cursord-plural hunks "hunk"))
                               (and started
                                    (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
+                              (if turn (cursord--todos-word)
+                                (cursord--tokens-word ws))
                               (substitute-command-keys
                                (cond
                                 (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")

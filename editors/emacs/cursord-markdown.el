@@ -56,8 +56,19 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
   (rx (or (seq "`" (group-n 1 (+ (not (any "`\n")))) "`")
           (seq "**" (group-n 2 (not (any " *\n")) (*? nonl)) "**")
           (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n "))))
-               ")")))
-  "Matches code, bold text and links in a line.")
+               ")")
+          (group-n 4 (+ (any "-_./@+" alnum)) ":" (+ digit) word-boundary)))
+  "Matches code, bold text, links, and places in files, in a line.")
+
+(defconst cursord--place "\\`\\([^ \t\n:]+\\):[0-9]+\\'"
+  "Matches a place in a file, such as src/a.el:12.")
+
+(defun cursord--place-p (text)
+  "Whether TEXT is a place in a file that is there."
+  (and (string-match cursord--place text)
+       (let ((name (match-string 1 text)))
+         (or (file-remote-p default-directory) ; that would take long
+             (file-regular-p (expand-file-name name))))))
 
 (defconst cursord--line-most 2000
   "In longer lines nothing is looked for.")
@@ -71,7 +82,15 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
    (t (while (re-search-forward cursord--inline end t)
         (cond
          ((match-beginning 1)
-          (cursord--face (match-beginning 1) (match-end 1) 'cursord-code))
+          (let ((beg (match-beginning 1)) (end (match-end 1)))
+            (cursord--face beg end (if (save-match-data
+                                         (cursord--place-p (match-string 1)))
+                                       '(link cursord-code)
+                                     'cursord-code))))
+         ((match-beginning 4)
+          (let ((beg (match-beginning 4)) (end (match-end 4)))
+            (when (save-match-data (cursord--place-p (match-string 4)))
+              (cursord--face beg end 'link))))
          ((match-beginning 2)
           (cursord--face (match-beginning 2) (match-end 2) 'bold))
          (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))

@@ -88,6 +88,10 @@
               (cursord-plural (car (cursord-pending ws)) "hunk"))
     "Not in use here yet"))
 
+(defun cursord--menu-wide-p ()
+  "Whether three columns have room."
+  (>= (frame-width) 64))
+
 (defun cursord--menu-session ()
   "What the menu says of the session whose options it shows."
   (let ((title (and (cursord-workspace-find)
@@ -95,8 +99,9 @@
                                :title))))
     (if title
         (format "Session: %s"
-                (truncate-string-to-width (cursord-one-line title) 25 nil nil
-                                          "…"))
+                (truncate-string-to-width (cursord-one-line title)
+                                          (if (cursord--menu-wide-p) 30 12)
+                                          nil nil "…"))
       "The next session")))
 
 ;;;###autoload (autoload 'cursord-menu "cursord-menu" nil t)
@@ -109,8 +114,8 @@
     ("+" "add what is here" cursord-add)
     ("I" "add an image" cursord-add-image)
     ("k" "cancel" cursord-cancel)
-    ("y" "ask the last again" cursord-retry)
-    ("e" "edit the last" cursord-edit-prompt)]
+    ("y" "ask again" cursord-retry)
+    ("e" "edit the prompt" cursord-edit-prompt)]
    ["Review"
     ("v" "all hunks" cursord-review)
     ("a" "accept hunk" cursord-accept-hunk)
@@ -120,6 +125,7 @@
     ("n" "next hunk" cursord-next-hunk :transient t)
     ("p" "previous hunk" cursord-previous-hunk :transient t)]
    ["Go to"
+    :if cursord--menu-wide-p
     ("c" "chat" cursord)
     ("s" "another session" cursord-resume)
     ("S" "all sessions" cursord-sessions)
@@ -132,13 +138,20 @@
     ("-i" cursord--menu-isolation)
     ("-s" cursord--menu-sandbox)
     ("-a" cursord--menu-auto-review)
-    ("-k" "keep for new sessions" cursord-keep-options :transient t)]
+    ("-k" "keep for new ones" cursord-keep-options :transient t)]
    [""
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
     ("d" "add a folder" cursord-add-directory)
     ("X" "delete one" cursord-delete-session)
-    ("t" "trust the project" cursord-trust)]]
+    ("t" "trust here" cursord-trust)]]
+  ["Go to"
+   :if-not cursord--menu-wide-p
+   :class transient-row
+   ("c" "chat" cursord)
+   ("s" "session" cursord-resume)
+   ("S" "all" cursord-sessions)
+   ("P" "projects" cursord-projects)]
   (interactive)
   ;; Without a daemon there is still the doctor.
   (ignore-error user-error

@@ -123,6 +123,10 @@ Carriage returns are not seen where all lines end with one; they are there."
                 (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
 
+(defun cursord--unseen (text)
+  "TEXT, which git needs and people do not see."
+  (propertize text 'cursord-display ""))
+
 (defun cursord--file-heading (path diff)
   "What a person reads above the hunks of the file PATH, whose diff is DIFF.
 For example \"modified lib/util.py +3 −3\"."
@@ -160,13 +164,15 @@ For example \"modified lib/util.py +3 −3\"."
                      'cursord-display (propertize (cursord--file-heading path diff)
                                           'face 'diff-file-header))
          "\n"
-         (pcase kind
-           ("created"
-            (format "new file mode %s\n"
-                    (or (plist-get diff :newMode) "100644")))
-           ("deleted"
-            (format "deleted file mode %s\n"
-                    (or (plist-get diff :oldMode) "100644"))))
+         (cursord--unseen
+          (pcase kind
+            ("created"
+             (format "new file mode %s\n"
+                     (or (plist-get diff :newMode) "100644")))
+            ("deleted"
+             (format "deleted file mode %s\n"
+                     (or (plist-get diff :oldMode) "100644")))
+            (_ "")))
          (if bare
              (let ((lines (cursord--file-lines diff old new)))
                (propertize (if (string-empty-p lines)
@@ -174,9 +180,10 @@ For example \"modified lib/util.py +3 −3\"."
                              lines) 'cursord-hunk bare))
            (and (equal kind "renamed") (cursord--file-lines diff old new)))
          (when listed
-           (format "--- %s%s\n+++ %s%s\n"
-                   (if (equal kind "created") "/dev/null" old) tail
-                   (if (equal kind "deleted") "/dev/null" new) tail))
+           (cursord--unseen
+            (format "--- %s%s\n+++ %s%s\n"
+                    (if (equal kind "created") "/dev/null" old) tail
+                    (if (equal kind "deleted") "/dev/null" new) tail)))
          (mapconcat #'cursord--hunk-text listed ""))))
      'cursord-path path)))
 

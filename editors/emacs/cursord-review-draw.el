@@ -133,6 +133,14 @@ ids of hunks from the one there on, and of those before."
 
 ;;;; Drawing
 
+(defun cursord-review-refine ()
+  "Show which words have changed in the hunk at point, as `diff-refine' says."
+  (when (and diff-refine (cursord-review-hunk-at (point)))
+    (save-excursion
+      (goto-char (cursord--hunk-beginning (point)))
+      (when (looking-at-p "@@")
+        (ignore-errors (diff-refine-hunk))))))
+
 (defun cursord--drop-equal (a b)
   "Drop what the lists A and B have in common at the beginning.
 The value is (CHARACTERS A . B): how much that was, and what is left."
@@ -141,6 +149,15 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
       (cl-incf chars (length (cursord-section-text (car a))))
       (setq a (cdr a) b (cdr b)))
     (cons chars (cons a b))))
+
+(defun cursord--review-refine-in (buffer)
+  "Show which words have changed at point of BUFFER, a review, if it lives."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when-let* ((window (get-buffer-window buffer t)))
+        (save-excursion
+          (goto-char (window-point window))
+          (cursord-review-refine))))))
 
 (defun cursord--review-draw (ws)
   "Have the current buffer, a review, show what is known of WS."
@@ -181,6 +198,10 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
                       (mapconcat #'cursord-section-text (reverse new-middle) "")
                     "Nothing to review.\n")))
         (setq cursord--sections new)
+        ;; The hunk that one is led to is seen like one that one goes to.
+        (when (get-buffer-window nil t)
+          (run-at-time 0 nil #'cursord-protected #'cursord--review-refine-in
+                       (current-buffer)))
         (let ((positions (and (or first places) (cursord--hunk-positions))))
           (when first
             (setq places

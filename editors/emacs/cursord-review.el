@@ -45,8 +45,7 @@ that file beside what it was, in Ediff."
     (unless there
       (user-error (if positions "No more hunks" "There is nothing to review")))
     (goto-char there)
-    (when diff-refine
-      (ignore-errors (diff-refine-hunk)))))
+    (cursord-review-refine)))
 
 (defun cursord-review-next-file (&optional count)
   "Go to the next file of the review, COUNT files forward."
@@ -185,6 +184,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "RET" #'cursord-review-visit
   "o" #'cursord-review-visit
   "TAB" #'outline-cycle
+  "<backtab>" #'outline-cycle-buffer
   "{" #'cursord-review-previous-file
   "}" #'cursord-review-next-file
   "C-c C-b" #'diff-refine-hunk
@@ -266,7 +266,8 @@ argument WHOLE it is the diff, whatever `cursord-review-style' says."
     (when-let* ((at (and hunk
                          (cdr (assoc (plist-get hunk :id)
                                      (cursord--hunk-positions))))))
-      (goto-char at))))
+      (goto-char at))
+    (cursord-review-refine)))
 
 (provide 'cursord-review)
 ;;; cursord-review.el ends here

@@ -63,6 +63,15 @@ A Turn is a plist as the protocol has it, with :status, :prompt and :error."
   (seq-some (lambda (frame) (memq (frame-focus-state frame) '(t unknown)))
             (frame-list)))
 
+(defun cursord--desktop-p ()
+  "Whether D-Bus leads to the desktop that one looks at.
+By ssh it would be the desktop of another machine."
+  (and (featurep 'dbusbind)
+       (or (display-graphic-p)
+           (and (getenv "DBUS_SESSION_BUS_ADDRESS")
+                (not (getenv "SSH_CONNECTION"))))
+       (require 'notifications nil t)))
+
 (defun cursord--notify-turn-end (ws text)
   "Have the desktop say TEXT of a turn of WS, or else the terminals Emacs is in.
 Those get OSC 777, and OSC 9, which others understand; none shows what it does
@@ -70,9 +79,10 @@ not know."
   (let ((title (format "cursord: %s"
                        (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
         (text (replace-regexp-in-string "[[:cntrl:];]+" " " text)))
-    (if (and (display-graphic-p) (featurep 'dbusbind)
-             (require 'notifications nil t))
-        (notifications-notify :title title :body text :app-name "Emacs")
+    (unless (and (cursord--desktop-p)
+                 (ignore-errors
+                   (notifications-notify :title title :body text
+                                         :app-name "Emacs")))
       (dolist (terminal (terminal-list))
         (when (and (eq t (terminal-live-p terminal))
                    (not (equal (terminal-name terminal) "initial_terminal")))

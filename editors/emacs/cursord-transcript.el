@@ -47,14 +47,7 @@
        ("completed" (cursord-edit-counts tool edit))
        ("running" "")
        ((and "failed" (guard (and exit (/= exit 0))))
-        (format " (exit status %d%s)" exit
-                ;; The end of what it said is seen without unfolding.
-                (if-let* ((said (string-trim (or (plist-get tool :output) "")))
-                          ((not (string-empty-p said))))
-                    (concat ": " (truncate-string-to-width
-                                  (car (last (split-string said "[\r\n]+")))
-                                  80 nil nil "…"))
-                  "")))
+        (format " (exit status %d)" exit))
        ;; Why something was not allowed is seen without unfolding.
        ((and "rejected"
              (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
@@ -65,10 +58,10 @@
        "")
      (and edit (cursord--barred (cursord-edit-shown edit)))
      (cursord--barred (plist-get tool :output))
-     (cursord--barred (plist-get tool :error))
-     (if (and exit (/= exit 0) (not (plist-get tool :error)))
-         (cursord--barred (format "exit status %d" exit))
-       "")
+     ;; What the title says is not said again.
+     (if (and exit (equal (format "exit code %d" exit) (plist-get tool :error)))
+         ""
+       (cursord--barred (plist-get tool :error)))
      (mapconcat (lambda (todo)
                   (cursord--barred
                    (concat (pcase (plist-get todo :status)
@@ -76,6 +69,20 @@
                              ("cancelled" "[-] ") (_ "[ ] "))
                            (plist-get todo :content))))
                 (plist-get tool :todos)))))
+
+(defconst cursord--seen-lines 3
+  "So many last lines of a command that has failed are seen while it is folded.")
+
+(defun cursord--show-end (item start end)
+  "Show the last lines of ITEM, a failed command, from START to END though folded."
+  (when (and (equal (plist-get item :status) "failed")
+             (plist-get (plist-get item :tool) :exitCode))
+    (goto-char end)
+    (forward-line (- 1 cursord--seen-lines))
+    (let ((beg (max (1- (point)) (progn (goto-char start) (line-end-position)))))
+      (when (< beg end)
+        (put-text-property beg end 'cursord-seen t)
+        (put-text-property beg end 'invisible nil)))))
 
 (defun cursord--show-tool (tr item)
   "Show ITEM, a tool call, in TR."
@@ -93,6 +100,8 @@
         (cursord--editing
           (cursord--fold-faces (cursord--block-start block)
                                (1- (cursord--block-end block)) 'cursord-tool)
+          (cursord--show-end item (cursord--block-start block)
+                             (1- (cursord--block-end block)))
           (when (cursord-edit-p (plist-get item :tool))
             (cursord-edit-faces (cursord--block-start block)
                                 (cursord--block-end block)))
@@ -104,6 +113,8 @@
                              'cursord-paths
                              (append (plist-get (plist-get item :tool) :paths)
                                      nil)))
+        (when-let* ((todos (plist-get (plist-get item :tool) :todos)))
+          (setf (cursord-transcript-left tr) (append todos nil)))
         (when (seq-some (lambda (todo)
                           (not (equal (plist-get todo :status) "completed")))
                         (plist-get (plist-get item :tool) :todos))

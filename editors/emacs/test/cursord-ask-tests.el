@@ -16,6 +16,7 @@
 (require 'cursord-chat)
 (require 'cursord-add)
 (require 'compile)
+(require 'flymake)
 (require 'dired)
 
 (ert-deftest cursord-test-isolation ()
@@ -210,7 +211,6 @@
                        (should (eq major-mode 'cursord-compose-mode))
                        (erase-buffer)
                        (setq cursord-buffer-origin nil)))))
-      (ignore ws)
       (find-file (cursord-test-file "src/a.c"))
       (cursord-add)
       (should (equal "@src/a.c " (funcall prompt)))
@@ -243,9 +243,45 @@
         (should (equal "Fix this error, @src/a.c:1\nsrc/a.c:1:6: error: expected ;\n"
                        (funcall prompt)))
         (kill-buffer "*compilation of a test*"))
-      (with-temp-buffer
+      ;; A buffer without a file goes as its text, whole or in part.
+      (with-current-buffer (get-buffer-create "*notes of a test*")
         (setq default-directory here)
-        (should-error (cursord-add) :type 'user-error)))))
+        (insert "all of it\n")
+        (switch-to-buffer (current-buffer))
+        (cursord-add)
+        (should (equal '(:kind "text" :title "*notes of a test*" :text "all of it\n")
+                       (car (cursord-context ws "@buffer" cursord-buffer-origin))))
+        (should (equal "@buffer " (funcall prompt)))
+        (switch-to-buffer "*notes of a test*")
+        (goto-char (point-min))
+        (push-mark 4 t t)
+        (let ((transient-mark-mode t)) (cursord-add))
+        (should (equal '(:kind "text" :title "part of *notes of a test*" :text "all")
+                       (car (cursord-context ws "@region" cursord-buffer-origin))))
+        (should (equal "@region " (funcall prompt)))
+        (kill-buffer "*notes of a test*"))
+      ;; A line of Flymake's list is about its file.
+      (find-file (cursord-test-file "src/b.c"))
+      (flymake-mode -1)
+      (let* ((flymake-diagnostic-functions
+              (list (lambda (report &rest _)
+                      (funcall report
+                               (list (flymake-make-diagnostic
+                                      (current-buffer) 5 6 :error "why y?"))))))
+             (flymake-no-changes-timeout nil)
+             (source (current-buffer)))
+        (setq-local flymake-diagnostic-functions flymake-diagnostic-functions)
+        (flymake-mode 1)
+        (flymake-start)
+        (cursord-test-until "the error" (flymake-diagnostics))
+        (flymake-show-buffer-diagnostics)
+        (switch-to-buffer (flymake--diagnostics-buffer-name))
+        (goto-char (point-min))
+        (cursord-add)
+        (should (equal "Fix this error, @src/b.c:1\nwhy y?\n" (funcall prompt)))
+        (with-current-buffer source (flymake-mode -1))
+        (kill-buffer (with-current-buffer source
+                       (flymake--diagnostics-buffer-name)))))))
 
 (provide 'cursord-ask-tests)
 ;;; cursord-ask-tests.el ends here

@@ -139,22 +139,40 @@
         (cursord-visit)
         (should (looking-at "the end")))
       (goto-char (point-min))
-      (search-forward "f:1")
+      (search-forward "See f:1")
+      (should (eq 'link (get-text-property (1- (point)) 'face)))
+      (should-not (eq 'link (progn (search-forward "f:x")
+                                   (get-text-property (1- (point)) 'face))))
+      (search-backward "f:1")
       (save-window-excursion
         (cursord-visit)
         (should (equal '("f" 12) (list (buffer-name) (line-number-at-pos))))))))
 
 (ert-deftest cursord-test-failed-command-in-the-chat ()
-  "The status and the last line of a command that has failed are seen at once."
+  "The status and the last lines of a command that has failed are seen at once."
   (cursord-test-with-world
-    (let ((ws (cursord-test-open)))
-      (cursord-test-plays
-       "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":\"s\",\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"}}}}"
-       "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":\"s\",\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"},\"result\":{\"failure\":{\"command\":\"make\",\"exitCode\":2,\"stdout\":\"one\\nno rule\\n\",\"stderr\":\"\"}}}}}")
-      (cursord--chat-buffer-create ws)
+    (let ((ws (cursord-test-open))
+          (make (lambda (id out)
+                  (list (format "{\"type\":\"tool_call\",\"subtype\":\"started\",\"call_id\":%S,\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"}}}}" id)
+                        (format "{\"type\":\"tool_call\",\"subtype\":\"completed\",\"call_id\":%S,\"tool_call\":{\"shellToolCall\":{\"args\":{\"command\":\"make\"},\"result\":{\"failure\":{\"command\":\"make\",\"exitCode\":2,\"stdout\":%s,\"stderr\":\"\"}}}}}"
+                                id (json-encode out))))))
+      (cursord-test-plays (funcall make "a" "")
+                          (funcall make "b" "one\nno rule\n")
+                          (funcall make "c" "1\n2\n3\n4\n5\n"))
+      (switch-to-buffer (cursord--chat-buffer-create ws))
       (cursord-test-turn ws "make")
-      (cursord-test-until "the chat"
-        (string-match-p "✗ make (exit status 2: no rule)\n" (cdr (cursord-test-chat ws)))))))
+      (cl-flet ((seen (text)
+                  (cursord-test-until text
+                    (string-search text (cdr (cursord-test-chat ws))))))
+        (seen "✗ make (exit status 2)\n")
+        (seen "✗ make (exit status 2)\n  │ one\n  │ no rule\n")
+        (seen "✗ make (exit status 2)\n  │ 3\n  │ 4\n  │ 5\n")
+        (goto-char (point-max))
+        (search-backward "✗")
+        (cursord-toggle)
+        (seen "✗ make (exit status 2)\n  │ 1\n  │ 2\n  │ 3\n  │ 4\n  │ 5\n")
+        (cursord-toggle)
+        (seen "✗ make (exit status 2)\n  │ 3\n  │ 4\n  │ 5\n")))))
 
 (ert-deftest cursord-test-the-latest-list-is-seen ()
   "What is still to be done is seen without unfolding, and only the latest."
@@ -179,7 +197,9 @@
       (cursord-test-until "the second list"
         (string-search "  │ [x] dig\n  │ [~] fill\n" (cdr (cursord-test-chat ws))))
       (should-not (string-search "[~] dig" (cdr (cursord-test-chat ws))))
-      (should (string-search "[~] dig" (car (cursord-test-chat ws)))))))
+      (should (string-search "[~] dig" (car (cursord-test-chat ws))))
+      (with-current-buffer (cursord-chat-buffer ws)
+        (should (equal "1/2 fill" (cursord--todos-word)))))))
 
 (provide 'cursord-chat-tests)
 ;;; cursord-chat-tests.el ends here

@@ -87,10 +87,9 @@ First wörds 😀
 
 		w.Put("../go", "")
 		e.untilBuffer(chatName, fmt.Sprintf(first, "")+`
-✗ make (exit status 2: two)
+✗ make (exit status 2)
   │ one
   │ two
-  │ exit code 2
 
 Last words
 `)

@@ -86,13 +86,14 @@ func emacsArgs(t *testing.T, bin, init string) []string {
 	return []string{"-Q", "-L", lisp, "--eval", emacsInit, "--eval", init}
 }
 
-// emacs starts an Emacs in the workspace, without a terminal. init is an expression that runs once the package is loaded.
-func startEmacs(w *world.World, t *testing.T, bin, init string) *emacs {
+// emacs starts an Emacs in the workspace, without a terminal, with more variables in its environment. init is an expression
+// that runs once the package is loaded.
+func startEmacs(w *world.World, t *testing.T, bin, init string, env ...string) *emacs {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
 	args := append([]string{"--fg-daemon=" + e.socket}, emacsArgs(t, bin, init)...)
 	cmd := exec.Command(bin, args...)
-	cmd.Dir, cmd.Env = w.Root, emacsEnv(w, e.socket)
+	cmd.Dir, cmd.Env = w.Root, append(emacsEnv(w, e.socket), env...)
 	out, err := os.Create(e.socket + ".out")
 	require.NoError(t, err)
 	defer out.Close()
