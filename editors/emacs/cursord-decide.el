@@ -57,8 +57,9 @@ It is called with a function that it has to call in the end."
 
 ;;;; Requests
 
-(defun cursord--apply-edits (ws all)
+(defun cursord--apply-edits (ws all decision)
   "Make what ALL, edits of an answer, says in buffers of WS.
+If they are a DECISION, undo of what was saved leads back to before it.
 Return nil if a buffer is not what it was any more, and was left."
   (let ((fits t))
     (seq-doseq (one all)
@@ -68,6 +69,9 @@ Return nil if a buffer is not what it was any more, and was left."
                       (plist-get one :version))
                  (cursord--in-sync-p document))
             (with-current-buffer (cursord-document-buffer document)
+              (when decision
+                (push (cons (buffer-hash) decision)
+                      (cursord-document-edited document)))
               (cursord-apply-edits (plist-get one :edits)))
           (setq fits nil))
         (when document
@@ -77,8 +81,10 @@ Return nil if a buffer is not what it was any more, and was left."
 (defun cursord--take-decision (ws method result &optional seen)
   "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit.
 SEEN are the hunks that it was about, as far as they were seen."
-  (let ((fits (cursord--apply-edits ws (plist-get result :edits)))
-        (diffs (plist-get result :diffs)))
+  (let* ((diffs (plist-get result :diffs))
+         (fits (cursord--apply-edits ws (plist-get result :edits)
+                                     (and (length= diffs 1)
+                                          (plist-get result :decision)))))
     (cursord--put-diffs ws diffs)
     ;; What is isolated is written when it is accepted.
     (when-let* (((eq method

@@ -36,6 +36,8 @@
   (left nil
         :documentation "Hash of the text before the disk was last followed.")
   (followed nil :documentation "The seq of the diff then.")
+  (edited nil
+          :documentation "Decisions that were made as edits since the last save, as `rejects' has them.")
   (rejects nil
            :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
   (deciding nil

@@ -60,7 +60,9 @@ That is so if both it and its file have changed."
              ((> (cursord-document-mergeable document) 0)
               (cursord--merge document))
              (t (cursord--note-conflict document)))
-            (cursord-marks-show diff))))))))
+            ;; Else one that fits what was just told is on its way.
+            (when (cursord--diff-fits-p document)
+              (cursord-marks-show diff)))))))))
 
 (defvar cursord--to-show nil
   "Documents whose buffers are to be brought to what is known, in order.")
@@ -218,7 +220,11 @@ That is for files in a workspace in use."
   "Tell the daemon that the current buffer was saved."
   (when-let* ((document cursord--document)
               (ws (cursord-document-ws document)))
-    (setf (cursord-document-gone document) nil)
+    (setf (cursord-document-gone document) nil
+          (cursord-document-rejects document)
+          (append (cursord-document-edited document)
+                  (take 50 (cursord-document-rejects document)))
+          (cursord-document-edited document) nil)
     (if (not (cursord-document-open document))
         (cursord--tell-holds document)
       (unless (eql (cursord-document-tick document)

@@ -23,6 +23,7 @@
 (require 'cursord-workspace)
 (require 'cursord-author)
 (require 'cursord-groups)
+(require 'cursord-signs)
 
 (defcustom cursord-shown-lines 8
   "How many lines that are not in a buffer are shown of a change.
@@ -42,9 +43,6 @@ The review buffer has all of them.  0 is for a line that counts them."
 
 (defconst cursord--shown-columns 500
   "So many characters of a line that is not in a buffer are shown at most.")
-
-(defconst cursord--few-colors 16
-  "With fewer colours a sign is put in front of added lines.")
 
 (defvar cursord-mode)                   ; whether marks can be seen
 
@@ -116,6 +114,7 @@ It moves point; the value is the row then, else nil."
          (absent (cursord-group-absent group))
          (present (cursord-group-present group))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
+         (signs (and present (not isolated) (cursord-signs-p)))
          (text (cond ((cursord-conflict-p (cursord-group-hunk group))
                       "you have changed this, too: reject keeps yours, accept takes the agent's")
                      (maybe cursord-maybe-text)))
@@ -132,17 +131,16 @@ It moves point; the value is the row then, else nil."
                                           'cursord-maybe-note
                                         'cursord-fringe))))))
     (if (or cursord-marks-hidden (not (bound-and-true-p cursord-mode)))
-        (dolist (property '(face keymap before-string help-echo line-prefix))
-          (overlay-put overlay property nil))
+        (progn
+          (cursord-signs-put overlay nil)
+          (dolist (property '(face keymap before-string help-echo))
+            (overlay-put overlay property nil)))
       (overlay-put overlay 'face
                    (and present
                         (cond (maybe 'cursord-maybe) (isolated 'cursord-removed)
                               (t 'cursord-added))))
       (overlay-put overlay 'help-echo text)
-      ;; Without colours lines that were added look like any other.
-      (overlay-put overlay 'line-prefix
-                   (and present (not isolated)
-                        (< (display-color-cells) cursord--few-colors) "+"))
+      (cursord-signs-put overlay signs)
       (overlay-put overlay 'keymap cursord-hunk-map)
       (overlay-put overlay 'before-string
                    (concat (and (or absent note)
@@ -153,6 +151,7 @@ It moves point; the value is the row then, else nil."
                                                                  'cursord-added)
                                          (cursord--absent-text absent "-"
                                                                'cursord-removed)))
+                           (and signs "+")
                            mark)))))
 
 (defun cursord--place (group there)
@@ -218,13 +217,13 @@ That is the one of THERE, a table of those there were, if it is still right."
                       (cursord--group-key (overlay-get overlay
                                                        'cursord-group)))))
         (if (or (null key) (gethash key there))
-            (delete-overlay overlay)
+            (cursord-delete-mark overlay)
           (puthash key overlay there))))
     there))
 
 (defun cursord-marks-clear ()
   "Take all hunks out of the current buffer."
-  (mapc #'delete-overlay cursord--marks)
+  (mapc #'cursord-delete-mark cursord--marks)
   (setq cursord--marks nil
         cursord--placing nil))
 
@@ -263,7 +262,7 @@ That is the one of THERE, a table of those there were, if it is still right."
     (setq cursord--marks (reverse (cursord-placing-marks placing)))
     (if (null (cursord-placing-hunks placing))
         (progn
-          (maphash (lambda (_key overlay) (delete-overlay overlay)) there)
+          (maphash (lambda (_key overlay) (cursord-delete-mark overlay)) there)
           (setq cursord--placing nil))
       ;; Those behind are where they were.
       (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)

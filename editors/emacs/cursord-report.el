@@ -85,8 +85,9 @@ DONE is called when the diff is there that fits it."
              :then (lambda (result)
                      (cursord--put-diffs ws (plist-get result :diffs))
                      (cursord-report document done))
-             ;; Something else was decided meanwhile: it is just text.
-             :else (lambda (_err) (cursord-report document done)))
+             :else (lambda (_err)
+                     (cursord-say "the text is back, but not its hunk: something else was decided since; M-x cursord-undo takes back that first")
+                     (cursord-report document done)))
           (cursord--tell-text document)
           (cursord--list-diff document done))))))
 

@@ -207,6 +207,10 @@ stay when you leave with \\[quit-window], also when Emacs ends.
                           `((,(concat "^@@ .* @@ .*\\("
                                       (regexp-quote cursord-maybe-text) "\\)$")
                              1 'cursord-maybe-note prepend)) t)
+  ;; A file folds as a whole, and each of its hunks.
+  (setq-local outline-regexp "diff --git \\|@@ "
+              outline-search-function nil
+              outline-level (lambda () (if (eq (char-after) ?d) 1 2)))
   ;; The keys that `diff-mode' has where it is read-only are other ones.
   (setq-local minor-mode-overriding-map-alist
               (assq-delete-all 'diff-mode-read-only

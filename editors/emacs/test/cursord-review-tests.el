@@ -176,6 +176,48 @@
         (should (equal '("modified lib/util.py +2 −1" "renamed old → new")
                        (nreverse headings)))))))
 
+(ert-deftest cursord-test-files-fold ()
+  "A file folds to its heading, and a hunk to its first line."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 1 "one\n" 30 "the end\n"))
+           (ws (progn (cursord-test-put "f" before)
+                      (cursord-test-put "g" "1\n") (cursord-test-open)))
+           (seen (lambda ()
+                   (let (lines)
+                     (save-excursion
+                       (goto-char (point-min))
+                       (while (not (eobp))
+                         (unless (or (invisible-p (point))
+                                     (equal "" (get-text-property
+                                                (point) 'cursord-display)))
+                           (push (buffer-substring-no-properties
+                                  (point) (line-end-position))
+                                 lines))
+                         (forward-line 1)))
+                     (nreverse lines))))
+           (fold (lambda (beginning)
+                   (goto-char (point-min))
+                   (re-search-forward beginning)
+                   (forward-line 0)
+                   (call-interactively #'outline-cycle))))
+      (cursord-test-plays (cursord-test-edits "f" before after)
+                          (cursord-test-edits "g" "1\n" "2\n"))
+      (cursord-test-turn ws "change them")
+      (cursord-review)
+      (funcall fold "^diff --git a/f")
+      (should (equal '("diff --git a/f b/f" "diff --git a/g b/g"
+                       "@@ -1,1 +1,1 @@" "-1" "+2")
+                     (funcall seen)))
+      (funcall fold "^diff --git a/f")
+      (should (equal '("diff --git a/f b/f" "@@ -1,4 +1,4 @@"
+                       "@@ -27,4 +27,4 @@" "diff --git a/g b/g"
+                       "@@ -1,1 +1,1 @@" "-1" "+2")
+                     (funcall seen)))
+      (funcall fold "^@@ -27")
+      (should (member "+the end" (funcall seen)))
+      (should-not (member "+one" (funcall seen))))))
+
 (ert-deftest cursord-test-review-of-dos-lines ()
   "Carriage returns that all lines have are not seen; others are."
   (cursord-test-with-world

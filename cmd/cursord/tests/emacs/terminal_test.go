@@ -14,16 +14,18 @@ import (
 )
 
 // terminalEmacs starts an Emacs in a real terminal, for keys and what is seen.
-func terminalEmacs(w *world.World, t *testing.T, bin, init string) (*emacs, *world.Tmux) {
+// term is the kind of the terminal, of 256 colours unless it is given.
+func terminalEmacs(w *world.World, t *testing.T, bin, init string, term ...string) (*emacs, *world.Tmux) {
 	t.Helper()
+	kind := append(term, "screen-256color")[0]
 	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
-	tm := w.Terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.Dir, "TERM=screen-256color")
+	tm := w.Terminal(t, "EMACS_SOCKET="+e.socket, "XDG_RUNTIME_DIR="+w.Dir)
 	args := append(emacsArgs(t, bin, init), "--eval", "(server-start)")
 	quoted := make([]string, len(args))
 	for i, arg := range args {
 		quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 	}
-	w.Put("../emacs.sh", "exec "+bin+" -nw "+strings.Join(quoted, " ")+"\n")
+	w.Put("../emacs.sh", "TERM="+kind+" exec "+bin+" -nw "+strings.Join(quoted, " ")+"\n")
 	tm.Types("sh ../emacs.sh", "Enter")
 	e.starts()
 	return e, tm

@@ -1,0 +1,130 @@
+;;; cursord-undo-tests.el --- One log of decisions, in batch  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; See cursord-tests.el.
+
+;;; Code:
+
+(eval-and-compile
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+
+(require 'cursord-test-world)
+(require 'cursord-review)
+
+(defun cursord-test-way-back (way)
+  "Take the latest decision back by WAY, a symbol."
+  (pcase way
+    ('command (cursord-undo))
+    ('buffer (let ((last-command nil) (inhibit-message t))
+               (undo-boundary)
+               (undo)))
+    ('shell
+     (let ((default-directory (cursord-test-file "")))
+       (should (eql 0 (call-process "cursord" nil nil nil "undo")))))))
+
+(defun cursord-test-pending-in-shell ()
+  "How many hunks the command line says are pending."
+  (let ((default-directory (cursord-test-file "")))
+    (with-temp-buffer
+      (call-process "cursord" nil t nil "diff" "--json")
+      (goto-char (point-min))
+      (let ((hunks 0))
+        (seq-doseq (diff (append (gethash "diffs" (json-parse-buffer)) nil))
+          (setq hunks (+ hunks (length (gethash "hunks" diff)))))
+        hunks))))
+
+(ert-deftest cursord-test-undo-after-a-save ()
+  "What was decided and saved comes back, text and hunk, by each way."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 5 "five\n"))
+           (ws (progn (dotimes (i 12) (cursord-test-put (format "f%d" i) before))
+                      (cursord-test-open)))
+           (i -1))
+      (pcase-dolist
+          (`(,isolation ,method ,way ,decided ,back)
+           `(("none" cursord-accept-hunk command ,after ,after)
+             ("none" cursord-accept-hunk shell ,after ,after)
+             ("none" cursord-reject-hunk command ,before ,after)
+             ("none" cursord-reject-hunk shell ,before ,after)
+             ("none" cursord-reject-hunk buffer ,before ,after)
+             ("copy" cursord-accept-hunk command ,after ,before)
+             ("copy" cursord-accept-hunk shell ,after ,before)
+             ("copy" cursord-accept-hunk buffer ,after ,before)))
+        (let* ((name (format "f%d" (setq i (1+ i))))
+               (cursord-session-options (list :isolation isolation))
+               (mine (lambda (text) (concat "mine\n" text))))
+          (ert-info ((format "%s %s %s" isolation method way))
+            (cursord-talk-with ws nil)
+            (cursord-test-plays (cursord-test-edits name before after))
+            (find-file (cursord-test-file name))
+            (buffer-enable-undo)
+            (cursord-test-turn ws "change it")
+            (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
+            (goto-char (point-min))
+            (insert "mine\n")
+            (undo-boundary)
+            (cursord-test-until "the mark" (equal '(6) (cursord-test-rows)))
+            (cursord-test-go 6)
+            (funcall method)
+            (cursord-test-until "the decision"
+              (and (equal (funcall mine decided) (buffer-string))
+                   (equal '(0 . 0) (cursord-pending ws))))
+            (let ((inhibit-message t)) (save-buffer))
+            (cursord-test-agree ws name (funcall mine decided) 0)
+            (should (= 0 (cursord-test-pending-in-shell)))
+            (cursord-test-way-back way)
+            (cursord-test-until "the hunk" (equal '(1 . 1) (cursord-pending ws)))
+            (cursord-test-until "the text"
+              (equal (funcall mine back) (buffer-string)))
+            (should (= 1 (cursord-test-pending-in-shell)))
+            (let ((inhibit-message t)) (save-buffer))
+            (cursord-test-agree ws name (funcall mine back) 1)
+            (cursord-test-until "the mark" (equal '(6) (cursord-test-rows)))
+            (cursord-test-go 6)
+            (cursord-accept-hunk)
+            (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))
+            (let ((inhibit-message t)) (save-buffer))))))))
+
+(ert-deftest cursord-test-undo-says-why-not ()
+  "Undo in a buffer goes back over saved decisions, as far as they are the latest."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-put "g" "1\n")
+                      (cursord-test-open)))
+           (mine (lambda (text) (concat "mine\n" text))))
+      (cursord-test-plays (cursord-test-edits "f" before after)
+                          (cursord-test-edits "g" "1\n" "2\n"))
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-turn ws "change them")
+      (goto-char (point-min))
+      (insert "mine\n")
+      (dolist (rows '((6 26) (26)))
+        (undo-boundary)
+        (cursord-test-until "the marks" (equal rows (cursord-test-rows)))
+        (cursord-test-until "the diff" (cursord--diff-fits-p (cursord-document)))
+        (cursord-test-go (car rows))
+        (cursord-reject-hunk)
+        (cursord-test-until "the decision"
+          (equal (cdr rows) (cursord-test-rows))))
+      (let ((inhibit-message t)) (save-buffer))
+      (cursord-test-agree ws "f" (funcall mine before) 0)
+      ;; The latest comes back; then something else is decided.
+      (cursord-test-way-back 'buffer)
+      (cursord-test-agree ws "f" (funcall mine (cursord-test-numbered 30 25 "25\n"))
+                          1)
+      (cursord-decide-all ws :diff/accept "g")
+      (cursord-test-until "the other file" (equal '(1 . 1) (cursord-pending ws)))
+      (let ((inhibit-message t)) (undo-more 1))
+      (cursord-test-until "the text" (equal (funcall mine after) (buffer-string)))
+      (cursord-test-until "what is said"
+        (string-match-p "\\`the text is back, but not its hunk" (cursord-test-said))))))
+
+(provide 'cursord-undo-tests)
+;;; cursord-undo-tests.el ends here
