@@ -73,10 +73,7 @@ func TestEmacsScreens(t *testing.T) {
 			e.until("the end of the chat", `(with-current-buffer "*cursord: ws*" (goto-char (point-min)) (search-forward "see lib/greet.el:4" nil t))`)
 			e.until("the model", `(with-current-buffer "*cursord: ws*" (string-match-p "auto" (cursord--chat-header)))`)
 			for _, columns := range []int{80, 40} {
-				out, err := tm.Command("resize-window", "-x", strconv.Itoa(columns), "-y", "24").CombinedOutput()
-				require.NoError(t, err, "%s", out)
-				tm.Types("C-g") // Emacs looks at its terminal's size when it reads keys
-				e.until("the width", fmt.Sprintf(`(redisplay) (= %d (frame-width))`, columns))
+				e.resizes(tm, columns)
 				for _, look := range terminal.looks {
 					if columns == 40 && look == "light" {
 						continue
@@ -98,6 +95,7 @@ func TestEmacsScreens(t *testing.T) {
 						}
 						if screen.leave != "" {
 							tm.Types(strings.Fields(screen.leave)...)
+							e.until("the menu to go", `(null (get-buffer-window " *transient*"))`)
 						}
 					}
 				}
@@ -106,6 +104,23 @@ func TestEmacsScreens(t *testing.T) {
 		}
 		t.Run(terminal.name, func(t *testing.T) { anEmacs(t, drawAll) })
 	}
+}
+
+// resizes has the terminal be so wide, and waits until Emacs knows. Emacs may miss the signal that says so: then there is
+// another one.
+func (e *emacs) resizes(tm *world.Tmux, columns int) {
+	e.t.Helper()
+	width := fmt.Sprintf(`(progn (redisplay) (= %d (frame-width)))`, columns)
+	for range 5 {
+		for _, x := range []int{columns + 1, columns} {
+			out, err := tm.Command("resize-window", "-x", strconv.Itoa(x), "-y", "24").CombinedOutput()
+			require.NoError(e.t, err, "%s", out)
+		}
+		if world.Comes(world.Patience/5, func() bool { return e.eval(width) == true }) {
+			return
+		}
+	}
+	e.t.Fatalf("Emacs does not see that its terminal has %d columns", columns)
 }
 
 func keepScreens(t *testing.T, file string, drawn *sync.Map) {
