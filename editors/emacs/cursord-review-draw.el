@@ -133,12 +133,17 @@ ids of hunks from the one there on, and of those before."
 
 ;;;; Drawing
 
+(defconst cursord--refine-most 20000
+  "In larger hunks, in characters, no words are compared: it takes long.")
+
 (defun cursord-review-refine ()
   "Show which words have changed in the hunk at point, as `diff-refine' says."
   (when (and diff-refine (cursord-review-hunk-at (point)))
     (save-excursion
       (goto-char (cursord--hunk-beginning (point)))
-      (when (looking-at-p "@@")
+      (when (and (looking-at-p "@@")
+                 (< (- (cursord--hunk-end (point)) (point))
+                    cursord--refine-most))
         (ignore-errors (diff-refine-hunk))))))
 
 (defun cursord--drop-equal (a b)

@@ -136,7 +136,7 @@ func TestEmacsMainJob(t *testing.T) {
 		e.agree(c, "f", after, 2)
 		e.untilRows("f", 5, 15)
 		require.Equal(t, "f 4", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
-		require.Equal(t, []any{"-line 5\n", "-line 15\n"}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (overlay-get o 'before-string)))) cursord--marks))`))
+		require.Equal(t, []any{"-line 5\n+", "-line 15\n+"}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (overlay-get o 'before-string)))) cursord--marks))`))
 
 		// Accepting leaves the text, and goes to the next one.
 		e.goes(5)
