@@ -1,0 +1,159 @@
+//go:build unix
+
+package helix
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// coloured is a screen as drawn: what tmux says of it, colours included.
+func (h *hx) coloured() string {
+	out, err := h.Command("capture-pane", "-e", "-p").Output()
+	require.NoError(h.T, err)
+	return string(out)
+}
+
+// colourOf returns the foreground colour in which a text stands on the screen, as tmux names it; "" where it is not there, or has
+// the terminal's own.
+func colourOf(screen, text string) string {
+	for line := range strings.Lines(screen) {
+		at := strings.Index(line, text)
+		if at < 0 {
+			continue
+		}
+		colour := ""
+		for _, part := range strings.Split(line[:at], "\x1b[")[1:] {
+			codes, _, _ := strings.Cut(part, "m")
+			for _, code := range []string{"38;2;", "38;5;"} {
+				if _, rest, ok := strings.Cut(codes, code); ok {
+					colour = code + rest
+				}
+			}
+			if codes == "0" || codes == "39" || codes == "" {
+				colour = ""
+			}
+		}
+		return colour
+	}
+	return ""
+}
+
+// TestHelixScreens draws a hunk at the end of a line, in a hover and in the list of all hunks, in wide and in narrow windows and with
+// light and dark themes: what changes can be read, in the colours of the theme.
+func TestHelixScreens(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		for _, one := range []struct {
+			width int
+			theme string
+		}{{80, "default"}, {40, "default"}, {80, "onelight"}, {40, "onelight"}} {
+			t.Run(fmt.Sprintf("%d/%s", one.width, one.theme), func(t *testing.T) {
+				w := world.New(t)
+				w.Put(".git/HEAD", "")
+				before := "def hello(name):\n    return \"hello \" + name\n"
+				w.Put("a.py", before)
+				w.Put("../config/helix/config.toml", fmt.Sprintf("theme = %q\n", one.theme))
+				w.Plays(world.Lines(
+					world.Edits("1", "a.py", before, "def hello(name):\n    return f\"hello, {name}!\"\n"),
+					world.Edits("2", "b.py", "(absent)", "x = 1\n"),
+				)...)
+				w.Start()
+				w.Trusts()
+				w.Opens().Turn(world.Obj{"isolation": "copy"})
+				env := helixEnv(w, t, bin)
+				editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "python")
+				h := &hx{Tmux: helixTerminal(w, t, env), w: w}
+				out, err := h.Command("resize-window", "-x", fmt.Sprint(one.width), "-y", "24").CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				h.Types("clear; hx a.py", "Enter")
+				h.sees("NOR", "2      return") // and cursord need not be asked for anything
+				h.Types("2", "G")
+				word, other := `f"hello,`, `"hello`
+				if one.width == 80 {
+					h.sees("└─→ return f\"hello, {name}!\" · 1/1 +1 −1")
+				} else {
+					word, other = "→", "return" // below so many columns Helix shows the line's end alone
+					h.sees("name  → re…")
+				}
+				screen := h.coloured()
+				require.NotEmpty(t, colourOf(screen, word), screen)
+				require.NotEqual(t, colourOf(screen, other), colourOf(screen, word), screen)
+				for _, line := range strings.Split(h.Screen(), "\n") {
+					require.LessOrEqual(t, utf8.RuneCountInString(line), one.width)
+				}
+				h.Types("Space", "k")
+				h.sees("hunk 1/1 +1 −1", "+    return f")
+				h.escapes("hunk 1/1")
+				h.ex("lsp-workspace-command cursord.diff")
+				h.sees("diff --cursord a/a.py b/a.py", "+x = 1")
+			})
+		}
+	})
+}
+
+// TestHelixUnsaved has the agent write a file that is unsaved in Helix: its lines come into the buffer as one step of undo, and ":w!"
+// saves both, as the message says.
+func TestHelixUnsaved(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put(".git/HEAD", "")
+		before, after := world.Numbered(12, nil), world.Numbered(12, map[int]string{9: "agent 9\n"})
+		w.Put("todo.txt", before)
+		w.Plays(world.Lines(world.Edits("1", "todo.txt", before, after))...)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		env := helixEnv(w, t, bin)
+		editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "text")
+		w.Put("../config/helix/languages.toml", strings.Replace(w.Get("../config/helix/languages.toml"), `"copy"`, `"none"`, 1))
+		h := &hx{Tmux: helixTerminal(w, t, env), w: w}
+		h.opens("todo.txt")
+		h.Types("O")
+		h.Types("-l", "mine")
+		h.Types("Escape")
+		h.sees("1  mine", "todo.txt [+]")
+		h.ex("lsp-workspace-command cursord.status") // which the daemon has heard of the text before
+		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
+		e.Turn(nil)
+		h.sees("10  agent 9", "1  mine", "came into todo.txt")
+		h.Types("u")
+		h.sees("10  line 9", "1  mine")
+		h.Types("U")
+		h.sees("10  agent 9")
+		h.ex("w!")
+		h.Poll("both are saved", func() bool { return w.Get("todo.txt") == "mine\n"+after })
+		h.misses("[+]")
+		require.Len(t, e.Diffs()["todo.txt"].Hunks, 1, "and the agent's line is under review")
+	})
+}
+
+// TestHelixInlineConfiguration installs where servers and languages stand in inline tables: Helix starts cursord.
+func TestHelixInlineConfiguration(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("a.md", "# A\n")
+		languages := "language-server = { mine = { command = \"true\" } }\nlanguage = [{ name = \"markdown\", language-servers = [\"mine\"] }]\n"
+		w.Put("../config/helix/languages.toml", languages)
+		w.Start()
+		env := helixEnv(w, t, bin)
+		editorCommand(w, t, env, "install", "helix", "--yes")
+		h := &hx{Tmux: helixTerminal(w, t, env), w: w}
+		h.opens("a.md")
+		h.ex("open b.py")
+		h.sees("b.py")
+		h.served()
+		h.ex("qa!")
+		h.Until("$")
+		editorCommand(w, t, env, "uninstall", "helix", "--yes")
+		require.Equal(t, languages, w.Get("../config/helix/languages.toml"))
+	})
+}
