@@ -34,8 +34,9 @@ help: ## list the targets
 build: ## build bin/cursord
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/cursord ./cmd/cursord
 
-install: ## install cursord where "go install" puts programs
+install: ## install cursord where "go install" puts programs, and say where that is
 	$(GO) install -ldflags '$(LDFLAGS)' ./cmd/cursord
+	@.ci/where "$$($(GO) list -f '{{.Target}}' ./cmd/cursord)"
 
 release: ## make a release in dist/: VERSION=v1.2.3 (else what git describes), URL=the project's address, ONLY=linux/amd64,...
 	$(GO) run ./cmd/cursord/internal/release -version '$(VERSION)' $(if $(URL),-url '$(URL)') $(if $(ONLY),-only '$(ONLY)')
@@ -82,6 +83,10 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 	@.ci/elisp
 	@.ci/vscode check
 	$(GO) run ./.ci/compiles $(PLATFORMS)
+	@for os in windows darwin; do \
+		echo "vet the tests of what differs by system, for $$os"; \
+		GOOS=$$os $(GO) vet ./agent ./agent/process ./daemon/endpoint ./daemon/internal/atomicfile || exit 1; \
+	done
 	@for p in $(LINKED); do \
 		echo "build $$p"; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
