@@ -8,4 +8,12 @@
 //
 // Only this package writes the file. It imports nothing of this module and knows neither agents nor clients: the daemon
 // knows what the objects mean.
+//
+// Each stored object has a checksum, which every read checks (damage.go). A damaged object moves to a bucket of its
+// own, and a stand-in with fewer powers takes its place under the same seq. The reviewer makes a damaged diff anew. A damaged
+// review is dropped, and the file stays as it is. Contents are checked by their SHA-256.
+//
+// The database file is compacted while it is used (compact.go): a copy of one moment is filled beside it, new commits
+// go to both, and between two commits the copy takes the file's name. A crash leaves one whole file or the other. A backup is
+// the same copy without the last step.
 package sessions

@@ -2,6 +2,14 @@
 // socket beside it, how a build hands both to the next, and the log file. The process that holds the lock owns the socket;
 // clients only look. Nothing here trusts a folder or file of another user: owner, mode and kind are checked before a read,
 // and every read is bounded and never waits.
+//
+// A daemon whose client is of a newer build gives way when no turn runs: it closes everything but the lock and the listening
+// socket and becomes the newer program by exec (inherit_unix.go). So there is always a daemon, and an older
+// client cannot start another of its own kind in between. Before that it asks the program for its version
+// (successor.go) and stays if the answer is wrong. Builds have a total order (daemon/endpoint/build.go), so no
+// two of them replace each other in turn. The lock file says how far its holder is: nothing yet, serving, or stopped on
+// purpose. If a client's environment names another socket than the daemon's did, the note beside the database leads the client
+// to the daemon (FindDaemon).
 package endpoint
 
 import (

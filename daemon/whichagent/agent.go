@@ -2,6 +2,17 @@
 // that it lacks, its login, its models. It looks where the daemon would find the program and, while no agent there works,
 // where a client would. Only Find, Version, Status and Models start processes, and wait for them or for Cursor's server. Any
 // goroutine may use an Agent.
+//
+// program.Finder finds the program and its build: by the installer's folder, or by --version, asked with a time limit and never
+// in a loop. A program called agent counts only if it answers as Cursor's does. program.Builds remembers which options each
+// build refused (builds.json beside the database). An option that is spare is then left out, and a start that was refused is
+// repeated at once. An option that decides what may be written, read or run is needed: without it the turn fails.
+//
+// A daemon without a working agent uses every client as a chance (places.go): it reads its configuration again and
+// looks on the client's PATH. Whether the login works is a question to Cursor's server (login.go): one goroutine
+// asks, the answer is kept for minutes, and no turn waits for it. With agent_env = "client" a client's environment comes by
+// agent/environment. It lives with the connection and the turns that it starts, and every record of messages hides it
+// (rpc/environment.go).
 package whichagent
 
 import (

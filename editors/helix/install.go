@@ -2,6 +2,10 @@
 //
 // Files of a user's are changed by their text: what is not cursord's stays byte for byte. What was put in is written
 // down in a manifest beside them, so that it, and nothing else, can be taken out.
+//
+// toml.go finds where things stand in a TOML text, edit.go puts text in and takes it out, a
+// manifest knows what was put in. defaults.go reads Helix's own languages from its program. Tests that drive real Helixes:
+// cmd/cursord/tests/helix.
 package helix
 
 import (

@@ -1,6 +1,25 @@
 // Package askgit asks git about repositories that an agent may have written to. Git then reads what a repository holds,
 // and never its configuration: no program that the configuration, the attributes or the hooks of a repository name runs,
 // and nothing is fetched, locked or written. Guard says how.
+//
+// Only this package starts git, and only for what git alone knows: the index, ignore rules, objects, refs. An agent can
+// write everything in .git, and a list of dangerous settings would miss the next one. So git never reads the repository's
+// configuration. GIT_DIR is the repository, for HEAD and the index. GIT_COMMON_DIR is a folder of ours below the state
+// directory, named by a hash of its contents: a configuration with the few settings that only say how files are stored
+// (Setting.data), the exclude and attribute rules, and links to refs. Objects come by GIT_OBJECT_DIRECTORY. Git finds no hooks,
+// includes, aliases, drivers, remotes or work trees there. Go finds the repository (Find). The user's and the system's
+// configuration count. This needs git 2.5; before 2.11, contents are read without conversion, and a notice says so.
+//
+// Git waits for a FIFO, and some ignore patterns take it years. If it has not answered after a moment, its own files and the
+// rule files of the work tree are checked (blocked.go), and git is ended if one of them is not a file. Then, or when it takes
+// too long, the folders are read without git (snapshot/unlisted.go), ignored files included. The former content of a tracked
+// file is asked for by its id, in a view of the repository from before the turn that has only the objects (View.Alone).
+//
+// Filters run when the former content of a file is needed, never for a listing. The daemon runs them itself (Smudge), in an
+// empty folder and without the work tree in PATH, so that a relative command finds nothing that an agent wrote. Whatever a
+// repository names that is not data is a claim: a filter, a rule file elsewhere, alternates, a part of the repository that lies
+// elsewhere. A claim counts if its hash is stored with the workspace's trust (internal/claims). The files that make claims are
+// in every snapshot (snapshot/control.go), so a change of them is found and reviewed like any other.
 package askgit
 
 import (
