@@ -36,7 +36,7 @@ func TestNvimOnATerminal(t *testing.T) {
   line 4                                         │
   line 5                                         │## Cursor
   line 6                                         │
-  line 7                                         │✓ Edit f
+  line 7                                         │✓ Edit f +1 −2
 ▔ line 8                                         │
   line 9                                         │I changed two lines.
 `, "\n")

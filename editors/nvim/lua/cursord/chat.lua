@@ -60,9 +60,6 @@ local function set_options(win, values)
   end
 end
 
--- A person's own 'statusline' shows what they want of these windows, too.
-local own_statusline = api.nvim_get_option_info2('statusline', { scope = 'global' }).was_set
-
 local common = {
   number = false,
   relativenumber = false,
@@ -79,7 +76,7 @@ local common = {
 local function set_transcript_options(win)
   local position = config.get().chat.position
   set_options(win, common)
-  if not own_statusline then
+  if not config.own_statusline then
     set_options(win, { statusline = " %{%v:lua.require'cursord.chat'.winbar('title')%}%=%l,%c " })
   end
   set_options(win, {
@@ -154,7 +151,7 @@ function M.show(ws)
     )
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })
-    if not own_statusline then
+    if not config.own_statusline then
       set_options(below, { statusline = ' Cursor: input%=%l,%c ' })
     end
   end
@@ -344,10 +341,11 @@ end
 --- For the transcript's window bar, and for its status line.
 --- @param part? 'text'|'title'
 function M.winbar(part)
-  local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
+  local win = vim.g.statusline_winid or 0
+  local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)
   for ws, panel in pairs(panels) do
     if panel.shown and panel.shown.buf == buf then
-      return require('cursord.winbar')[part or 'text'](ws, panel.shown.session)
+      return require('cursord.winbar')[part or 'text'](ws, panel.shown.session, width)
     end
   end
   return ''

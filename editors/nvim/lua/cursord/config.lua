@@ -1,6 +1,9 @@
 --- The configuration: vim.g.cursord over the defaults.
 local M = {}
 
+--- Whether the person has a 'statusline' of their own, which shows what they want of our windows, too.
+M.own_statusline = vim.api.nvim_get_option_info2('statusline', { scope = 'global' }).was_set
+
 --- @class (exact) cursord.Config
 --- @field bin string The program, by name or path.
 --- @field autostart boolean Connect when Neovim starts, instead of at the first command.

@@ -25,6 +25,7 @@ local M = {}
 --- @field cost number milliseconds that telling the text takes
 --- @field followed? integer the state of the buffer's history since the disk was last followed
 --- @field wrote { decision: integer, state: integer }[] the decisions that changed the text, and what they made of it
+--- @field unsaved { decision: integer, state: integer }[] the same, of decisions that are in the unsaved text
 --- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
 --- @field timer? uv.uv_timer_t
 
@@ -149,6 +150,7 @@ function M.attach(buf)
     version = 0,
     cost = 0,
     wrote = {},
+    unsaved = {},
   }
   docs[buf], by_path[path] = doc, doc
   if not old then
@@ -189,6 +191,10 @@ end
 function M.written(buf)
   M.attach(buf)
   local doc = docs[buf]
+  if doc then
+    vim.list_extend(doc.wrote, doc.unsaved)
+    doc.unsaved = {}
+  end
   if doc and (doc.reviewed or not vim.b[buf].cursord_plain) then
     follow.compare(buf, doc.path)
   end
@@ -269,6 +275,17 @@ function M.wrote(ws, rel, decision)
   local doc = M.at(ws, rel)
   if doc then
     report.wrote(doc, decision)
+  end
+end
+
+--- A decision was made as an edit of a buffer. Once that is saved, going back behind it is to take the decision back.
+--- @param ws cursord.Workspace
+--- @param rel string
+--- @param decision integer
+function M.edited(ws, rel, decision)
+  local doc = M.at(ws, rel)
+  if doc then
+    table.insert(doc.unsaved, { decision = decision, state = history.state(doc.buf) })
   end
 end
 

@@ -159,7 +159,16 @@ function M.help()
     end
   end
   table.sort(lines)
-  vim.lsp.util.open_floating_preview(lines, '', { focus_id = 'cursord_keys', border = 'single' })
+  local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
+  local _, win = vim.lsp.util.open_floating_preview(lines, '', opts)
+  -- All of them are seen, wherever the cursor is.
+  local height = math.max(math.min(#lines, vim.o.lines - 5), 1)
+  api.nvim_win_set_config(win, {
+    relative = 'editor',
+    row = math.floor((vim.o.lines - height) / 2) - 1,
+    col = math.max(vim.fn.win_screenpos(0)[2] - 1, 0),
+    height = height,
+  })
 end
 
 --- @param buf integer a transcript

@@ -1,4 +1,5 @@
 --- What is above the transcript: the session's title, what is special about it, and what goes on.
+local message = require('cursord.message')
 local times = require('cursord.times')
 local turns = require('cursord.turns')
 
@@ -44,8 +45,9 @@ end
 
 --- @param ws cursord.Workspace
 --- @param id? string a session
+--- @param width? integer
 --- @return string # for 'winbar'
-function M.text(ws, id)
+function M.text(ws, id, width)
   local of = id and ws.sessions[id] or next_session(ws)
   local about = {}
   for _, text in ipairs({
@@ -60,7 +62,11 @@ function M.text(ws, id)
   }) do
     about[#about + 1] = text ~= '' and text or nil
   end
-  return (' %s  %%=%s '):format(plain(of.title), plain(table.concat(about, ' · ')))
+  -- What goes on is of more interest than all of the title.
+  local state = table.concat(about, ' · ')
+  local room = width and math.max(width - vim.api.nvim_strwidth(state) - 4, 8) or #of.title
+  local title = message.cut(of.title:gsub('%c', ' '), room)
+  return (' %s  %%<%%=%s '):format(plain(title), plain(state))
 end
 
 --- @param ws cursord.Workspace

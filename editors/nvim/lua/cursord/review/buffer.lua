@@ -265,7 +265,7 @@ local function set_options(win)
   }) do
     api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end
-  if not api.nvim_get_option_info2('statusline', { scope = 'global' }).was_set then
+  if not require('cursord.config').own_statusline then
     local title = ' Cursor: review%=%l,%c '
     api.nvim_set_option_value('statusline', title, { win = win, scope = 'local' })
   end
@@ -279,17 +279,21 @@ function M.open(ws, turn)
   local place = places.at(from, at)
   local self = review_of(ws)
   M.set_turn(self, turn)
-  local win = vim.fn.win_findbuf(self.buf)[1]
+  local win, fresh = vim.fn.win_findbuf(self.buf)[1], false
   if win and vim.list_contains(api.nvim_tabpage_list_wins(0), win) then
     api.nvim_set_current_win(win)
   else
     vim.cmd(('botright %dsplit'):format(math.max(math.floor(vim.o.lines * 0.6), 5)))
     api.nvim_win_set_buf(0, self.buf)
     set_options(0)
+    fresh = true
   end
   M.draw(self)
   local row = place and from ~= self.buf and index(self.lines)[place.id]
-  if row then
+  for i = 1, row and 0 or #self.lines do
+    row = row or self.lines[i].kind == 'hunk' and i or nil
+  end
+  if row and (place or fresh) then
     api.nvim_win_set_cursor(0, { row, 0 })
   end
 end

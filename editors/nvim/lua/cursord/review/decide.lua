@@ -25,6 +25,10 @@ local function take(verb, ws, result, isolated)
   end
   if result.edits and #result.edits > 0 then
     applied = docs.apply(ws, result.edits)
+    local decided = verb == 'accept' or verb == 'reject'
+    for _, one in ipairs(applied and decided and result.decision and result.edits or {}) do
+      docs.edited(ws, one.path, result.decision)
+    end
   end
   for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)

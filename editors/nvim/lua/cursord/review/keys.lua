@@ -176,8 +176,10 @@ end
 --- @param self cursord.Review
 local function comment(self)
   local line = here(self)
-  if line and line.hunk then
-    decide.comment(self.ws, line.hunk.id)
+  local diff = line and self.ws.diffs[line.path]
+  local hunk = line and line.hunk or diff and diff.hunks[1]
+  if hunk then
+    decide.comment(self.ws, hunk.id)
   else
     message.note('there is no hunk here')
   end

@@ -1,0 +1,53 @@
+//go:build unix
+
+package nvim
+
+import (
+	"testing"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimUndoAfterASave decides in text that is not saved, saves it, and goes back with "u": text and hunk are there again,
+// in Neovim and for the daemon.
+func TestNvimUndoAfterASave(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		for _, c := range []struct {
+			verb     string
+			isolated bool
+		}{{"reject", false}, {"accept", true}} {
+			t.Log(c.verb)
+			w := world.New(t)
+			before := world.Numbered(30, nil)
+			all := map[int]string{5: "agent 5\n", 20: "agent 20\n"}
+			after := world.Numbered(30, all)
+			w.Put("f", before)
+			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+			w.Start()
+			e := w.Opens()
+			text, decided := after, world.Numbered(30, map[int]string{20: all[20]})
+			if c.isolated {
+				e.Isolates()
+				text, decided = before, world.Numbered(30, map[int]string{5: all[5]})
+			}
+			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "f")
+			n.ex("Cursord ask do it")
+			n.agree(e, "f", text, 2)
+			n.keys("Gomine<Esc>")
+			n.untilText("f", text+"mine\n")
+			n.untilRows("f", 5, 20)
+			n.ex("5Cursord " + c.verb)
+			n.untilText("f", decided+"mine\n")
+			n.hunksOf("f", 1)
+			n.ex("write")
+			n.agree(e, "f", decided+"mine\n", 1)
+			n.keys("u")
+			n.agree(e, "f", text+"mine\n", 2)
+			n.ex("Cursord redo")
+			n.agree(e, "f", decided+"mine\n", 1)
+			n.quiet()
+			n.kill()
+		}
+	})
+}
