@@ -11,8 +11,8 @@ import (
 	"cursord/rpc"
 )
 
-const aboutComment = `# Save to reject the hunk below with this comment (in Helix :wbc). The agent
-# gets it with your next prompt. Without a comment nothing is rejected.
+const aboutComment = `# Save to reject the hunk below with this comment (in Helix :wbc). The
+# agent gets it with your next prompt. Without one nothing is rejected.
 `
 
 // rejectCommentCommand rejects a hunk with a comment: that of the argument, else one that the person writes in a file that it opens.

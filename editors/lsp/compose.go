@@ -25,11 +25,12 @@ const (
 	promptFile = "PROMPT.md"
 	// scissors separate the prompt from what is about it.
 	scissors = "# ------------------------ >8 ------------------------"
-	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is below the
-# line above is not sent either, but for its lines "file:" and "image:", which
-# say what the agent is to look at: change, remove or add some; a file named
-# @like/this above goes along, too. Lines of yours beginning with
-# "session: new" and "mode: ask" or "mode: plan" do what they say.
+	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is
+# below the line above is not sent either, but for its lines "file:" and
+# "image:", which say what the agent is to look at: change, remove or add
+# some; a file named @like/this above goes along, too. Lines of yours
+# beginning with "session: new" and "mode: ask" or "mode: plan" do what
+# they say.
 `
 )
 

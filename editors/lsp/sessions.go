@@ -63,9 +63,9 @@ const maxListed = 300
 
 const aboutSessions = `# Sessions
 
-Code actions on a line (in Helix: space a) go on with that session, ask in it,
-cancel its turn, open what was said, or delete it. A title that you change here
-is the session's once you save.
+Code actions on a line (in Helix: space a) go on with that session, ask
+in it, cancel its turn, open what was said, or delete it. A title that
+you change here is the session's once you save.
 `
 
 // listSessions opens the list of all sessions: those of the folder first, then those of others.
