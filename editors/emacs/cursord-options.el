@@ -106,9 +106,17 @@ until it is accepted.  A session stays where it is."
           (let ((session (cursord-session ws)))
             (setf (cursord-workspace-next ws)
                   (plist-put (cursord-workspace-next ws) :isolation isolation))
-            (when (and session
-                       (not (equal isolation (plist-get session :isolation))))
-              (cursord-talk-with ws nil))
+            (cond
+             ((and session
+                   (not (equal isolation (plist-get session :isolation))))
+              (cursord-talk-with ws nil)
+              (setf (cursord-workspace-before ws) session))
+             ;; Who goes back to what was is back in the session that was.
+             ((and (null session) (cursord-workspace-before ws)
+                   (equal isolation (plist-get (cursord-workspace-before ws)
+                                               :isolation)))
+              (cursord-talk-with ws (cursord-workspace-before ws))
+              (setf (cursord-workspace-before ws) nil)))
             (force-mode-line-update t)
             (cursord-say "in %s session the agent works in %s"
                          (if (cursord-workspace-current ws) "this" "the next")

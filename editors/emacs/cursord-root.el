@@ -41,6 +41,8 @@
   (current nil
            :documentation "The id of the session that is talked with; nil for a new one.")
   (chosen nil :documentation "Whether it is known which session that is.")
+  (before nil
+          :documentation "The session that was left for another isolation.")
   (next nil :documentation "What is chosen for a new session, a plist.")
   (images nil
           :documentation "Images that go with the next prompt, as contexts.")

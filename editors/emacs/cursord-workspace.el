@@ -305,6 +305,7 @@ An answer can be overtaken."
   "Talk with SESSION in WS from now on, with a new one if it is nil.
 TURN is the one that it was made for, if it is new."
   (setf (cursord-workspace-chosen ws) t
+        (cursord-workspace-before ws) nil
         (cursord-workspace-current ws) (plist-get session :id))
   (when (and session (not (cursord-session ws)))
     (puthash (plist-get session :id) session (cursord-workspace-sessions ws)))
