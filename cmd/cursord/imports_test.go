@@ -69,6 +69,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/atend",
 		"cursord/daemon/internal/git",
 		"cursord/editors/helix",
+		"cursord/rpc/conformance", // the client that is checked, and its daemon
 		"cursord/rpc/dial",
 		"cursord/rpc/remote",
 	},

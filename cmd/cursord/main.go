@@ -145,7 +145,7 @@ was cancelled.`,
 		}},
 		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
 		{"other", "Other:", []*cobra.Command{demoCommand(), manCommand(), versionCommand()}},
-		{"", "", []*cobra.Command{callCommand(), fakeAgentCommand(inject), schemaCommand(), serveCommand(inject)}},
+		{"", "", []*cobra.Command{callCommand(), checkClientCommand(), fakeAgentCommand(inject), schemaCommand(), serveCommand(inject)}},
 	} {
 		if g.id != "" {
 			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
