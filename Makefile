@@ -95,8 +95,9 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder
 	.ci/editors.sh
 
-generate: ## write rpc/schema.json from the Go types
+generate: ## write rpc/schema.json from the Go types, and the manual for Info from its source
 	$(GO) generate ./rpc
+	.ci/elisp manual
 
 bench: ## run the benchmarks; benchstat reads what they print
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...

@@ -5,13 +5,13 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -116,189 +116,48 @@ const EnvAgent = "CURSORD_AGENT"
 type setting struct {
 	key     string
 	allowed string // completes "must be …"
-	set     func(decode func(any) error) error
+	value
 }
 
 // settings returns the keys, in the order in which they are documented; setting them changes c.
 func settings(c *Config) []setting {
-	text := func(to *string, normal func(string) (string, error)) func(func(any) error) error {
-		return func(decode func(any) error) error {
-			var s string
-			err := decode(&s)
-			if err == nil {
-				*to, err = normal(s)
-			}
-			return err
-		}
-	}
-	span := func(to *time.Duration, least time.Duration) func(func(any) error) error {
-		return func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			d, err := time.ParseDuration(s)
-			if err != nil {
-				return err
-			}
-			if d < least {
-				return errors.New("too short")
-			}
-			*to = d
-			return nil
-		}
-	}
-	size := func(to func(int64), least, most int64) func(func(any) error) error {
-		return func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			n, err := parseSize(s)
-			if err != nil {
-				return err
-			}
-			if n < least || n > most {
-				return errors.New("out of range")
-			}
-			to(n)
-			return nil
-		}
-	}
-	age := func(to *time.Duration, least time.Duration) func(func(any) error) error {
-		return func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			d, err := parseAge(s)
-			if err != nil {
-				return err
-			}
-			if d != 0 && d < least {
-				return errors.New("too short")
-			}
-			*to = d
-			return nil
-		}
-	}
-	count := func(to *int, least, most int64) func(func(any) error) error {
-		return func(decode func(any) error) error {
-			var n int64
-			if err := decode(&n); err != nil {
-				return err
-			}
-			if n < least || n > most {
-				return errors.New("out of range")
-			}
-			*to = int(n)
-			return nil
-		}
-	}
-	truth := func(to *bool) func(func(any) error) error {
-		return func(decode func(any) error) error { return decode(to) }
-	}
+	agent, model := text(&c.Agent, Executable), text(&c.Model, trimmed)
+	agent.get = func() any { return c.FileAgent }
+	model.get = func() any { return cmp.Or(c.Model, "auto") }
 	return []setting{
-		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`,
-			text(&c.Agent, Executable)},
-		{"agent_env", `"daemon" or "client": whose environment agents get`, func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			if s != EnvDaemon && s != EnvClient {
-				return errors.New("unknown")
-			}
-			c.ClientEnv = s == EnvClient
-			return nil
-		}},
-		{"model", `the id of a model, such as "auto"`,
-			text(&c.Model, func(s string) (string, error) { return strings.TrimSpace(s), nil })},
+		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`, agent},
+		{"agent_env", `"daemon" or "client": whose environment agents get`, either(&c.ClientEnv, EnvClient, EnvDaemon)},
+		{"model", `the id of a model, such as "auto"`, model},
 		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},
 		{"agent_idle_timeout", `a duration of at least "1ms", such as "30m"`, span(&c.AgentIdleTimeout, time.Millisecond)},
 		{"agent_tool_timeout", `a duration of at least "1ms", such as "2h"`, span(&c.AgentToolTimeout, time.Millisecond)},
-		{"background", `"end" or "wait"`, func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			if s != "end" && s != "wait" {
-				return errors.New("neither of them")
-			}
-			c.AwaitBackground = s == "wait"
-			return nil
-		}},
+		{"background", `"end" or "wait"`, either(&c.AwaitBackground, "wait", "end")},
 		{"background_grace", `a duration of at least "1ms", such as "30s"`, span(&c.BackgroundGrace, time.Millisecond)},
 		{"parallel_turns", "a number from 1 to 64", count(&c.ParallelTurns, 1, 64)},
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
-		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(func(n int64) { c.RecapSize = int(n) }, 1<<10, 1<<20)},
-		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age, time.Hour)},
+		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(&c.RecapSize, 1<<10, 1<<20)},
+		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age)},
 		{"keep_sessions", "a number, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
-		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(func(n int64) { c.Keep.Size = n }, 0, math.MaxInt64)},
-		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(func(n int64) { c.Large.MaxBytes = int(n) }, 1<<10, atomicfile.MaxSize)},
+		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(&c.Keep.Size, 0, math.MaxInt64)},
+		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(&c.Large.MaxBytes, 1<<10, atomicfile.MaxSize)},
 		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
 		{"isolation", `"none" or "copy"`, text(&c.Isolation, CheckIsolation)},
-		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, func(decode func(any) error) error {
-			var table map[string]string
-			if err := decode(&table); err != nil {
-				return err
-			}
-			c.IsolationOf = map[string]string{}
-			for path, value := range table {
-				value, err := CheckIsolation(value)
-				if err != nil {
-					return err
-				}
-				root, err := Executable(path)
-				if err != nil || !filepath.IsAbs(root) {
-					return errors.New("not an absolute path")
-				}
-				if resolved, err := filepath.EvalSymlinks(root); err == nil {
-					root = resolved
-				}
-				c.IsolationOf[filepath.Clean(root)] = value
-			}
-			return nil
-		}},
+		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, isolations(&c.IsolationOf)},
 		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, CheckSandbox)},
 		{"auto_review", "true or false", truth(&c.AutoReview)},
-		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, pathList(&c.AddDirs)},
-		{"copy_include", `a list of names, such as [".env"]`, func(decode func(any) error) error { return decode(&c.Copy.Include) }},
+		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, list(&c.AddDirs, folders)},
+		{"copy_include", `a list of names, such as [".env"]`, list(&c.Copy.Include, anything)},
 		{"copy_files", "a number", count(&c.Copy.MaxFiles, 1, math.MaxInt32)},
-		{"copy_size", `a size such as "8GB"`, size(func(n int64) { c.Copy.MaxBytes = n }, 1, math.MaxInt64)},
+		{"copy_size", `a size such as "8GB"`, size(&c.Copy.MaxBytes, 1, math.MaxInt64)},
 		{"copies", "a number, or 0 for no limit", count(&c.Copies.Count, 0, math.MaxInt32)},
-		{"copies_size", `a size such as "50GB", or "0" for no limit`, size(func(n int64) { c.Copies.Bytes = n }, 0, math.MaxInt64)},
-		{"copies_age", `a duration of at least "1h", such as "30d", or "0" for ever`, age(&c.Copies.Age, time.Hour)},
-		{"ssh", `a list of a command and its options, such as ["ssh", "-p", "2222"]`, func(decode func(any) error) error {
-			if err := decode(&c.SSH); err != nil {
-				return err
-			}
-			if len(c.SSH) == 0 {
-				return errors.New("no command")
-			}
-			return nil
-		}},
-		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`,
-			func(decode func(any) error) error { return decode(&c.RemotePaths) }},
-		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, func(decode func(any) error) error { return decode(&c.RemoteProgram) }},
-		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`,
-			func(decode func(any) error) error {
-				var list []string
-				err := decode(&list)
-				if err == nil && len(list) > 0 {
-					list[0], err = Executable(list[0])
-				}
-				c.OnTurnEnd = list
-				return err
-			}},
-		{"log_level", `"debug", "info", "warn" or "error"`, func(decode func(any) error) error {
-			var s string
-			if err := decode(&s); err != nil {
-				return err
-			}
-			return c.setLogLevel(s)
-		}},
+		{"copies_size", `a size such as "50GB", or "0" for no limit`, size(&c.Copies.Bytes, 0, math.MaxInt64)},
+		{"copies_age", `a duration of at least "1h", such as "30d", or "0" for ever`, age(&c.Copies.Age)},
+		{"ssh", `a list of a command and its options, such as ["ssh", "-p", "2222"]`, list(&c.SSH, notEmpty)},
+		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`, list(&c.RemotePaths, anything)},
+		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, text(&c.RemoteProgram, asItIs)},
+		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, command)},
+		{"log_level", `"debug", "info", "warn" or "error"`, logLevel(&c.LogLevel)},
 	}
 }
 

@@ -26,88 +26,12 @@ func Parse(path string, data []byte) (Config, []string, error) { return parseCon
 
 // Text returns the value that holds for a key, as the file has it; false where there is no such key.
 func (c *Config) Text(key string) (string, bool) {
-	mode := func(is bool, yes, no string) string {
-		if is {
-			return yes
+	for _, s := range settings(c) {
+		if s.key == key {
+			return valueText(s.get()), true
 		}
-		return no
 	}
-	list := func(l []string) []string { return append([]string{}, l...) }
-	var v any
-	switch key {
-	case "agent":
-		v = c.FileAgent
-	case "agent_env":
-		v = mode(c.ClientEnv, EnvClient, EnvDaemon)
-	case "model":
-		v = mode(c.Model == "", "auto", c.Model)
-	case "idle_exit":
-		v = spanText(c.IdleExit)
-	case "agent_idle_timeout":
-		v = spanText(c.AgentIdleTimeout)
-	case "agent_tool_timeout":
-		v = spanText(c.AgentToolTimeout)
-	case "background":
-		v = mode(c.AwaitBackground, "wait", "end")
-	case "background_grace":
-		v = spanText(c.BackgroundGrace)
-	case "parallel_turns":
-		v = c.ParallelTurns
-	case "tell_rejections":
-		v = c.TellRejections
-	case "commit_accepts":
-		v = c.CommitAccepts
-	case "recap_size":
-		v = sizeText(int64(c.RecapSize))
-	case "keep_age":
-		v = ageText(c.Keep.Age)
-	case "keep_sessions":
-		v = c.Keep.Sessions
-	case "keep_size":
-		v = sizeText(c.Keep.Size)
-	case "large_size":
-		v = sizeText(int64(c.Large.MaxBytes))
-	case "large_lines":
-		v = c.Large.MaxLines
-	case "isolation":
-		v = c.Isolation
-	case "isolation_of":
-		v = c.IsolationOf
-		if c.IsolationOf == nil {
-			v = map[string]string{}
-		}
-	case "sandbox":
-		v = c.Sandbox
-	case "auto_review":
-		v = c.AutoReview
-	case "add_dirs":
-		v = list(c.AddDirs)
-	case "copy_include":
-		v = list(c.Copy.Include)
-	case "copy_files":
-		v = c.Copy.MaxFiles
-	case "copy_size":
-		v = sizeText(c.Copy.MaxBytes)
-	case "copies":
-		v = c.Copies.Count
-	case "copies_size":
-		v = sizeText(c.Copies.Bytes)
-	case "copies_age":
-		v = ageText(c.Copies.Age)
-	case "ssh":
-		v = list(c.SSH)
-	case "remote_paths":
-		v = list(c.RemotePaths)
-	case "remote_program":
-		v = c.RemoteProgram
-	case "on_turn_end":
-		v = list(c.OnTurnEnd)
-	case "log_level":
-		v = strings.ToLower(c.LogLevel.String())
-	default:
-		return "", false
-	}
-	return valueText(v), true
+	return "", false
 }
 
 // valueText returns a value as TOML, in one line.

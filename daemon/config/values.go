@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -48,22 +47,6 @@ func parseSize(s string) (int64, error) {
 	return 0, errors.New("unknown unit")
 }
 
-func (c *Config) setLogLevel(s string) error {
-	switch strings.ToLower(s) {
-	case "debug":
-		c.LogLevel = slog.LevelDebug
-	case "info":
-		c.LogLevel = slog.LevelInfo
-	case "warn", "warning":
-		c.LogLevel = slog.LevelWarn
-	case "error":
-		c.LogLevel = slog.LevelError
-	default:
-		return errors.New("unknown level")
-	}
-	return nil
-}
-
 // Whose environment agents get.
 const (
 	EnvDaemon = "daemon"
@@ -85,28 +68,6 @@ func CheckSandbox(s string) (string, error) {
 		return "", errors.New("unknown sandbox")
 	}
 	return s, nil
-}
-
-// pathList reads the configuration's list of absolute paths; they may be below "~".
-func pathList(to *[]string) func(func(any) error) error {
-	return func(decode func(any) error) error {
-		var list []string
-		if err := decode(&list); err != nil {
-			return err
-		}
-		if len(list) > MaxAddDirs {
-			return errors.New("too many")
-		}
-		for i, path := range list {
-			path, err := Executable(path)
-			if err != nil || !filepath.IsAbs(path) {
-				return errors.New("not an absolute path")
-			}
-			list[i] = filepath.Clean(path)
-		}
-		*to = list
-		return nil
-	}
 }
 
 // Where the agents of a session work: in the workspace, or in a copy of it.

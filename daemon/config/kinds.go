@@ -1,0 +1,201 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A value is what a setting says.
+type value struct {
+	get func() any                         // as the file has it
+	set func(decode func(any) error) error // from what decode reads of the file
+}
+
+// read returns a function that has decode read a T, and take take it.
+func read[T any](take func(T) error) func(func(any) error) error {
+	return func(decode func(any) error) error {
+		var v T
+		if err := decode(&v); err != nil {
+			return err
+		}
+		return take(v)
+	}
+}
+
+func trimmed(s string) (string, error)      { return strings.TrimSpace(s), nil }
+func asItIs(s string) (string, error)       { return s, nil }
+func anything(l []string) ([]string, error) { return l, nil }
+
+// text is a string, in the form that normal gives it.
+func text(to *string, normal func(string) (string, error)) value {
+	return value{func() any { return *to }, read(func(s string) (err error) {
+		*to, err = normal(s)
+		return err
+	})}
+}
+
+// either is one of two words.
+func either(to *bool, yes, no string) value {
+	return value{
+		func() any {
+			if *to {
+				return yes
+			}
+			return no
+		},
+		read(func(s string) error {
+			if s != yes && s != no {
+				return errors.New("neither of them")
+			}
+			*to = s == yes
+			return nil
+		}),
+	}
+}
+
+// span is a duration.
+func span(to *time.Duration, least time.Duration) value {
+	return value{func() any { return spanText(*to) }, read(func(s string) error {
+		d, err := time.ParseDuration(s)
+		if err == nil && d < least {
+			err = errors.New("too short")
+		}
+		if err == nil {
+			*to = d
+		}
+		return err
+	})}
+}
+
+// age is a duration, also in days: an hour at least, or 0.
+func age(to *time.Duration) value {
+	return value{func() any { return ageText(*to) }, read(func(s string) error {
+		d, err := parseAge(s)
+		if err == nil && d != 0 && d < time.Hour {
+			err = errors.New("too short")
+		}
+		if err == nil {
+			*to = d
+		}
+		return err
+	})}
+}
+
+// size is a number of bytes.
+func size[T int | int64](to *T, least, most int64) value {
+	return value{func() any { return sizeText(int64(*to)) }, read(func(s string) error {
+		n, err := parseSize(s)
+		if err == nil && (n < least || n > most) {
+			err = errors.New("out of range")
+		}
+		if err == nil {
+			*to = T(n)
+		}
+		return err
+	})}
+}
+
+// count is a number.
+func count(to *int, least, most int64) value {
+	return value{func() any { return *to }, read(func(n int64) error {
+		if n < least || n > most {
+			return errors.New("out of range")
+		}
+		*to = int(n)
+		return nil
+	})}
+}
+
+func truth(to *bool) value {
+	return value{func() any { return *to }, read(func(b bool) error { *to = b; return nil })}
+}
+
+// list is a list of texts, in the form that normal gives it.
+func list(to *[]string, normal func([]string) ([]string, error)) value {
+	return value{func() any { return append([]string{}, *to...) }, read(func(l []string) error {
+		l, err := normal(l)
+		if err == nil {
+			*to = l
+		}
+		return err
+	})}
+}
+
+func notEmpty(l []string) ([]string, error) {
+	if len(l) == 0 {
+		return nil, errors.New("no command")
+	}
+	return l, nil
+}
+
+// command takes a program and its arguments, or nothing.
+func command(l []string) ([]string, error) {
+	var err error
+	if len(l) > 0 {
+		l[0], err = Executable(l[0])
+	}
+	return l, err
+}
+
+// folders takes absolute paths; they may be below "~".
+func folders(l []string) ([]string, error) {
+	if len(l) > MaxAddDirs {
+		return nil, errors.New("too many")
+	}
+	for i, path := range l {
+		path, err := Executable(path)
+		if err != nil || !filepath.IsAbs(path) {
+			return nil, errors.New("not an absolute path")
+		}
+		l[i] = filepath.Clean(path)
+	}
+	return l, nil
+}
+
+// isolations is a table of isolations by workspaces.
+func isolations(to *map[string]string) value {
+	return value{
+		func() any {
+			table := map[string]string{}
+			maps.Copy(table, *to)
+			return table
+		},
+		read(func(table map[string]string) error {
+			*to = map[string]string{}
+			for path, isolation := range table {
+				isolation, err := CheckIsolation(isolation)
+				if err != nil {
+					return err
+				}
+				root, err := Executable(path)
+				if err != nil || !filepath.IsAbs(root) {
+					return errors.New("not an absolute path")
+				}
+				if resolved, err := filepath.EvalSymlinks(root); err == nil {
+					root = resolved
+				}
+				(*to)[filepath.Clean(root)] = isolation
+			}
+			return nil
+		}),
+	}
+}
+
+func logLevel(to *slog.Level) value {
+	return value{func() any { return strings.ToLower(to.String()) }, read(func(s string) error {
+		levels := map[string]slog.Level{
+			"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "warning": slog.LevelWarn, "error": slog.LevelError,
+		}
+		level, known := levels[strings.ToLower(s)]
+		if !known {
+			return fmt.Errorf("unknown level %q", s)
+		}
+		*to = level
+		return nil
+	})}
+}
