@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -207,10 +208,28 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 	return code, ended, err
 }
 
+// awaitTick returns once the file system's clock, which lags behind by some ms, has reached the present. Otherwise a command's
+// first change could bear an earlier time than its call: the call would not explain it for certain.
+func awaitTick() error {
+	for now := time.Now(); ; time.Sleep(time.Millisecond) {
+		f, err := os.CreateTemp("", "tick")
+		if err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err = errors.Join(err, f.Close(), os.Remove(f.Name())); err != nil || !info.ModTime().Before(now.Truncate(time.Millisecond)) {
+			return err
+		}
+	}
+}
+
 // exec runs a program. That it fails is part of the play; that it cannot be started is not.
 func (p *player) exec(d *directive) error {
 	if len(d.Argv) == 0 {
 		return fmt.Errorf("exec: no argv")
+	}
+	if err := awaitTick(); err != nil {
+		return err
 	}
 	cmd := exec.Command(d.Argv[0], d.Argv[1:]...)
 	cmd.Dir = p.run.dir

@@ -261,6 +261,7 @@ func (s *stream) besideShell(background bool) string {
 }
 
 func (s *stream) command(command string) *exec.Cmd {
+	_ = awaitTick() // without a folder for temporary files, the change may count as unexplained
 	cmd := exec.Command("sh", "-c", command)
 	if runtime.GOOS == "windows" {
 		cmd = exec.Command("cmd", "/c", command)

@@ -307,7 +307,7 @@ func TestShellManyChanges(t *testing.T) {
 	turn := e.Turn(nil)
 	all := len(e.Diffs())
 	require.GreaterOrEqual(t, all, 2000)
-	for _, said := range regexp.MustCompile(`(\d+) changed file\(s\) are not listed for review`).FindAllStringSubmatch(e.Notices(turn.ID), -1) {
+	for _, said := range regexp.MustCompile(`not listed for review: (\d+) changed files?;`).FindAllStringSubmatch(e.Notices(turn.ID), -1) {
 		n, err := strconv.Atoi(said[1])
 		require.NoError(t, err)
 		all += n
