@@ -22,19 +22,30 @@ func (d *Daemon) Decide(ctx context.Context, root string, dec api.Decision, repl
 }
 
 // Undo takes back the latest decision of a workspace that is not undone; if only is not 0, it does so only if that is the
-// decision's number. It waits as Decide does.
-func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, only uint64, reply func(api.Decided, error)) {
-	d.review(root, reply, func(r *review.Reviewer) { r.Undo(ctx, client, only, reply) })
+// decision's number. With asEdits, what a decision has changed by edits in a document that the client has open is changed by edits
+// again. It waits as Decide does.
+func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, only uint64, asEdits bool, reply func(api.Decided, error)) {
+	d.review(root, reply, func(r *review.Reviewer) { r.Undo(ctx, client, only, asEdits, reply) })
 }
 
-// Redo makes the latest undone decision again.
-func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, reply func(api.Decided, error)) {
-	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, reply) })
+// Redo makes the latest undone decision again; asEdits is as in Undo.
+func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, asEdits bool, reply func(api.Decided, error)) {
+	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, asEdits, reply) })
 }
 
 // Merge returns the edits that bring the disk's changes in other lines into a client's unsaved text.
 func (d *Daemon) Merge(ctx context.Context, client api.ClientID, root, path string, reply func(api.Decided, error)) {
 	d.review(root, reply, func(r *review.Reviewer) { r.Merge(ctx, client, path, reply) })
+}
+
+// Places returns where the texts that a client has open of a path have its hunks.
+func (d *Daemon) Places(client api.ClientID, root, path string) ([]api.PlacedDocument, error) {
+	w, err := d.workspace(root)
+	if err != nil {
+		return nil, err
+	}
+	defer w.release()
+	return w.review.Places(client, path)
 }
 
 // review calls do with the reviewer of a workspace, for a request that may write files.

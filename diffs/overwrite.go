@@ -15,11 +15,22 @@ func (r *Review) Places() []Place {
 	if r.whole != nil || !r.is {
 		return nil
 	}
-	var places []Place
+	return r.placesBy(func(a atom) bool { return a.del == 0 })
+}
+
+// OldPlaces is Places for the baseline.
+func (r *Review) OldPlaces() []Place {
+	if r.whole != nil || !r.was {
+		return nil
+	}
+	return r.placesBy(func(a atom) bool { return a.ins == 0 })
+}
+
+func (r *Review) placesBy(there func(atom) bool) (places []Place) {
 	at, line := 0, 0
 	count := func(to int) int {
 		for ; at < to; at++ {
-			if r.atoms[at].del == 0 {
+			if there(r.atoms[at]) {
 				line++
 			}
 		}

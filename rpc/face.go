@@ -68,6 +68,7 @@ func (f *face) table() table {
 			"diff/undo":             decision(f.undo),
 			"diff/redo":             decision(f.redo),
 			"diff/merge":            decision(f.merge),
+			"diff/place":            review(f.place),
 			"diff/comment":          review(f.comment),
 			"diff/dismiss":          review(f.dismiss),
 			"agent/status":          slow(f.agentStatus),

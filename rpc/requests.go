@@ -101,8 +101,14 @@ func (c *Client) DiffMerge(ctx context.Context, p MergeParams) (result UndoResul
 	return result, err
 }
 
+// DiffPlace makes the request diff/place, as PROTOCOL.md describes it.
+func (c *Client) DiffPlace(ctx context.Context, p MergeParams) (result PlaceResult, err error) {
+	err = c.Call(ctx, "diff/place", p, &result)
+	return result, err
+}
+
 // DiffRedo makes the request diff/redo, as PROTOCOL.md describes it.
-func (c *Client) DiffRedo(ctx context.Context, p WorkspaceParams) (result UndoResult, err error) {
+func (c *Client) DiffRedo(ctx context.Context, p RedoParams) (result UndoResult, err error) {
 	err = c.Call(ctx, "diff/redo", p, &result)
 	return result, err
 }

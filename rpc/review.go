@@ -27,6 +27,7 @@ func (f *face) reject(ctx context.Context, p *DecideParams, reply func(api.Decid
 func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(api.Decided, error)) {
 	decision := api.Decision{
 		Client: f.client, Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both,
+		AsEdits: p.AsEdits,
 	}
 	if p.Hunks != nil {
 		decision.Hunks = *p.Hunks
@@ -38,11 +39,11 @@ func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply f
 }
 
 func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, error)) {
-	f.d.Undo(ctx, f.client, p.Workspace, p.Decision, stepped(reply))
+	f.d.Undo(ctx, f.client, p.Workspace, p.Decision, p.AsEdits, stepped(reply))
 }
 
-func (f *face) redo(ctx context.Context, p *WorkspaceParams, reply func(UndoResult, error)) {
-	f.d.Redo(ctx, f.client, p.Workspace, stepped(reply))
+func (f *face) redo(ctx context.Context, p *RedoParams, reply func(UndoResult, error)) {
+	f.d.Redo(ctx, f.client, p.Workspace, p.AsEdits, stepped(reply))
 }
 
 func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult, error)) {
@@ -51,6 +52,14 @@ func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult,
 		return
 	}
 	f.d.Merge(ctx, f.client, p.Workspace, p.Path, stepped(reply))
+}
+
+func (f *face) place(_ context.Context, p *MergeParams) (PlaceResult, error) {
+	if p.Path == "" {
+		return PlaceResult{}, invalid("path", "must not be empty")
+	}
+	list, err := f.d.Places(f.client, p.Workspace, p.Path)
+	return PlaceResult{nonNil(list)}, err
 }
 
 func stepped(reply func(UndoResult, error)) func(api.Decided, error) {

@@ -102,6 +102,7 @@ type Decision struct {
 	Lines   *LineRange // with a single hunk: only these of its changed lines
 	Comment string     // for the agent's next prompt
 	Both    bool       // of an accept of conflicts: the person's lines stay in front of the agent's
+	AsEdits bool       // what Client has open is changed by edits, also if it is saved
 }
 
 // A LineRange counts a hunk's changed lines from 0, the end exclusive.
@@ -128,7 +129,7 @@ type Skipped struct {
 	Message string `json:"message,omitempty"` // what is wrong and what to do, where the kind does not say it
 }
 
-// DocumentEdits are changes to a document that the client holds unsaved, for the version they name.
+// DocumentEdits are changes to a document that the client holds unsaved, or is to hold so, for the version they name.
 type DocumentEdits struct {
 	Path    string     `json:"path"`
 	Version int        `json:"version"`
@@ -243,3 +244,28 @@ func LevelName(level slog.Level) string {
 	}
 	return "debug"
 }
+
+// A PlacedDocument says where the text of a document, as a client has it, has the hunks of a file.
+type PlacedDocument struct {
+	Path    string       `json:"path"` // relative to the workspace
+	Version int          `json:"version"`
+	Hunks   []PlacedHunk `json:"hunks"` // those of text
+}
+
+// A PlacedHunk is where a text has a hunk: lines, that end in LF, counted from 0, To exclusive.
+type PlacedHunk struct {
+	ID   string `json:"id"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Side Side   `json:"side"`
+}
+
+// A Side says which lines of a hunk a text has.
+type Side string
+
+// The sides.
+const (
+	OldSide   Side = "old"     // the text is as it was before the change
+	NewSide   Side = "new"     // the text has the change
+	OtherSide Side = "neither" // somebody has made something else of it
+)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"cursord/rpc"
 	"cursord/sessions"
 )
 
@@ -24,12 +23,6 @@ type codeActionParams struct {
 		Only        []string        `json:"only,omitempty"`
 		TriggerKind int             `json:"triggerKind,omitempty"`
 	} `json:"context,omitempty"`
-}
-
-// actionData is what an action keeps for being resolved.
-type actionData struct {
-	Workspace string   `json:"workspace"`
-	Accept    []string `json:"accept"` // hunks
 }
 
 // codeActions returns the menu; of a folder that is just being asked about, once that is known.
@@ -76,10 +69,7 @@ func (s *Server) menu(p *codeActionParams) []any {
 				a.IsPreferred = false
 			}
 			list = append(list, a)
-		case a.Command != nil: // an editor that knows commands alone has the server make the edit
-			if a.Edit != nil {
-				a.Command.Command = commandAccept
-			}
+		case a.Command != nil:
 			list = append(list, a.Command)
 		}
 	}
@@ -113,7 +103,7 @@ func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeA
 		if p.hunk.MaybeYours() {
 			name += ", which may be yours"
 		}
-		accept := s.acceptAction(w, "Accept "+name, kindQuickFix, []*sessions.Hunk{p.hunk})
+		accept := acceptAction(w, "Accept "+name, kindQuickFix, []*sessions.Hunk{p.hunk})
 		accept.Diagnostics, accept.IsPreferred = list, i == 0
 		reject := codeAction{
 			Title: "Reject " + name, Kind: kindQuickFix, Diagnostics: list,
@@ -157,18 +147,13 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []co
 		t.Counted = s.count(w, ids)
 		actions = append(actions, codeAction{Title: title, Kind: kindSource + ".cursord", Command: commandOf(title, command, t)})
 	}
-	var of []*sessions.Hunk
-	for _, p := range s.place(w, diff) {
-		if !p.isDone() {
-			of = append(of, p.hunk)
-		}
-	}
+	of := pointers(diff.Hunks)
 	if len(of) > 1 {
 		title := fmt.Sprintf("all %d hunks of %s", len(of), diff.Path)
-		actions = append(actions, s.acceptAction(w, "Accept "+title, kindSource+".cursord", of))
+		actions = append(actions, acceptAction(w, "Accept "+title, kindSource+".cursord", of))
 		reject(title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}, ids(of), len(diff.MaybeYours()))
 	}
-	if all, files := s.left(w); files > 1 {
+	if all, files := w.left(); files > 1 {
 		yours := 0
 		for _, d := range w.diffs {
 			yours += len(d.MaybeYours())
@@ -220,19 +205,9 @@ func undecidable(p *placed) string {
 	return ""
 }
 
-// acceptAction returns the action that accepts hunks. What the agent made apart from files that the editor has open is an
-// edit of these; the command then tells of it. All else the daemon does.
-func (s *Server) acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) codeAction {
-	a := codeAction{Title: title, Kind: kind}
-	t := target{Workspace: w.path, Hunks: ids(hunks)}
-	a.Data = actionData{Workspace: w.path, Accept: t.Hunks}
-	if edit, rest := s.acceptEdit(w, t.Hunks); edit != nil && len(rest) == 0 {
-		a.Edit = edit
-		a.Command = commandOf(title, commandAccepted, t)
-		return a
-	}
-	a.Command = commandOf(title, commandAccept, t)
-	return a
+// acceptAction returns the action that accepts hunks.
+func acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) codeAction {
+	return codeAction{Title: title, Kind: kind, Command: commandOf(title, commandAccept, target{Workspace: w.path, Hunks: ids(hunks)})}
 }
 
 func ids(hunks []*sessions.Hunk) (list []string) {
@@ -240,28 +215,6 @@ func ids(hunks []*sessions.Hunk) (list []string) {
 		list = append(list, h.ID)
 	}
 	return list
-}
-
-// resolveAction brings an action's edit up to date.
-func (s *Server) resolveAction(params json.RawMessage) (any, error) {
-	var a map[string]json.RawMessage
-	var data actionData
-	if json.Unmarshal(params, &a) != nil || a == nil {
-		return nil, invalidParams("params", "must be an object")
-	}
-	if a["data"] == nil || json.Unmarshal(a["data"], &data) != nil || a["edit"] == nil {
-		return a, nil
-	}
-	w := s.folderAt(data.Workspace)
-	if w == nil {
-		return nil, &rpc.Error{Code: codeContentModified, Message: data.Workspace + " is not open any more"}
-	}
-	edit, rest := s.acceptEdit(w, data.Accept)
-	if edit == nil || len(rest) > 0 {
-		return nil, &rpc.Error{Code: codeContentModified, Message: "the hunk has changed: ask for the actions again"}
-	}
-	a["edit"] = encoded(edit)
-	return a, nil
 }
 
 // diagnosticActions offers to have the agent look at what others report.

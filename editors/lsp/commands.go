@@ -20,7 +20,6 @@ const (
 	commandAcceptBoth = "cursord.acceptBoth"
 	commandAcceptFile = "cursord.acceptFile"
 	commandAcceptAll  = "cursord.acceptAll"
-	commandAccepted   = "cursord.accepted"
 	commandReject     = "cursord.reject"
 	commandRejectFile = "cursord.rejectFile"
 	commandRejectAll  = "cursord.rejectAll"
@@ -77,7 +76,6 @@ func init() {
 		commandAcceptBoth: (*Server).acceptBothCommand,
 		commandAcceptFile: deciding(true, inFile),
 		commandAcceptAll:  deciding(true, everywhere),
-		commandAccepted:   (*Server).acceptedCommand,
 		commandReject:     (*Server).rejectCommand,
 		commandRejectFile: rejectingSeveral(inFile),
 		commandRejectAll:  rejectingSeveral(everywhere),
@@ -234,7 +232,7 @@ func rejectingSeveral(choose chooser) commander {
 			s.show(levelWarning, "cursord: rejected nothing; %s", left)
 			return nil, nil
 		}
-		s.decideThere(w, false, rest, left, true)
+		s.decideThere(w, false, rest, left)
 		return nil, nil
 	}
 }
@@ -295,7 +293,7 @@ func (s *Server) statusCommand(t *target) (any, error) {
 	if one := w.sessions[session]; one != nil {
 		title = "session " + cut(one.Title, 60)
 	}
-	hunks, _ := s.left(w)
+	hunks, _ := w.left()
 	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, number(len(w.running), "turn"), number(len(hunks), "hunk"))
 	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
 }

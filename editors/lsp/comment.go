@@ -87,7 +87,8 @@ func (s *Server) sendComment(d *draft, text string) {
 
 // rejectWith has the daemon reject hunks, and tell the agent why with the next prompt.
 func (s *Server) rejectWith(w *workspace, chosen []string, comment string) {
-	s.flushAll()
-	call(s, "diff/reject", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Comment: comment},
-		s.whenDecided(w, "kept your comment for the next prompt, and rejected", ""))
+	s.inTurn(w, func(done func()) {
+		decisionCall(s, w, "diff/reject", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Comment: comment},
+			s.whenDecided(w, "kept your comment for the next prompt, and rejected", "", chosen, done))
+	})
 }

@@ -95,9 +95,7 @@ func (s *Server) comparisonOf(w *workspace, d *sessions.Diff) *comparison {
 	}
 	list := s.place(w, d)
 	before, after := bothSides(base, list, func(p *placed, line int) {
-		if !p.isDone() {
-			c.Lenses = append(c.Lenses, lensesOf(w, p, line)...)
-		}
+		c.Lenses = append(c.Lenses, lensesOf(w, p, line)...)
 	})
 	if base == nil || before != withoutMark(base.s) {
 		c.Before = &before
@@ -155,7 +153,7 @@ func bothSides(base *text, list []placed, at func(p *placed, line int)) (before,
 		}
 		copyTo(from)
 		at(p, line)
-		if p.side == neither || p.isDone() || from < next {
+		if p.side == neither || from < next {
 			continue
 		}
 		here := base.s[base.lineStart(from):base.lineStart(to)]
@@ -199,7 +197,7 @@ func (s *Server) tellStatus(w *workspace) {
 	s.after(refreshPause, func() {
 		w.telling = false
 		if !w.closed {
-			hunks, files := s.left(w)
+			hunks, files := w.left()
 			s.tell("status "+w.path, "cursord/status", status{Workspace: w.path, Running: len(w.running), Files: files, Hunks: len(hunks)})
 		}
 	})

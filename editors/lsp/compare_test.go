@@ -29,8 +29,6 @@ func TestBothSides(t *testing.T) {
 			"a\nb\nc\n", "a\nB\nc\n", []int{1}},
 		{"in a copy", "a\nb\nc\n", "modified", []placed{{hunk: ref(hunk(1, " a", "-b", "+B", "+B2", " c")), side: oldSide, from: 1, to: 2}},
 			"a\nb\nc\n", "a\nB\nB2\nc\n", []int{1}},
-		{"in a copy and taken over", "a\nB\nc\n", "modified",
-			[]placed{{hunk: isolated(hunk(1, " a", "-b", "+B", " c")), side: newSide, from: 1, to: 2}}, "a\nB\nc\n", "a\nB\nc\n", []int{1}},
 		{"two of each, out of order", "a\nB\nc\nd\n", "modified", []placed{
 			{hunk: ref(hunk(3, " c", "-d", "+D")), side: oldSide, from: 3, to: 4},
 			{hunk: ref(hunk(1, " a", "-b", "+B", " c")), side: newSide, from: 1, to: 2},
@@ -88,11 +86,6 @@ func TestBothSidesOfManyHunks(t *testing.T) {
 }
 
 func ref(h sessions.Hunk) *sessions.Hunk { return &h }
-
-func isolated(h sessions.Hunk) *sessions.Hunk {
-	h.Isolated = true
-	return &h
-}
 
 func created(lines ...string) *sessions.Hunk {
 	return &sessions.Hunk{ID: "h", Kind: "file", Lines: lines}

@@ -14,35 +14,19 @@ import (
 // lookAgain is after how long it is looked whether the editor has loaded what was written under it.
 const lookAgain = time.Second
 
-// decide accepts or rejects hunks: in documents that the editor has open by an edit where the agent's change is apart from
-// them, and else by the daemon.
+// answerPatience is how long a decision waits for the editor to make the edits of the one before.
+const answerPatience = 10 * time.Second
+
+// decide has the daemon accept or reject hunks. An accept of what is apart from files that the editor has open changes these.
 func (s *Server) decide(w *workspace, accept bool, chosen []string) {
-	rest, left := chosen, ""
+	left := ""
 	if accept && len(chosen) > 1 {
 		if chosen, left = w.withoutConflicts(chosen); len(chosen) == 0 {
 			s.show(levelWarning, "cursord: accepted nothing; %s", left)
 			return
 		}
-		rest = chosen
 	}
-	if accept && s.client.applyEdit {
-		var edit *workspaceEdit
-		edit, rest = s.acceptEdit(w, chosen)
-		if edit != nil {
-			edited := slices.DeleteFunc(slices.Clone(chosen), func(id string) bool { return slices.Contains(rest, id) })
-			s.apply("accept", edit, func(failure string) {
-				if failure != "" {
-					s.show(levelWarning, "cursord: not accepted: %s", failure)
-					return
-				}
-				s.accepted(w, edited)
-			})
-		}
-	}
-	if len(rest) == 0 {
-		return
-	}
-	s.decideThere(w, accept, rest, left, true)
+	s.decideThere(w, accept, chosen, left)
 }
 
 // withoutConflicts returns those of chosen hunks that do not conflict with what a person has not saved, and says how many do.
@@ -83,8 +67,9 @@ func (s *Server) acceptBothCommand(t *target) (any, error) {
 	if err != nil {
 		return nil, s.shown(err)
 	}
-	s.flushAll()
-	call(s, "diff/accept", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Both: true}, s.whenDecided(w, "accepted", ""))
+	s.inTurn(w, func(done func()) {
+		decisionCall(s, w, "diff/accept", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Both: true}, s.whenDecided(w, "accepted", "", chosen, done))
+	})
 	return nil, nil
 }
 
@@ -124,15 +109,22 @@ func firstChanged(h *sessions.Hunk) int {
 	return max(h.NewStart+max(context, 0), 1)
 }
 
-// decideThere has the daemon decide. What was left is said with what was done. With again it is tried once more without the hunks that are not there any more: of
-// many that were shown, some may just have been decided, or have become others.
-func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left string, again bool) {
+// decideThere has the daemon decide. What was left is said with what was done. It is tried once more without the hunks that are not there
+// any more: of many that were shown, some may just have been decided, or have become others.
+func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left string) {
 	method, verb := "diff/reject", "rejected"
 	if accept {
 		method, verb = "diff/accept", "accepted"
 	}
-	call(s, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen}, func(done api.Decided, err error) {
-		if kindOf(err) == "notFound" && again && len(chosen) > 1 {
+	s.inTurn(w, func(done func()) {
+		ask := func(chosen []string, then func(api.Decided, error)) {
+			decisionCall(s, w, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen, AsEdits: accept && s.client.applyEdit}, then)
+		}
+		ask(chosen, func(decided api.Decided, err error) {
+			if kindOf(err) != "notFound" || len(chosen) < 2 {
+				s.whenDecided(w, verb, left, chosen, done)(decided, err)
+				return
+			}
 			call(s, "diff/list", rpc.DiffParams{Workspace: w.path}, func(list rpc.DiffList, listErr error) {
 				var present []string
 				for _, d := range list.Diffs {
@@ -144,62 +136,47 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 				}
 				if listErr != nil || len(present) == 0 {
 					s.complain(err)
+					done()
 					return
 				}
-				s.decideThere(w, accept, present, left, false)
+				ask(present, s.whenDecided(w, verb, left, present, done))
 			})
-			return
-		}
-		s.whenDecided(w, verb, left)(done, err)
+		})
 	})
 }
 
-// whenDecided returns what says how a decision of the daemon's went, and makes its edits.
-func (s *Server) whenDecided(w *workspace, verb, left string) func(api.Decided, error) {
-	return func(done api.Decided, err error) {
+// whenDecided returns what makes the edits of a decision of the daemon's, says how it went, and calls done.
+func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, done func()) func(api.Decided, error) {
+	return func(decided api.Decided, err error) {
 		if err != nil {
 			s.complain(err)
+			done()
 			return
 		}
-		w.decided(nil)
-		s.applyEdits(w, done.Edits, func(failure string) {
+		all := w.editedAll(chosen, decided.Edits)
+		s.applyEdits(w, decided.Edits, func(failure string) {
+			defer done()
 			if failure != "" {
 				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", verb, failure)
 				return
 			}
-			message := fmt.Sprintf("cursord: %s %s", verb, number(done.Applied, "hunk"))
+			message := fmt.Sprintf("cursord: %s %s", verb, number(decided.Applied, "hunk"))
+			switch {
+			case len(decided.Edits) == 0 || verb != "accepted":
+			case all:
+				message += " in your buffers – save to write" + s.client.toSave()
+			default:
+				message += ", some in your buffers – save to write" + s.client.toSave()
+			}
 			if left != "" {
 				s.show(levelWarning, "%s; %s", message, left)
 			} else {
 				s.show(levelInfo, "%s", message)
 			}
+			s.followMoves(w, decided.Diffs)
 			s.hintStale(w)
 		})
 	}
-}
-
-// acceptedCommand comes behind an edit that accepted hunks.
-func (s *Server) acceptedCommand(t *target) (any, error) {
-	w, err := s.folderOf(t)
-	if err != nil {
-		return nil, err
-	}
-	s.accepted(w, t.Hunks)
-	return nil, nil
-}
-
-// accepted tells of hunks that were accepted by an edit.
-func (s *Server) accepted(w *workspace, ids []string) {
-	var made []acceptance
-	for _, id := range ids {
-		if one, ok := w.offered[id]; ok {
-			made = append(made, one)
-		}
-	}
-	if len(made) > 0 {
-		w.decided(made)
-	}
-	s.show(levelInfo, "cursord: accepted %s in your buffers – save to write%s", number(len(ids), "hunk"), s.client.toSave())
 }
 
 // hintStale says, in a moment, which open files the editor shows as they were before somebody wrote them.

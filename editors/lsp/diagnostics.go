@@ -26,7 +26,7 @@ func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
 	return uris
 }
 
-// placedAt returns the hunks that are shown at a URI, but for those that the editor's text has already. In the list they are all.
+// placedAt returns the hunks that are shown at a URI. In the list they are all.
 func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 	if uri == s.reviewURI(w) {
 		return s.placedInReview(w)
@@ -37,7 +37,7 @@ func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 	}
 	for _, d := range w.diffsOf(file) {
 		for _, p := range s.place(w, d) {
-			if p.uri == uri && !p.isDone() {
+			if p.uri == uri {
 				all = append(all, p)
 			}
 		}

@@ -28,6 +28,12 @@ type document struct {
 	merging bool // what its file has come to hold is on its way into it
 	waiting *time.Timer
 	listing bool // its hunks are about to be listed anew
+
+	places     map[string]map[string]mark // of hunks, by the path of their diff and by id
+	since      []typed                    // what was typed since the version of which the daemon has said places
+	placing    bool                       // it is asked
+	placeAgain bool                       // and is to be asked again
+	arrives    func()                     // waits for the change that edits make
 }
 
 type didOpenParams struct {
@@ -80,8 +86,11 @@ func (s *Server) didChange(p *didChangeParams) {
 	}
 	for _, c := range p.ContentChanges {
 		if c.Range == nil {
-			d.text = newText(c.Text)
+			now := newText(c.Text)
+			d.typed(d.text.replacedLines(now))
+			d.text = now
 		} else {
+			d.typed(d.text.typedLines(*c.Range, s.client.encoding, c.Text))
 			d.text = d.text.edit(*c.Range, s.client.encoding, c.Text)
 		}
 	}
@@ -91,6 +100,10 @@ func (s *Server) didChange(p *didChangeParams) {
 	s.touch(d, nil)
 	s.tellSoon(d)
 	s.republishSoon(d)
+	if then := d.arrives; then != nil {
+		d.arrives = nil
+		then()
+	}
 }
 
 type didSaveParams struct {
@@ -104,7 +117,9 @@ func (s *Server) didSave(p *didSaveParams) {
 		return
 	}
 	if p.Text != nil && *p.Text != d.text.s {
-		d.text = newText(*p.Text)
+		now := newText(*p.Text)
+		d.typed(d.text.replacedLines(now))
+		d.text = now
 	}
 	d.saved = d.text.s
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
@@ -113,6 +128,7 @@ func (s *Server) didSave(p *didSaveParams) {
 	s.flush(d)
 	if d.sent {
 		s.notifyDaemon("document/didSave", rpc.DidSaveParams{URI: d.uri, Version: &d.version})
+		s.askPlacesIn(d)
 	}
 	s.republish(d)
 }
@@ -160,6 +176,16 @@ func (s *Server) tellDaemon(d *document) {
 	}
 	d.sent, d.unsent = true, false
 	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.s})
+	s.askPlacesIn(d)
+}
+
+// askPlacesIn asks the daemon where a document has hunks, once it has been told the text.
+func (s *Server) askPlacesIn(d *document) {
+	for _, diff := range d.workspace.diffs {
+		if diff.Path == d.path || diff.OldPath == d.path {
+			s.askPlaces(d.workspace, diff)
+		}
+	}
 }
 
 // tellSoon tells the daemon of a document's latest text, in a moment.
@@ -189,6 +215,7 @@ func (s *Server) flush(d *document) {
 	}
 	d.unsent = false
 	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.s})
+	s.askPlacesIn(d)
 }
 
 // flushAll has the daemon know what the editor has, before it is asked for something that depends on it.

@@ -24,7 +24,6 @@ type client struct {
 	literalActions  bool
 	disabledActions bool
 	preferred       bool
-	resolves        bool
 	lenses          bool
 	refreshesLenses bool
 	hints           bool
@@ -87,10 +86,6 @@ type capabilities struct {
 			CodeActionLiteralSupport *struct{}
 			DisabledSupport          bool
 			IsPreferredSupport       bool
-			DataSupport              bool
-			ResolveSupport           struct {
-				Properties []string
-			}
 		}
 		Completion *struct{ DynamicRegistration bool }
 		CodeLens   *struct{}
@@ -162,7 +157,6 @@ func clientOf(c *capabilities) client {
 		literalActions:  doc.CodeAction.CodeActionLiteralSupport != nil,
 		disabledActions: doc.CodeAction.DisabledSupport,
 		preferred:       doc.CodeAction.IsPreferredSupport,
-		resolves:        doc.CodeAction.DataSupport && slices.Contains(doc.CodeAction.ResolveSupport.Properties, "edit"),
 		lenses:          doc.CodeLens != nil,
 		refreshesLenses: ws.CodeLens.RefreshSupport,
 		hints:           doc.InlayHint != nil,
@@ -194,7 +188,7 @@ func (c *client) answer(version string) any {
 		TextDocumentSync: syncOptions{OpenClose: true, Change: syncIncremental, Save: saveOptions{IncludeText: true}},
 		HoverProvider:    true,
 		CodeActionProvider: codeActionOptions{
-			CodeActionKinds: []string{kindQuickFix, kindSource}, ResolveProvider: c.resolves,
+			CodeActionKinds: []string{kindQuickFix, kindSource},
 		},
 		ExecuteCommandProvider: executeOptions{Commands: commandNames()},
 		Workspace:              workspaceOptions{WorkspaceFolders: foldersOptions{Supported: true, ChangeNotifications: true}},

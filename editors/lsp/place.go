@@ -2,9 +2,14 @@ package lsp
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
+	"sort"
 	"strings"
 
+	"cursord/daemon/api"
+	"cursord/rpc"
 	"cursord/sessions"
 )
 
@@ -78,40 +83,8 @@ func sides(h *sessions.Hunk) (old, now block) {
 // changed returns the lines of a block that are no context.
 func (b block) changed() []string { return b.lines[b.before : len(b.lines)-b.tail] }
 
-// searchLimit bounds how many lines away from its place a hunk is looked for.
-const searchLimit = 5000
-
-// find returns the line nearest to near from which on t has the block; -1 if none is.
-func (b block) find(t *text, near, limit int) int {
-	last := t.count() - len(b.lines)
-	near = max(near, 0)
-	for away := 0; away <= limit; away++ {
-		if near-away < 0 && near+away > last {
-			return -1
-		}
-		if at := near + away; at <= last && b.isAt(t, at) {
-			return at
-		}
-		if at := near - away; away > 0 && at >= 0 && at <= last && b.isAt(t, at) {
-			return at
-		}
-	}
-	return -1
-}
-
-func (b block) isAt(t *text, at int) bool {
-	for i, line := range b.lines {
-		if t.line(at+i) != line {
-			return false
-		}
-	}
-	return true
-}
-
-// place finds a file's hunks in the document that an editor has of it, or, where it has none, on disk as the daemon says.
-// A hunk is where its lines are, whatever was decided: the text says what has become of it.
+// place returns where a file's hunks are in the document that an editor has of it, as the daemon has said; where it has none, on disk.
 func (s *Server) place(w *workspace, d *sessions.Diff) (all []placed) {
-	oldShift, newShift := 0, 0
 	for i := range d.Hunks {
 		h := &d.Hunks[i]
 		file := d.Path
@@ -126,42 +99,145 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []placed) {
 			continue
 		}
 		old, now := sides(h)
-		oldAt, newAt := start(h.OldStart, h.OldLines), start(h.NewStart, h.NewLines)
-		if doc == nil {
-			p.side, p.from, p.to = newSide, newAt+now.before, newAt+len(now.lines)-now.tail
-			if h.Elsewhere() {
-				p.side, p.from, p.to = oldSide, oldAt+old.before, oldAt+len(old.lines)-old.tail
-			}
-			all = append(all, p)
-			continue
-		}
-		p.text = doc.text
-		order := []struct {
-			side  side
-			block block
-			near  int
-			shift *int
-		}{{newSide, now, newAt, &newShift}, {oldSide, old, oldAt, &oldShift}}
+		p.side, p.from, p.to = newSide, start(h.NewStart, h.NewLines)+now.before, start(h.NewStart, h.NewLines)+len(now.lines)-now.tail
 		if h.Elsewhere() {
-			order[0], order[1] = order[1], order[0]
+			p.side, p.from, p.to = oldSide, start(h.OldStart, h.OldLines)+old.before, start(h.OldStart, h.OldLines)+len(old.lines)-old.tail
 		}
-	search:
-		for _, limit := range []int{0, searchLimit} {
-			for _, o := range order {
-				if at := o.block.find(doc.text, o.near+*o.shift, limit); at >= 0 {
-					*o.shift = at - o.near
-					p.side, p.from, p.to = o.side, at+o.block.before, at+len(o.block.lines)-o.block.tail
-					break search
-				}
+		if doc != nil {
+			p.text = doc.text
+			if at, said := doc.places[d.Path][h.ID]; said {
+				p.side, p.from, p.to = at.side, at.from, at.to
 			}
-		}
-		if p.side == neither {
-			p.from = min(order[0].near+*order[0].shift+order[0].block.before, max(doc.text.count()-1, 0))
-			p.to = p.from
+			p.from = min(p.from, doc.text.count())
+			p.to = max(p.from, min(p.to, doc.text.count()))
 		}
 		all = append(all, p)
 	}
 	return all
+}
+
+// A mark is where a document has a hunk. It moves with what is typed, until the daemon says it anew.
+type mark struct {
+	side     side
+	from, to int
+}
+
+// A typed is what was typed in one step: other lines in the place of some, since the daemon was told a version.
+type typed struct {
+	version  int // that has it
+	from, to int
+	lines    int
+}
+
+// moved returns a mark behind what was typed. Lines that were changed in it belong to it.
+func (m mark) moved(t typed) mark {
+	grown := t.lines - (t.to - t.from)
+	switch {
+	case t.from < m.to && m.from < t.to:
+		m.from, m.to = min(m.from, t.from), max(m.to, t.to)+grown
+	case t.to <= m.from:
+		m.from, m.to = m.from+grown, m.to+grown
+	}
+	return m
+}
+
+// typedLines says what becomes of a text's lines when a part of it is replaced.
+func (t *text) typedLines(r Range, e encoding, now string) (at typed) {
+	from := t.offset(r.Start, e)
+	to := max(from, t.offset(r.End, e))
+	at.from, at.lines = t.lineOf(from), strings.Count(now, "\n")
+	at.to = t.lineOf(to)
+	if t.lineStart(at.from) == from && t.lineStart(at.to) == to && (now == "" || strings.HasSuffix(now, "\n")) {
+		return at
+	}
+	at.to, at.lines = at.to+1, at.lines+1
+	return at
+}
+
+// lineOf returns git's line that a byte is in.
+func (t *text) lineOf(offset int) int { return sort.SearchInts(t.lines, offset+1) - 1 }
+
+// replacedLines says what becomes of a text's lines when it becomes another.
+func (t *text) replacedLines(now *text) typed {
+	head, most := 0, min(t.count(), now.count())
+	for head < most && t.line(head) == now.line(head) {
+		head++
+	}
+	tail := 0
+	for tail < most-head && t.line(t.count()-1-tail) == now.line(now.count()-1-tail) {
+		tail++
+	}
+	return typed{from: head, to: t.count() - tail, lines: now.count() - tail - head}
+}
+
+// typed takes in what was typed in a document, which has the version that came of it.
+func (d *document) typed(t typed) {
+	t.version = d.version
+	d.since = append(d.since, t)
+	for _, of := range d.places {
+		for id, m := range of {
+			of[id] = m.moved(t)
+		}
+	}
+}
+
+// askPlaces asks the daemon where documents have the hunks of a file, and shows that.
+func (s *Server) askPlaces(w *workspace, d *sessions.Diff) {
+	doc := s.docAt(w, d.Path)
+	if doc == nil && d.OldPath != "" {
+		doc = s.docAt(w, d.OldPath)
+	}
+	if doc == nil || s.daemon == nil {
+		return
+	}
+	if doc.placing {
+		doc.placeAgain = true
+		return
+	}
+	doc.placing, doc.placeAgain = true, false
+	call(s, "diff/place", rpc.MergeParams{Workspace: w.path, Path: d.Path}, func(said rpc.PlaceResult, err error) {
+		doc.placing = false
+		if err == nil && !w.closed {
+			s.placesSaid(w, d.Path, said.Documents)
+		}
+		if now := w.diffs[d.Path]; now != nil && doc.placeAgain && s.docs[doc.uri] == doc {
+			s.askPlaces(w, now)
+		}
+	})
+}
+
+// placesSaid takes in where documents have the hunks of a file.
+func (s *Server) placesSaid(w *workspace, path string, documents []api.PlacedDocument) {
+	for _, one := range documents {
+		doc := s.docAt(w, one.Path)
+		if doc == nil || one.Version > doc.version {
+			continue
+		}
+		doc.since = slices.DeleteFunc(doc.since, func(t typed) bool { return t.version <= one.Version })
+		of := map[string]mark{}
+		for _, h := range one.Hunks {
+			m := mark{neither, h.From, h.To}
+			switch h.Side {
+			case api.OldSide:
+				m.side = oldSide
+			case api.NewSide:
+				m.side = newSide
+			}
+			for _, t := range doc.since {
+				m = m.moved(t)
+			}
+			of[h.ID] = m
+		}
+		if doc.places == nil {
+			doc.places = map[string]map[string]mark{}
+		}
+		changed := !maps.Equal(doc.places[path], of)
+		doc.places[path] = of
+		if d := w.diffs[path]; d != nil && changed {
+			s.publishDiff(w, d)
+			s.refresh()
+		}
+	}
 }
 
 // start returns the line, from 0, where a side of a hunk begins; an empty one is behind the line that is named.
@@ -193,12 +269,6 @@ func (s *Server) placeFile(w *workspace, p *placed) {
 	if p.side == newSide && d.Kind == sessions.DiffCreated && p.text != nil {
 		p.to = p.text.count()
 	}
-}
-
-// isDone reports whether an editor's text has a hunk as if it were accepted: the agent's change, apart from the file, was
-// made there.
-func (p *placed) isDone() bool {
-	return p.hunk.Elsewhere() && p.hunk.Kind == "text" && p.side == newSide
 }
 
 // lineRange returns what a hunk is shown on: its lines, or where there are none, the line behind which they would be.

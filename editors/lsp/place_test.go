@@ -2,85 +2,69 @@ package lsp
 
 import (
 	"fmt"
-	"io"
-	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"cursord/sessions"
 )
 
-// hunk makes a hunk of lines as a diff has them; it begins at these lines.
-func hunk(old, now int, isolated bool, lines ...string) sessions.Hunk {
-	h := sessions.Hunk{ID: "1.1", Kind: "text", OldStart: old, NewStart: now, Lines: lines, Isolated: isolated}
-	for _, line := range lines {
-		if line[0] != '+' {
-			h.OldLines++
-		}
-		if line[0] != '-' {
-			h.NewLines++
-		}
-	}
-	return h
-}
-
-// TestPlace finds hunks in texts that may have moved on.
-func TestPlace(t *testing.T) {
-	change := []string{" b", "-c", "+C", "+D", " e"}
+// TestMarksMove has a mark follow what is typed beside it and in it.
+func TestMarksMove(t *testing.T) {
+	at := func(line, character int) Position { return Position{Line: line, Character: character} }
 	for _, one := range []struct {
 		name     string
-		text     string
-		hunk     sessions.Hunk
-		side     side
-		from, to int
+		edit     Range
+		now      string
+		from, to int // of a mark that was at 2 to 4
 	}{
-		{"as it is on disk", "a b C D e f", hunk(2, 2, false, change...), newSide, 2, 4},
-		{"as it was", "a b c e f", hunk(2, 2, false, change...), oldSide, 2, 3},
-		{"moved down", "x y z a b C D e f", hunk(2, 2, false, change...), newSide, 5, 7},
-		{"moved up", "b C D e f", hunk(2, 2, false, change...), newSide, 1, 3},
-		{"the nearest of two", "b C D e b C D e b C D e", hunk(6, 6, false, change...), newSide, 5, 7},
-		{"neither side", "a b X e f", hunk(2, 2, false, change...), neither, 2, 2},
-		{"apart, as it was", "a b c e f", hunk(2, 2, true, change...), oldSide, 2, 3},
-		{"apart, accepted", "a b C D e f", hunk(2, 2, true, change...), newSide, 2, 4},
-		{"apart, inserted", "a b", hunk(1, 1, true, " a", "+x", " b"), oldSide, 1, 1},
-		{"apart, what it inserts is elsewhere already", "a b a x b", hunk(1, 1, true, " a", "+x", " b"), oldSide, 1, 1},
-		{"apart, deleted", "a x b", hunk(1, 1, true, " a", "-x", " b"), oldSide, 1, 2},
-		{"apart, into nothing", "", hunk(0, 1, true, "+x"), oldSide, 0, 0},
-		{"at the end, and not there", "a b", hunk(3, 2, false, " b", "+c"), oldSide, 2, 2},
+		{"a line in front", Range{Start: at(0, 0), End: at(0, 0)}, "new\n", 3, 5},
+		{"a line right in front", Range{Start: at(2, 0), End: at(2, 0)}, "new\n", 3, 5},
+		{"a line inside", Range{Start: at(3, 0), End: at(3, 0)}, "new\n", 2, 5},
+		{"a line right behind", Range{Start: at(4, 0), End: at(4, 0)}, "new\n", 2, 4},
+		{"in a line in front", Range{Start: at(1, 0), End: at(1, 1)}, "xyz", 2, 4},
+		{"a line in front is cut in two", Range{Start: at(1, 1), End: at(1, 1)}, "\n", 3, 5},
+		{"in a line of it", Range{Start: at(2, 1), End: at(2, 1)}, "xyz", 2, 4},
+		{"a line of it is cut in two", Range{Start: at(2, 1), End: at(2, 1)}, "\n", 2, 5},
+		{"a line of it goes", Range{Start: at(2, 0), End: at(3, 0)}, "", 2, 3},
+		{"all of it goes", Range{Start: at(2, 0), End: at(4, 0)}, "", 2, 2},
+		{"lines in front go", Range{Start: at(0, 0), End: at(2, 0)}, "", 0, 2},
+		{"from in front into it", Range{Start: at(1, 0), End: at(3, 0)}, "new\n", 1, 3},
+		{"from it to behind", Range{Start: at(3, 1), End: at(5, 1)}, "new", 2, 4},
+		{"far behind", Range{Start: at(5, 0), End: at(5, 0)}, "a\nb\n", 2, 4},
 	} {
 		t.Run(one.name, func(t *testing.T) {
-			s := &Server{docs: map[string]*document{}, out: newOutbox(io.Discard), opts: Options{Log: slog.New(slog.DiscardHandler)}}
-			w := &workspace{path: "/w", named: "/w"}
-			text := strings.ReplaceAll(one.text, " ", "\n")
-			if text != "" {
-				text += "\n"
-			}
-			s.docs["file:///w/f"] = &document{uri: "file:///w/f", workspace: w, path: "f", text: newText(text)}
-			all := s.place(w, &sessions.Diff{Path: "f", Kind: sessions.DiffModified, Hunks: []sessions.Hunk{one.hunk}})
-			require.Len(t, all, 1)
-			require.Equal(t, []int{int(one.side), one.from, one.to}, []int{int(all[0].side), all[0].from, all[0].to})
-			s.out.close()
+			d := &document{text: newText("0\n1\n2\n3\n4\n5\n"), places: map[string]map[string]mark{"f": {"h": {newSide, 2, 4}}}}
+			d.typed(d.text.typedLines(one.edit, utf16Encoding, one.now))
+			require.Equal(t, mark{newSide, one.from, one.to}, d.places["f"]["h"])
 		})
 	}
 }
 
-// BenchmarkPlace finds 2,000 hunks in a document of 100,000 lines after a line was put in front: what each key costs
-// in a file that an agent has changed all over.
-func BenchmarkPlace(b *testing.B) {
-	var text strings.Builder
-	d := &sessions.Diff{Path: "f", Kind: sessions.DiffModified}
-	for i := range 100_000 {
-		fmt.Fprintf(&text, "line %d\n", i)
-		if i%50 == 10 {
-			d.Hunks = append(d.Hunks, hunk(i, i, true, fmt.Sprintf(" line %d", i-1), fmt.Sprintf("-line %d", i), fmt.Sprintf("+agent %d", i), fmt.Sprintf(" line %d", i+1)))
+// TestTypedLines compares what is said of the lines that an edit replaces with the texts before and after.
+func TestTypedLines(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	random := func(n int) string {
+		var b strings.Builder
+		for range rnd.IntN(n) {
+			b.WriteString([]string{"a", "b", "\n", "\r\n", "𝄞"}[rnd.IntN(5)])
 		}
+		return b.String()
 	}
-	s := &Server{docs: map[string]*document{}}
-	w := &workspace{path: "/w", named: "/w"}
-	s.docs["file:///w/f"] = &document{uri: "file:///w/f", workspace: w, path: "f", text: newText("new\n" + text.String())}
-	for b.Loop() {
-		s.place(w, d)
+	for range 5000 {
+		was := newText(random(30))
+		from := rnd.IntN(len(was.s) + 1)
+		r := was.span(from, from+rnd.IntN(len(was.s)-from+1), utf16Encoding)
+		put := random(8)
+		now := was.edit(r, utf16Encoding, put)
+		for _, said := range []typed{was.typedLines(r, utf16Encoding, put), was.replacedLines(now)} {
+			what := fmt.Sprintf("%q %v %q → %q: %v", was.s, r, put, now.s, said)
+			for i := range min(said.from, was.count(), now.count()) {
+				require.Equal(t, was.line(i), now.line(i), what)
+			}
+			for i := said.to; i < was.count(); i++ {
+				require.Equal(t, was.line(i), now.line(i-said.to+said.from+said.lines), what)
+			}
+		}
 	}
 }

@@ -203,7 +203,7 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	case sessions.TurnInterrupted:
 		level, message = levelWarning, "interrupted: the daemon ended"
 	}
-	if hunks, files := s.left(w); files > 0 {
+	if hunks, files := w.left(); files > 0 {
 		message += fmt.Sprintf(" – %s to review in %s", number(len(hunks), "hunk"), number(files, "file"))
 	}
 	if t.Status == sessions.TurnCompleted && t.Result != nil {

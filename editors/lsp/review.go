@@ -32,7 +32,7 @@ const (
 	linesHead = "@@ "
 )
 
-// reviewText returns all that is to review in a folder as a patch, but for what the editor's texts have already.
+// reviewText returns all that is to review in a folder as a patch.
 func (s *Server) reviewText(w *workspace) string {
 	var b strings.Builder
 	for _, path := range w.paths() {
@@ -43,9 +43,6 @@ func (s *Server) reviewText(w *workspace) string {
 		}
 		begun := false
 		for _, p := range s.place(w, d) {
-			if p.isDone() {
-				continue
-			}
 			if !begun {
 				begun = true
 				fmt.Fprintf(&b, "%sa/%s b/%s\n", fileHead, old, d.Path)
@@ -121,7 +118,7 @@ func (s *Server) placedInReview(w *workspace) (all []placed) {
 	for _, path := range w.paths() {
 		for _, p := range s.place(w, w.diffs[path]) {
 			at, ok := where[p.hunk.ID]
-			if !ok || p.isDone() {
+			if !ok {
 				continue
 			}
 			p.alone, p.uri = p.uri == uri, uri
@@ -144,7 +141,7 @@ func (s *Server) everyPlace(w *workspace) (all []placed) {
 		for _, p := range s.place(w, w.diffs[path]) {
 			if p.uri == uri {
 				listed = true
-			} else if !p.isDone() {
+			} else {
 				all = append(all, p)
 			}
 		}

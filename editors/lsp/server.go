@@ -293,7 +293,6 @@ func init() {
 	requests = map[string]handler{
 		"textDocument/completion":  answering((*Server).completion),
 		"textDocument/codeAction":  answering((*Server).codeActions),
-		"codeAction/resolve":       (*Server).resolveAction,
 		"textDocument/hover":       answering((*Server).hover),
 		"textDocument/codeLens":    answering((*Server).codeLenses),
 		"textDocument/inlayHint":   answering((*Server).inlayHints),

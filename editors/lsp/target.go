@@ -201,21 +201,15 @@ func countedBy(w *workspace, t *target) (left []string, ok bool, err error) {
 	return left, true, err
 }
 
-// left returns the hunks that are left to review, and in how many files: without those that the editor's texts have already, which
-// are accepted once these are saved.
-func (s *Server) left(w *workspace) (ids []string, files int) {
+// left returns the hunks that are left to review, and in how many files.
+func (w *workspace) left() (all []string, files int) {
 	for _, path := range w.paths() {
-		n := len(ids)
-		for _, p := range s.place(w, w.diffs[path]) {
-			if !p.isDone() {
-				ids = append(ids, p.hunk.ID)
-			}
+		for _, h := range w.diffs[path].Hunks {
+			all = append(all, h.ID)
 		}
-		if len(ids) > n {
-			files++
-		}
+		files++
 	}
-	return ids, files
+	return all, files
 }
 
 func inFile(s *Server, w *workspace, t *target) ([]string, error) {

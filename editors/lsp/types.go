@@ -49,7 +49,6 @@ type saveOptions struct {
 
 type codeActionOptions struct {
 	CodeActionKinds []string `json:"codeActionKinds"`
-	ResolveProvider bool     `json:"resolveProvider"`
 }
 
 type executeOptions struct {
@@ -125,14 +124,12 @@ type command struct {
 }
 
 type codeAction struct {
-	Title       string         `json:"title"`
-	Kind        string         `json:"kind,omitempty"`
-	Diagnostics []diagnostic   `json:"diagnostics,omitempty"`
-	IsPreferred bool           `json:"isPreferred,omitempty"`
-	Disabled    *disabled      `json:"disabled,omitempty"`
-	Edit        *workspaceEdit `json:"edit,omitempty"`
-	Command     *command       `json:"command,omitempty"`
-	Data        any            `json:"data,omitempty"`
+	Title       string       `json:"title"`
+	Kind        string       `json:"kind,omitempty"`
+	Diagnostics []diagnostic `json:"diagnostics,omitempty"`
+	IsPreferred bool         `json:"isPreferred,omitempty"`
+	Disabled    *disabled    `json:"disabled,omitempty"`
+	Command     *command     `json:"command,omitempty"`
 }
 
 type disabled struct {

@@ -58,9 +58,10 @@ type workspace struct {
 	// listedTitles are the titles in the list of sessions that was opened last, by session.
 	listedTitles map[string]string
 
-	offered   map[string]acceptance // hunks of which the editor has an edit that accepts them, by id
-	decisions []decision            // made here, the latest last
-	undone    []decision            // likewise, and taken back
+	deciding []func(done func()) // decisions, one after the other; the first is on its way
+	asking   int                 // of them, the daemon has not answered so many
+	held     []*sessions.Diff    // came meanwhile
+	moves    map[string][]string // from where diffs have said that files have come
 }
 
 // A spot is a place in a file.
@@ -76,7 +77,7 @@ func (w *workspace) clear() {
 	w.known, w.seqs, w.fresh = false, map[string]uint64{}, false
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
-	w.session, w.offered, w.decisions, w.undone = "", map[string]acceptance{}, nil, nil
+	w.session, w.deciding, w.held = "", nil, nil
 }
 
 // addFolder takes a folder of the editor's.
@@ -212,6 +213,10 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	if d == nil {
 		return
 	}
+	if w.asking > 0 {
+		w.held = append(w.held, d)
+		return
+	}
 	w.seqs[d.Path] = d.Seq
 	old := w.diffs[d.Path]
 	if old != nil && old.OldPath != "" {
@@ -220,6 +225,7 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	if d.State == "pending" && d.OldPath != "" {
 		w.moved[d.OldPath] = d.Path
 	}
+	w.noteMove(d)
 	if d.State == "pending" && len(d.Hunks) > 0 {
 		w.diffs[d.Path] = d
 	} else {
@@ -227,6 +233,9 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	}
 	s.merge(w, d)
 	s.publishDiff(w, d)
+	if len(d.Hunks) > 0 {
+		s.askPlaces(w, d)
+	}
 	if old != nil {
 		s.publishDiff(w, old) // it may have been shown elsewhere
 	}

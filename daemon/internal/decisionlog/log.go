@@ -3,6 +3,8 @@
 package decisionlog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -30,6 +32,15 @@ type File struct {
 	Path     string         `json:"path"`
 	N        uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
 	Decision diffs.Decision `json:"decision"`
+	Was      string         `json:"was,omitempty"`    // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
+	Edited   bool           `json:"edited,omitempty"` // by edits that a client was to make
+	Undone   bool           `json:"undone,omitempty"` // in this file alone: an editor's undo has led back
+}
+
+// Sum returns what a text is known by.
+func Sum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
 }
 
 // A Rejection is what a session's next prompt says of a rejected hunk.
@@ -41,7 +52,9 @@ type Rejection struct {
 // Hunks counts those that a group decided.
 func (g *Group) Hunks() (n int) {
 	for _, f := range g.Files {
-		n += len(f.Decision.Hunks)
+		if !f.Undone {
+			n += len(f.Decision.Hunks)
+		}
 	}
 	return n
 }
@@ -128,6 +141,48 @@ func (l *Log) Without(n uint64, lost func(File) bool) []sessions.Op {
 	g := *old
 	g.Files = slices.DeleteFunc(slices.Clone(g.Files), lost)
 	return []sessions.Op{l.Replace(&g)}
+}
+
+// SetUndone says that the part of a group in one file is taken back, or made again, by an editor's undo, and returns the group as it is
+// then and what to store; nil if it is not there any more. A group of which all is taken back is undone.
+func (l *Log) SetUndone(n uint64, in func(File) bool, undone bool) (*Group, []sessions.Op) {
+	old := l.Numbered(n)
+	if old == nil {
+		return nil, nil
+	}
+	g := *old
+	g.Files, g.Undone = slices.Clone(old.Files), true
+	for i := range g.Files {
+		f := &g.Files[i]
+		f.Undone = f.Undone || old.Undone
+		if in(*f) {
+			f.Undone = undone
+		}
+		g.Undone = g.Undone && f.Undone
+	}
+	if g.Undone {
+		for i := range g.Files {
+			g.Files[i].Undone = false
+		}
+	}
+	return &g, []sessions.Op{l.Replace(&g)}
+}
+
+// Behind returns the parts of groups in one file that changed its text, the latest first, up to the one that changed it from the text
+// with a sum; nil if none did. Of those that are undone, only the groups in also count.
+func (l *Log) Behind(in func(File) bool, was string, also []uint64) (parts []File, groups []uint64) {
+	for _, g := range slices.Backward(l.groups) {
+		for _, f := range g.Files {
+			if f.Was == "" || !in(f) || (g.Undone || f.Undone) && !slices.Contains(also, g.N) {
+				continue
+			}
+			parts, groups = append(parts, f), append(groups, g.N)
+			if f.Was == was {
+				return parts, groups
+			}
+		}
+	}
+	return nil, nil
 }
 
 // WithoutEverywhere is Without for all groups.

@@ -63,3 +63,51 @@ func TestLoadKeepsWhatWasStored(t *testing.T) {
 	require.Equal(t, uint64(Max+2), read.Next(true).N)
 	require.Equal(t, 2, read.Next(true).Hunks())
 }
+
+// TestUndoneInOneFile takes a decision back in one of its files, and in the other, and makes it again.
+func TestUndoneInOneFile(t *testing.T) {
+	var l Log
+	l.Push(decided("f"))
+	l.Push(decided("f", "g"))
+	in := func(path string) func(File) bool { return func(f File) bool { return f.Path == path } }
+	g, ops := l.SetUndone(2, in("f"), true)
+	require.Len(t, ops, 1)
+	require.Equal(t, 1, g.Hunks())
+	require.Equal(t, g, l.Next(true), "the other file is left to be undone")
+	require.Nil(t, l.Next(false))
+	g, _ = l.SetUndone(2, in("g"), true)
+	require.True(t, g.Undone)
+	require.Equal(t, uint64(1), l.Next(true).N)
+	require.Equal(t, 2, l.Next(false).Hunks(), "all of it can be made again")
+	g, _ = l.SetUndone(2, in("f"), false)
+	require.False(t, g.Undone)
+	require.Equal(t, []bool{false, true}, []bool{g.Files[0].Undone, g.Files[1].Undone})
+	none, ops := l.SetUndone(7, in("f"), true)
+	require.Nil(t, none)
+	require.Empty(t, ops)
+}
+
+// TestBehind finds the decisions that lie between a file's text and one that it had.
+func TestBehind(t *testing.T) {
+	var l Log
+	for _, was := range []string{"a", "b", "", "c"} {
+		g := decided("f")
+		g.Files[0].Was = was
+		l.Push(g)
+	}
+	other := decided("g")
+	other.Files[0].Was = "d"
+	l.Push(other)
+	f := func(f File) bool { return f.Path == "f" }
+	behind := func(was string, also ...uint64) (groups []uint64) {
+		_, groups = l.Behind(f, was, also)
+		return groups
+	}
+	require.Equal(t, []uint64{4}, behind("c"))
+	require.Equal(t, []uint64{4, 2}, behind("b"))
+	require.Empty(t, behind("d"), "that is of another file")
+	l.SetUndone(4, f, true)
+	require.Equal(t, []uint64{2, 1}, behind("a"))
+	require.Empty(t, behind("c"))
+	require.Equal(t, []uint64{4, 2, 1}, behind("a", 4))
+}

@@ -38,6 +38,9 @@ type Document struct {
 	Base    atomicfile.State // what was on disk when it became dirty
 	Based   int64            // when that came there, a moment of package clock
 	Known   *diffs.Content   // what was on disk when the client had that last; nil: that is not known
+	Form    editorfile.Form  // of the text, beside Known
+	formed  bool             // Form is known
+	Editing bool             // it is what the disk holds, and edits of it are on their way to the client
 }
 
 // A Reviewer of a workspace hears of documents in it. Its methods do not block.
@@ -206,6 +209,7 @@ func (ds *Set) put(name string, doc *Document, text *string, atOnce bool) {
 		ds.dropLocked(old)
 	}
 	open[name] = doc
+	doc.setForm(old, text, disk)
 	switch {
 	case doc.dirty && old != nil:
 		doc.Known = old.Known
@@ -304,15 +308,23 @@ func (ds *Set) Typed(path string, img atomicfile.State) *Document {
 }
 
 // Has reports whether a client has a path open.
-func (ds *Set) Has(client api.ClientID, path string) bool {
+func (ds *Set) Has(client api.ClientID, path string) bool { return ds.Opened(client, path) != nil }
+
+// Opened returns the document of a path that a client has open; nil if there is none.
+func (ds *Set) Opened(client api.ClientID, path string) *Document {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	for _, doc := range ds.docs[client] {
+	_, doc := ds.openedLocked(client, path)
+	return doc
+}
+
+func (ds *Set) openedLocked(client api.ClientID, path string) (string, *Document) {
+	for name, doc := range ds.docs[client] {
 		if doc.Path == path {
-			return true
+			return name, doc
 		}
 	}
-	return false
+	return "", nil
 }
 
 // Within reports whether a client has a document open that lies in a folder.
@@ -337,7 +349,7 @@ func (ds *Set) Saved(doc *Document) {
 		if have == doc {
 			ds.dropLocked(doc)
 			ds.docs[doc.Client][name] = &Document{
-				Client: doc.Client, Path: doc.Path, Version: doc.Version, Known: &diffs.Content{Exists: true, Data: []byte(doc.Text)},
+				Client: doc.Client, Path: doc.Path, Version: doc.Version, Known: &diffs.Content{Exists: true, Data: []byte(doc.Text)}, Form: doc.Form, formed: doc.formed,
 			}
 		}
 	}

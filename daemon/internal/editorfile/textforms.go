@@ -19,12 +19,26 @@ func LikeFile(text string, file []byte) string {
 	return text
 }
 
-// LikeText returns a file's content in the form of an editor's text.
-func LikeText(file, text string) string {
-	if !strings.HasPrefix(text, byteOrderMark) {
+// A Form is what an editor's text leaves out that its file has.
+type Form struct {
+	Ends bool // CR at the ends of lines, which all have one
+	Mark bool // the byte order mark
+}
+
+// FormOf returns that of a text that was read from file.
+func FormOf(text string, file []byte) (f Form) {
+	crlf := bytes.Count(file, []byte("\r\n"))
+	f.Ends = crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r")
+	f.Mark = bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark)
+	return f
+}
+
+// Text returns a file's content as an editor with texts of this form has it.
+func (f Form) Text(file string) string {
+	if f.Mark {
 		file = strings.TrimPrefix(file, byteOrderMark)
 	}
-	if strings.Contains(text, "\n") && !strings.Contains(text, "\r") {
+	if f.Ends {
 		file = strings.ReplaceAll(file, "\r\n", "\n")
 	}
 	return file

@@ -20,7 +20,7 @@ func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs
 		return nil
 	}
 	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name))), Since: since}
-	if starts := t.starts.list(); since != 0 && len(starts) > 0 {
+	if starts := t.starts.All(); since != 0 && len(starts) > 0 {
 		c.Earlier = starts[len(starts)-1].EarlierOf(name, since, c.When)
 	}
 	return t.writerAt(c, nil)
@@ -59,7 +59,7 @@ func (r *Reviewer) formatted(f *file, now diffs.Content) {
 	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
 		return
 	}
-	for _, turn := range f.tree.formatters.list() {
+	for _, turn := range f.tree.formatters.All() {
 		mine := f.review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
 		text := attribution.Split(string(current.Data), string(now.Data), mine)
 		if text != string(current.Data) {
@@ -93,7 +93,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	if f := r.typedInto(name, doc, saved); f != nil {
 		r.save(f)
 	}
-	for _, s := range r.shared().starts.list() {
+	for _, s := range r.shared().starts.All() {
 		s.Saved(name, saved, disk)
 	}
 }
@@ -137,7 +137,7 @@ func (r *Reviewer) lastSeen(name string) atomicfile.State {
 // typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
 // an agent's that nobody has seen yet. It returns the file if it is under review.
 func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicfile.State) *file {
-	for _, s := range r.shared().starts.list() {
+	for _, s := range r.shared().starts.All() {
 		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
 			fd := snapshot.Change{Path: name, After: doc.Base, Source: src}
 			fd.Before, fd.Known = s.At(name)

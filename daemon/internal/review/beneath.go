@@ -225,12 +225,12 @@ func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64
 
 // edit returns the edits that make a text, in the file's form, the client's, and waits for it to make them; nil if it is that.
 func (b *buffer) edit(f *file, text string) *api.DocumentEdits {
-	edits := editorfile.Edits(b.doc.Text, editorfile.LikeText(text, b.doc.Text))
+	edits := editorfile.Edits(b.doc.Text, b.doc.Form.Text(text))
 	if len(edits) == 0 {
 		return nil
 	}
 	b.sent = true
-	return &api.DocumentEdits{Path: f.path, Version: b.doc.Version, Edits: edits}
+	return &api.DocumentEdits{Path: f.realPath(), Version: b.doc.Version, Edits: edits}
 }
 
 // Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.

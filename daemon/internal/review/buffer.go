@@ -1,12 +1,12 @@
 package review
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"unicode/utf8"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/editorfile"
@@ -32,12 +32,15 @@ type buffer struct {
 	doc     *documents.Document
 	review  *diffs.Review // nil if the text is not known
 	stem    *diffs.Review // what the review is made anew from, if not the file's: something was decided in the buffer
-	coming  *stem         // what is to be the stem once the edits are made
-	undo    []stem        // what it was before each decision, with the text of then, to which the editor's undo leads back
+	coming  *turn         // whose edits are on their way
+	then    *diffs.Review // what is the stem once they are made
+	done    []turn        // what the text has, to before which the editor's undo leads
+	undone  []turn        // to behind which its redo leads, the next one last
 	rev     uint64        // of the file's review, when the buffer's was made
 	sent    bool          // edits are on their way to the client; doc does not have them
 	decided bool          // the review is not just the file's with the text
 	groups  []uint64      // decisions made, or taken back, in the buffer
+	back    []uint64      // those made before it that its text takes back
 	changes uint64
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
@@ -45,10 +48,12 @@ type buffer struct {
 	diff      *sessions.Diff // its part of what the client sees of the path
 }
 
-// A stem is what a buffer's review is made anew from.
-type stem struct {
-	text   [sha256.Size]byte // of the buffer
-	review *diffs.Review     // nil: the file's
+// A turn is a change of a buffer's text by a decision, or by what takes one back.
+type turn struct {
+	before, after string // the sums of the texts; "" where nothing has changed
+	group         uint64
+	undo          bool // it takes the decision back
+	step          bool // it takes it back, or makes it again
 }
 
 // text returns what the client has in the file's form.
@@ -70,7 +75,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 	disk := f.real()
 	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
-		if doc.Held && disk.Exists && editorfile.LikeFile(doc.Text, disk.Data) == string(disk.Data) {
+		if doc.Held && !doc.Editing && disk.Exists && editorfile.LikeFile(doc.Text, disk.Data) == string(disk.Data) {
 			r.setup.Documents.Saved(doc)
 			continue
 		}
@@ -89,8 +94,14 @@ func (r *Reviewer) syncBuffers(f *file) {
 		if !held[client] {
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
+			r.setUndone(f, b.back, false)
+			if t := b.coming; t != nil && !t.step {
+				r.forgetDecisions(f, []uint64{t.group}) // its edits were not made
+			}
 			if !r.setup.Documents.Has(client, b.doc.Path) {
 				r.forgetDecisions(f, b.groups)
+			} else {
+				r.setUndone(f, b.groups, true) // the text was loaded anew
 			}
 		}
 	}
@@ -98,6 +109,10 @@ func (r *Reviewer) syncBuffers(f *file) {
 
 func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	fresh := b.doc != doc // the client has said something; also that edits were not made, and all is as it was
+	old := ""
+	if b.coming != nil && fresh {
+		old = b.text(f)
+	}
 	b.doc = doc
 	if fresh {
 		b.sent = false
@@ -112,28 +127,22 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 		return // as it was, or with the edits that are on their way
 	case !moved && string(f.realOf(b.review).Data) == b.text(f):
 		if b.coming != nil { // the edits have come back
-			b.undo = append(b.undo, stem{b.coming.text, b.stem})
-			b.stem, b.coming = b.coming.review, nil
+			b.done, b.undone = append(b.done, *b.coming), nil
+			b.stem, b.coming = b.then, nil
 		}
 		b.show(r, f, b.review)
 		return
 	case moved:
-		b.stem, b.undo = nil, nil
-	default:
-		b.stepBack(sha256.Sum256([]byte(b.text(f))))
+		if b.stem = r.stemOf(f, b); b.stem == nil {
+			r.takeBack(f, b)
+		}
+	case b.coming != nil && fresh:
+		b.arrived(r, f, old)
+	case !b.turnBack(r, f) && len(b.done) == 0:
+		r.takeBack(f, b)
 	}
 	b.coming = nil
 	b.remake(r, f)
-}
-
-// stepBack takes in that a text came back that a decision in the buffer had changed: the editor has undone it.
-func (b *buffer) stepBack(text [sha256.Size]byte) {
-	for i, u := range slices.Backward(b.undo) {
-		if u.text == text {
-			b.stem, b.undo = u.review, b.undo[:i]
-			return
-		}
-	}
 }
 
 // remake makes the buffer's review from its text.
@@ -223,11 +232,6 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 	undo := f.keep()
 	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
 	wrote := err == nil && f.tree.isolated()
-	for _, u := range b.undo {
-		if u.review != nil {
-			_, _ = u.review.DecideFrom(b.review, c.ids, accept, lines) // an error says that it does not have the lines
-		}
-	}
 	if b.stem != nil {
 		// What was taken back in the buffer is undecided there alone.
 		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
@@ -275,15 +279,19 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 			Hint: "save or close it and try again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}
-	before := sha256.Sum256([]byte(b.text(f)))
-	b.decided = true
-	b.show(r, f, review)
 	edits := b.edit(f, string(now.Data))
-	if edits == nil {
-		b.stem = review.Copy()
-		return nil, nil
+	if edits == nil && string(now.Data) != b.text(f) {
+		return nil, &api.Error{
+			Kind: api.KindConflict, Message: f.path + " has unsaved changes, and your editor does not show what this changes: line ends, or a byte order mark",
+			Hint: "save it and decide again", Diff: r.shown(b.doc.Client, f.path),
+		}
 	}
-	b.coming = &stem{before, review.Copy()}
+	b.decided = true
+	b.coming, b.then = &turn{}, review.Copy()
+	if edits != nil {
+		b.coming.before, b.coming.after = decisionlog.Sum(b.text(f)), decisionlog.Sum(string(now.Data))
+	}
+	b.show(r, f, review)
 	return edits, nil
 }
 
@@ -298,9 +306,6 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 		*d, err = review.Redo(*d)
 		return err
 	})
-	if err == nil && undo {
-		b.stem = b.review.Copy()
-	}
 	return edits, back, err
 }
 

@@ -76,8 +76,8 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 				return s, r.unreadable(f, img)
 			}
 		}
-		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) { // agreed, or taken over
-			f.review.ObserveBaseline(s.real.Content)
+		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) && !r.takeSave(f, s.real) {
+			f.review.ObserveBaseline(s.real.Content) // agreed, or taken over
 		}
 		r.observeCopy(f, s.here)
 		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {

@@ -75,6 +75,13 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			return fail(err)
 		}
 	}
+	r.holdAll(choices, dec)
+	defer func() {
+		for _, c := range choices {
+			r.letGo(dec.Client, c.f)
+		}
+	}()
+	was := sums(choices, dec.Accept)
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &decisionlog.Group{Accept: dec.Accept}
 	plan, failed := r.planAll(choices, dec)
@@ -122,10 +129,11 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			out.Edits = append(out.Edits, *edits)
 		}
 		g.Rejections = append(g.Rejections, rejections...)
-		if c.buffer != nil && c.f.writesReal(dec.Accept) {
+		inBuffer := c.buffer != nil && c.f.writesReal(dec.Accept)
+		if inBuffer {
 			inBuffers = append(inBuffers, c.buffer)
 		}
-		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done})
+		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Was: was[i], Edited: inBuffer})
 	}
 	r.reach("store")
 	ops := drop
@@ -134,7 +142,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		out.Decision = g.N
 		r.keepRejections(g)
 		for _, b := range inBuffers {
-			b.groups = append(b.groups, g.N)
+			b.decidedBy(g, false)
 		}
 	}
 	if dec.Comment != "" {

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
@@ -160,7 +159,7 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 		if !ok1 || !ok2 {
 			continue
 		}
-		for _, id := range agreed(f.review, before, after) {
+		for _, id := range f.review.Agreed(before, after) {
 			hunks = append(hunks, diffshape.HunkID(f.n, id))
 		}
 	}
@@ -175,29 +174,4 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, git git.Tree, old, now s
 		r.setup.Log.Info("accepted by a commit", "hunks", d.Applied)
 	}))
 	return nil
-}
-
-// agreed lists the hunks of a review that now has and old has not. Of a file that is not reviewed by lines, there is
-// only all or nothing.
-func agreed(review *diffs.Review, old, now diffs.Content) (ids []uint64) {
-	current := review.Current()
-	same := func(c diffs.Content) bool { return c.Exists == current.Exists && bytes.Equal(c.Data, current.Data) }
-	kind := review.Kind()
-	lines := kind == diffs.Modified || kind == diffs.Created || kind == diffs.Deleted
-	if !lines && (!same(now) || same(old)) {
-		return nil
-	}
-	has := func(c diffs.Content) map[uint64]string {
-		copied := review.Copy()
-		copied.Observe(c, nil)
-		return copied.Fingerprints()
-	}
-	before, after := has(old), has(now)
-	for _, h := range review.Hunks() {
-		print := review.Fingerprint(h.ID)
-		if (!lines || after[h.ID] == print && before[h.ID] != print) && review.Decidable(h.ID, true) == nil {
-			ids = append(ids, h.ID)
-		}
-	}
-	return ids
 }

@@ -102,7 +102,7 @@ type namedCall struct {
 func openNamed(in *Worktree, paths []string, src diffs.Source) namedCall {
 	o := namedCall{tree: in, call: in.ledger.Open(paths, src)}
 	for _, p := range paths {
-		if in.calls.begin(p) {
+		if in.calls.Begin(p) {
 			o.watched = append(o.watched, p)
 		}
 	}
@@ -117,7 +117,7 @@ func (o namedCall) close() {
 // leave is close without telling the reviewer.
 func (o namedCall) leave() {
 	for _, p := range o.watched {
-		o.tree.calls.end(p)
+		o.tree.calls.End(p)
 	}
 	o.tree.ledger.Close(o.call)
 }
@@ -141,11 +141,11 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		t.unattend()
 	}
 	if t.hooks.AfterEdit {
-		in.formatters.add(t.source(diffs.ViaHook))
+		in.formatters.Add(t.source(diffs.ViaHook))
 	}
 	// What people have changed since files under review were last looked at is theirs.
 	r.do(func() {
-		in.starts.add(t.start)
+		in.starts.Add(t.start)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has done nothing yet
 		in.hearings = append(in.hearings, &t.heard)
@@ -339,8 +339,8 @@ func (t *Turn) End() {
 		t.say(text)
 	}
 	t.r.call(func() {
-		t.tree.starts.remove(t.start)
-		t.tree.formatters.remove(t.source(diffs.ViaHook))
+		t.tree.starts.Remove(t.start)
+		t.tree.formatters.Remove(t.source(diffs.ViaHook))
 		t.r.headEnds()
 		if t.unattended {
 			t.tree.unattended.Add(-1)
@@ -390,7 +390,7 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 		if was.tree != t.tree {
 			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
 		}
-		f.saves = was.tree.calls.saves(was.path)
+		f.saves = was.tree.calls.Saves(was.path)
 		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}

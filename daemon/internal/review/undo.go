@@ -25,7 +25,7 @@ func (r *Reviewer) loadLog() error {
 
 // step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
 // agent.
-func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.Request) bool {
+func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
 		return fail(api.StoreError(err))
@@ -48,7 +48,8 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.
 	g.Files = slices.Clone(g.Files)
 	g.Undone = undo
 	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks()}
-	var touched, inBuffers []*file
+	var touched, inBuffers, held []*file
+	defer func() { r.letGo(client, held...) }()
 	var restore []func()
 	rollback := func(err error) bool {
 		for _, back := range restore {
@@ -64,6 +65,9 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.
 			j = len(g.Files) - 1 - j
 		}
 		gf := &g.Files[j]
+		if gf.Undone {
+			continue // it is done in this file already
+		}
 		f := r.decided(*gf)
 		if f == nil {
 			return rollback(r.withoutLost(next, gf.Path))
@@ -76,6 +80,10 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.
 		if err != nil {
 			return rollback(err)
 		}
+		if b == nil && asEdits && gf.Edited && f.writesReal(gf.Decision.Accept) {
+			b = r.holdStep(client, f, gf.Decision, undo)
+			held = append(held, f)
+		}
 		if b != nil && f.writesReal(gf.Decision.Accept) {
 			edits, back, err := r.stepInBuffer(f, b, undo, &gf.Decision)
 			restore = append(restore, back)
@@ -85,7 +93,7 @@ func (r *Reviewer) step(client api.ClientID, undo bool, only uint64, p *waiting.
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			b.groups = append(b.groups, g.N)
+			b.decidedBy(&g, true)
 			inBuffers = append(inBuffers, f)
 			continue
 		}
@@ -198,12 +206,13 @@ func (r *Reviewer) stepError(f *file, err error) error {
 	return r.decisionError(f, err)
 }
 
-// Undo takes back the latest decision that is not undone yet; if only is not 0, only if that is its number.
-func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, reply func(api.Decided, error)) {
-	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, only, p) })
+// Undo takes back the latest decision that is not undone yet; if only is not 0, only if that is its number. With asEdits, what the
+// client has open and a decision has changed by edits is changed by edits again.
+func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, asEdits bool, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, asEdits, only, p) })
 }
 
-// Redo makes again the latest decision that was undone.
-func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, reply func(api.Decided, error)) {
-	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, 0, p) })
+// Redo makes again the latest decision that was undone; asEdits is as in Undo.
+func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, asEdits bool, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, asEdits, 0, p) })
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"cursord/agent"
@@ -13,6 +12,7 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/callfiles"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
@@ -26,7 +26,7 @@ type Worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
 	ledger  attribution.Ledger
-	calls   callFiles
+	calls   callfiles.Files
 	closed  func() // called when a call has ended that names files; must not block
 
 	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
@@ -36,65 +36,20 @@ type Worktree struct {
 	busy     bool             // it is being made, or takes over what changed; nobody else is to write it
 	turns    int              // that run in it
 	source   diffs.Source     // of what changes in a copy while no call is open
-	starts   snapshots        // of the turns that run in it; every goroutine may look
+	starts   snapshot.List    // of the turns that run in it; every goroutine may look
 	hearings []*agent.Heard   // of their agents
 
 	unattended atomic.Int32 // turns that run in it and whose processes may write without a call
 
-	formatters sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
-}
-
-// A list of sources that several goroutines change and read.
-type sources struct {
-	mu  sync.Mutex
-	all []diffs.Source // guarded by mu
-}
-
-func (l *sources) list() []diffs.Source {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.all)
-}
-
-func (l *sources) add(src diffs.Source) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, src)
-}
-
-func (l *sources) remove(src diffs.Source) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = slices.DeleteFunc(l.all, func(one diffs.Source) bool { return one == src })
-}
-
-// A list of snapshots that one goroutine changes and others read.
-type snapshots struct {
-	now atomic.Pointer[[]*snapshot.Snapshot]
-}
-
-func (l *snapshots) list() []*snapshot.Snapshot {
-	if now := l.now.Load(); now != nil {
-		return *now
-	}
-	return nil
-}
-
-func (l *snapshots) add(s *snapshot.Snapshot) {
-	with := append(slices.Clone(l.list()), s)
-	l.now.Store(&with)
-}
-
-func (l *snapshots) remove(s *snapshot.Snapshot) {
-	without := slices.DeleteFunc(slices.Clone(l.list()), func(one *snapshot.Snapshot) bool { return one == s })
-	l.now.Store(&without)
+	formatters attribution.Sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
 }
 
 func (t *Worktree) isolated() bool { return t.session != "" }
 
 func newWorktree(work, session string, closed func()) *Worktree {
 	t := &Worktree{session: session, work: work, files: map[string]*file{}, closed: closed}
-	t.calls.tree = t
+	t.calls.Ledger, t.calls.Absolute, t.calls.Read = &t.ledger, t.absolute, t.read
+	t.calls.Raw = func(path string) atomicfile.State { return atomicfile.Read(t.root, path) }
 	if session == "" {
 		t.root = work
 	}
@@ -139,21 +94,21 @@ func (t *Worktree) held(c diffs.Content) diffs.Content {
 // updateSnapshots lets the turns that run know what a path holds now, which is not theirs to find.
 func (t *Worktree) updateSnapshots(path string, img atomicfile.State) {
 	img.Content = t.held(img.Content)
-	for _, s := range t.starts.list() {
+	for _, s := range t.starts.All() {
 		s.Note(path, filestat.Stat{}, img)
 	}
 }
 
 // goneAll is updateSnapshots of a file that is gone, for scans that are still to find where it has moved.
 func (t *Worktree) goneAll(path string) {
-	for _, s := range t.starts.list() {
+	for _, s := range t.starts.All() {
 		s.NoteGone(path)
 	}
 }
 
 // startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
 func (t *Worktree) startAt(path string) (diffs.Content, bool) {
-	for _, s := range slices.Backward(t.starts.list()) {
+	for _, s := range slices.Backward(t.starts.All()) {
 		if s.Useless() != "" {
 			continue
 		}
@@ -252,7 +207,7 @@ func (f *file) claimed() *file {
 // changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
 // may have changed again.
 func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
-	if starts := t.starts.list(); len(starts) > 0 && !filepath.IsAbs(name) {
+	if starts := t.starts.All(); len(starts) > 0 && !filepath.IsAbs(name) {
 		return starts[0].ChangedAt(name, now)
 	}
 	if now.Exists() {

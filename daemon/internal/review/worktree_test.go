@@ -20,10 +20,10 @@ func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
 	})
 	for range 1000 {
 		one, two := snapshot.Empty(in.root), snapshot.Empty(in.root)
-		in.starts.add(one)
-		in.starts.add(two)
-		in.starts.remove(one)
-		in.starts.remove(two)
+		in.starts.Add(one)
+		in.starts.Add(two)
+		in.starts.Remove(one)
+		in.starts.Remove(two)
 	}
 	asking.Wait()
 }

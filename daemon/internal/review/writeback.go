@@ -263,7 +263,7 @@ func (f *file) state() (s fileState, blobs [][]byte) {
 // recordLinks notes through which links the file may be written in the work tree. It is called when something of the file comes
 // under review of which nothing was, as far as a turn can have done that.
 func (f *file) recordLinks() {
-	starts := f.tree.starts.list()
+	starts := f.tree.starts.All()
 	if len(starts) == 0 || f.outside() {
 		return
 	}

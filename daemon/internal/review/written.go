@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
+	"time"
 )
 
 // A Written is a file that a finished call says it changed.
@@ -149,15 +150,37 @@ func (r *Reviewer) takeInEnded() {
 	for _, t := range r.trees {
 		for _, path := range t.ledger.Reported() {
 			wr := &Written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.root)}
-			if starts := t.starts.list(); len(starts) > 0 {
+			if starts := t.starts.All(); len(starts) > 0 {
 				wr.start = starts[len(starts)-1]
 			}
 			if t.root == "" {
 				continue // the copy is gone
 			}
 			wr.after = t.read(path)
-			wr.saves = t.calls.saves(path)
+			wr.saves = t.calls.Saves(path)
 			r.takeIn(wr)
 		}
+	}
+}
+
+// readEnd looks at what a call has left of a file.
+func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
+	calls := &f.tree.calls
+	switch {
+	case !writes(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
+		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
+	default:
+		var changed int64
+		to, dated := saidAt(ev.Said, t.arrived, clock.Now())
+		f.after, f.saves, changed = calls.ReadLeft(f.path)
+		if f.saves > 0 { // else it was over before anybody looked, and what is of the moment in which it ended may be later
+			to += int64(time.Millisecond)
+		}
+		// A formatter of hooks is part of the change.
+		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
+	}
+	if writes(ev.Call.Name) {
+		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
+		f.saves = max(f.saves, calls.Saves(f.path))
 	}
 }

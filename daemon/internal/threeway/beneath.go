@@ -1,6 +1,10 @@
 package threeway
 
-import "cursord/diffs"
+import (
+	"slices"
+
+	"cursord/diffs"
+)
 
 // A Beneath follows what an unsaved text and the disk beneath it have in common.
 type Beneath struct {
@@ -59,6 +63,9 @@ func (b *Beneath) News(disk string) []Span {
 	return all
 }
 
+// Nearer reports whether a text differs from one in fewer lines than from another.
+func Nearer(text, one, other string) bool { return distance(text, one) < distance(text, other) }
+
 // distance counts the lines that differ.
 func distance(a, b string) (n int) {
 	for _, e := range diffs.LineEdits(a, b) {
@@ -73,4 +80,34 @@ func (s Span) Touches(o Span) bool {
 		return s.From <= o.To && o.From <= s.To
 	}
 	return s.From < o.To && o.From < s.To
+}
+
+// Moved returns where a span is once edits are made of its text, and whether any is of its lines: what that makes of them is then part of
+// it. Lines at its edges are not, but for those in the place of a span that has none.
+func Moved(s Span, edits []diffs.LineEdit) (now Span, touched bool) {
+	now = s
+	shift := 0
+	for _, e := range edits {
+		grown := len(lines(e.Text)) - (e.To - e.From)
+		inside := e.From < s.To && s.From < e.To
+		if s.From == s.To && e.From == e.To {
+			inside = e.From == s.From
+		}
+		switch {
+		case inside:
+			if !touched {
+				now.From = min(s.From, e.From) + shift
+			}
+			now.To, touched = max(s.To, e.To)+shift+grown, true
+		case e.To <= s.From:
+			now.From, now.To = now.From+grown, now.To+grown
+		}
+		shift += grown
+	}
+	return now, touched
+}
+
+// Same reports whether two texts have the same lines in two spans.
+func Same(a string, at Span, b string, bt Span) bool {
+	return slices.Equal(Lines(a, at), Lines(b, bt))
 }

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"cursord/diffs"
 	"flag"
 	"strings"
 	"testing"
@@ -182,4 +183,33 @@ func TestAMergeThatWasNotMade(t *testing.T) {
 	b.Send()
 	b.See(text("A b c d"), text("a b c mine more"), nil)
 	require.Equal(t, 1, b.Offered, "it is offered again")
+}
+
+// TestMoved has spans follow edits of their text.
+func TestMoved(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		was, now string
+		span     Span
+		want     Span
+		touched  bool
+	}{
+		{"nothing", "a b c", "a b c", Span{1, 2}, Span{1, 2}, false},
+		{"lines in front", "a b c", "x y a b c", Span{1, 2}, Span{3, 4}, false},
+		{"lines in front go", "a b c", "b c", Span{1, 2}, Span{0, 1}, false},
+		{"lines behind", "a b c", "a b c x", Span{1, 2}, Span{1, 2}, false},
+		{"right in front", "a b c", "a x b c", Span{1, 2}, Span{2, 3}, false},
+		{"right behind", "a b c", "a b x c", Span{1, 2}, Span{1, 2}, false},
+		{"inside", "a b c d", "a b x c d", Span{1, 3}, Span{1, 4}, true},
+		{"it becomes another", "a b c", "a x y c", Span{1, 2}, Span{1, 3}, true},
+		{"it goes", "a b c", "a c", Span{1, 2}, Span{1, 1}, true},
+		{"without lines, and some come", "a c", "a b c", Span{1, 1}, Span{1, 2}, true},
+		{"without lines, and the one in front becomes another", "a c", "x y c", Span{1, 1}, Span{2, 2}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, touched := Moved(c.span, diffs.LineEdits(text(c.was), text(c.now)))
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.touched, touched)
+		})
+	}
 }

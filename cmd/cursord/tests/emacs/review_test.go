@@ -198,7 +198,7 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 		e.keys("C-/")
 		e.agree(c, "f", after, 2)
 
-		// Another decision lies in between: the text comes back as a person's.
+		// Another decision lies in between, and stays.
 		e.goes(5)
 		e.command("cursord-reject-hunk")
 		e.agree(c, "f", world.Numbered(30, map[int]string{15: ""}), 1)
@@ -206,9 +206,10 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 		e.pending("f", 0)
 		e.keys("C-/")
 		e.untilText("f", after)
+		e.pending("f", 1)
 		require.Equal(t, world.Numbered(30, map[int]string{15: ""}), w.Get("f"))
 		e.command("save-buffer")
-		e.agree(c, "f", after, 0)
+		e.agree(c, "f", after, 1)
 		e.quiet()
 	})
 }

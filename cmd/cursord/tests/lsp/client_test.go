@@ -313,9 +313,7 @@ type langAction struct {
 	Kind        string
 	IsPreferred bool
 	Disabled    *struct{ Reason string }
-	Edit        *langEdit
 	Command     *langCommand
-	Data        json.RawMessage
 }
 
 type langCommand struct {
@@ -336,7 +334,7 @@ func (c *langClient) actions(uri string, line int, more world.Obj) (list []langA
 	return list
 }
 
-// chooses does the first action on a line whose title begins so: its edit, and then its command.
+// chooses does the first action on a line whose title begins so.
 func (c *langClient) chooses(uri string, line int, title string) {
 	c.t.Helper()
 	c.choosesWith(uri, line, title, nil)
@@ -348,12 +346,6 @@ func (c *langClient) choosesWith(uri string, line int, title string, context wor
 	for _, a := range c.actions(uri, line, context) {
 		if !strings.HasPrefix(a.Title, title) {
 			continue
-		}
-		if a.Edit != nil {
-			c.mu.Lock()
-			ok := c.apply(*a.Edit)
-			c.mu.Unlock()
-			require.True(c.t, ok, "the edit is of the present version")
 		}
 		if a.Command != nil {
 			c.does(a.Command.Command, a.Command.Arguments...)

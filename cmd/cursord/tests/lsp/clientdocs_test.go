@@ -4,6 +4,8 @@ package lsp
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -62,7 +64,9 @@ func (c *langClient) apply(e langEdit) bool {
 			}
 			c.closeLocked(d.URI)
 		case "rename":
-			if err := os.Rename(strings.TrimPrefix(d.OldURI, "file://"), strings.TrimPrefix(d.NewURI, "file://")); err != nil {
+			// A file that has moved already is none to move, as with Helix.
+			err := os.Rename(strings.TrimPrefix(d.OldURI, "file://"), strings.TrimPrefix(d.NewURI, "file://"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				c.t.Error(err)
 			}
 			doc := c.docs[d.OldURI]
@@ -180,4 +184,11 @@ func (d *langDoc) now() string {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()
 	return d.text
+}
+
+// named is the URI as which it is open.
+func (d *langDoc) named() string {
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	return d.uri
 }

@@ -36,7 +36,6 @@ func TestLSPInput(t *testing.T) {
 		{"textDocument/hover", `{"textDocument":{"uri":7},"position":{"line":0,"character":0}}`, "textDocument.uri: must be a string"},
 		{"textDocument/hover", `{"textDocument":{"uri":"file:///x"},"position":{"line":"0","character":0}}`, "position.line: must be a whole number"},
 		{"textDocument/codeAction", `{"textDocument":{"uri":"file:///x"},"range":5}`, "range: must be an object"},
-		{"codeAction/resolve", `[]`, "must be an object"},
 		{"workspace/executeCommand", `{"command":"x","arguments":{}}`, "arguments: must be an array"},
 		{"workspace/executeCommand", `{"command":"cursord.next","arguments":[{"line":1.5}]}`, "arguments[0].line: must be a whole number"},
 		{"textDocument/rename", `{}`, "no such method: textDocument/rename"},

@@ -3,7 +3,6 @@
 package lsp
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -162,18 +161,6 @@ func TestLSPActions(t *testing.T) {
 	require.Equal(t, menu[3:], titles(c.actions(d.uri, 4, world.Obj{"only": []string{"source"}})))
 	require.Empty(t, c.actions(d.uri, 4, world.Obj{"only": []string{"refactor"}}))
 	require.Equal(t, menu[8:], titles(c.actions(d.uri, 9, nil)))
-
-	// Its edit is brought up to date when it is resolved.
-	d.sets("mine\n" + before)
-	var resolved langAction
-	raw, err := json.Marshal(world.Obj{"title": list[0].Title, "edit": list[0].Edit, "command": list[0].Command, "data": list[0].Data, "extra": 1})
-	require.NoError(t, err)
-	c.must("codeAction/resolve", json.RawMessage(raw), &resolved)
-	require.Equal(t, 5, resolved.Edit.DocumentChanges[0].Edits[0].Range.Start.Line)
-	require.Equal(t, 1, *resolved.Edit.DocumentChanges[0].TextDocument.Version)
-	d.sets("all is another\n")
-	require.ErrorContains(t, c.call("codeAction/resolve", json.RawMessage(raw), nil), "has changed: ask for the actions again")
-	d.sets(before)
 
 	// A client that knows commands alone has the server make the edit.
 	delete(world.LSPCapabilities()["textDocument"].(world.Obj), "codeAction")

@@ -130,16 +130,17 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 		n.hunksOf("f", 2)
 		n.agree(e, "f", after, 2)
 
-		// Another decision lies in between: the text comes back as a person's.
+		// Another decision lies in between, and stays.
 		n.ex("Cursord reject")
 		n.agree(e, "f", world.Numbered(30, map[int]string{15: ""}), 1)
 		e.Decides("diff/accept", world.Obj{"all": true})
 		n.hunksOf("f", 0)
 		n.keys("u")
 		n.untilText("f", after)
+		n.hunksOf("f", 1)
 		require.Equal(t, world.Numbered(30, map[int]string{15: ""}), w.Get("f"))
 		n.ex("write")
-		n.agree(e, "f", after, 0)
+		n.agree(e, "f", after, 1)
 		n.quiet()
 	})
 }

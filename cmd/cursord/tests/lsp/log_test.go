@@ -1,0 +1,138 @@
+//go:build unix
+
+package lsp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// pending counts the hunks that another client sees.
+func pending(e *world.Editor) (n int) {
+	for _, d := range e.Diffs() {
+		n += len(d.Hunks)
+	}
+	return n
+}
+
+// TestLSPOneDecision accepts all in files that are open and closed: that is one decision, with one message, which the editor and the command
+// line take back.
+func TestLSPOneDecision(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 25: ""})
+	w, c := lspAfter(t, world.Tree{"f": before, "g": "1\n"}, world.Tree{"f": after, "g": "1\n2\n"}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 2)
+	c.waitsForHunks("g", 1)
+	mark := c.mark()
+	c.does("cursord.acceptAll")
+	c.hearsAfter(mark, "window/showMessage", "accepted 3 hunks, some in your buffers")
+	c.waitsForHunks("f", 0)
+	c.waitsForHunks("g", 0)
+	require.Equal(t, after, d.now())
+	require.Equal(t, "1\n2\n", w.Get("g"))
+	said := 0
+	for _, m := range c.all()[mark:] {
+		if strings.Contains(string(m.Params), "accepted") {
+			said++
+		}
+	}
+	require.Equal(t, 1, said)
+
+	c.does("cursord.undo")
+	c.waitsForHunks("f", 2)
+	c.waitsForHunks("g", 1)
+	require.Equal(t, before, d.now())
+	require.Equal(t, "1\n", w.Get("g"))
+	c.does("cursord.redo")
+	c.waitsForHunks("f", 0)
+	c.waitsForHunks("g", 0)
+	require.Equal(t, after, d.now())
+	d.saves()
+	e := w.Joins()
+	c.eventually("nothing is pending for anybody", func() bool { return pending(e) == 0 })
+	w.CursordOK("undo")
+	c.waitsForHunks("f", 2)
+	c.waitsForHunks("g", 1)
+	require.Equal(t, before, w.Get("f"))
+	require.Equal(t, "1\n", w.Get("g"))
+	w.CursordOK("redo")
+	c.waitsForHunks("f", 0)
+	require.Equal(t, after, w.Get("f"))
+}
+
+// TestLSPUndoOfTheEditorBehindASave takes an accept back by the editor's own undo once it is saved: text and hunk come back, and the log of
+// decisions has it.
+func TestLSPUndoOfTheEditorBehindASave(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 25: ""})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 2)
+	c.does("cursord.accept", world.Obj{"path": "f", "line": 5})
+	c.waitsForHunks("f", 1)
+	one := d.now()
+	d.saves()
+	c.does("cursord.accept", world.Obj{"path": "f", "line": 25})
+	c.waitsForHunks("f", 0)
+	d.saves()
+	e := w.Joins()
+	c.eventually("the save", func() bool { return pending(e) == 0 })
+
+	d.sets(one)
+	c.waitsForHunks("f", 1)
+	d.sets(before)
+	c.waitsForHunks("f", 2)
+	d.sets(one) // made again
+	c.waitsForHunks("f", 1)
+	d.sets(before)
+	c.waitsForHunks("f", 2)
+	d.saves()
+	c.eventually("both are pending for everybody", func() bool { return pending(e) == 2 })
+	require.Equal(t, before, w.Get("f"))
+	mark := c.mark()
+	c.does("cursord.undo")
+	c.hearsAfter(mark, "window/showMessage", "nothing to undo")
+	c.does("cursord.acceptAll")
+	c.waitsForHunks("f", 0)
+	require.Equal(t, after, d.now())
+}
+
+// TestLSPUndoOfWholeFiles accepts that files the editor has open are deleted and renamed, and takes it back: the content was gone.
+func TestLSPUndoOfWholeFiles(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	text := world.Numbered(10, nil)
+	w.Put("gone", "a\nb\n")
+	w.Put("was", text)
+	w.Plays(world.Lines(world.Shells("c", `rm gone; mv was now`))...)
+	trusted(w)
+	c := lsp(w, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	gone, was := c.opens("gone"), c.opens("was")
+	c.turn()
+	c.waitsForHunks("gone", 1)
+	c.waitsForHunks("was", 1)
+	mark := c.mark()
+	c.does("cursord.acceptAll")
+	c.hearsAfter(mark, "window/showMessage", "accepted 2 hunks")
+	c.eventually("both are done", func() bool {
+		return w.Get("gone") == "(absent)" && w.Get("was") == "(absent)" && w.Get("now") == text
+	})
+	c.eventually("the document follows", func() bool { return strings.HasSuffix(was.named(), "/now") })
+	require.Equal(t, "a\nb\n", gone.now())
+	c.does("cursord.undo")
+	c.waitsForHunks("gone", 1)
+	require.Equal(t, "a\nb\n", w.Get("gone"))
+	require.Equal(t, text, w.Get("was"))
+	require.Equal(t, "(absent)", w.Get("now"))
+	c.eventually("the document follows back", func() bool { return strings.HasSuffix(was.named(), "/was") })
+	c.waitsForHunks("was", 1)
+}

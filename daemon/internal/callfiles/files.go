@@ -1,0 +1,141 @@
+// Package callfiles watches the files of a work tree that open calls name: each save there is seen, since a call that does not report
+// its texts may have been only one of two writers.
+package callfiles
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/savewatch"
+)
+
+// Bounds of what is read of a file while a call is open that names it. What is saved beyond is counted.
+const (
+	callLooks    = 50
+	callLookSize = 4 << 20 // bytes
+)
+
+// Files are those of a tree that open calls name.
+type Files struct {
+	Ledger   *attribution.Ledger // hears of the saves
+	Watch    *savewatch.Watch    // nil: nobody watches
+	Absolute func(path string) string
+	Read     func(path string) atomicfile.State // as people name the targets of links
+	Raw      func(path string) atomicfile.State // as the tree has them
+
+	mu    sync.Mutex
+	files map[string]*callFile // guarded by mu; by path
+}
+
+type callFile struct {
+	calls int
+	file  *savewatch.File
+	looks int // of the Watch's callbacks, of which one runs at a time
+}
+
+// Begin has a path watched that a call names, before it is looked at. It returns false if that cannot be; else the call ends
+// with End.
+func (c *Files) Begin(path string) bool {
+	if c.Watch == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.files[path]
+	if f == nil {
+		f = &callFile{}
+		var err error
+		if f.file, err = c.add(path, f); err != nil {
+			if !errors.Is(err, fs.ErrNotExist) { // whoever makes the folder makes the file
+				c.Ledger.Saved(path, savewatch.Uncounted)
+			}
+			return false
+		}
+		if c.files == nil {
+			c.files = map[string]*callFile{}
+		}
+		c.files[path] = f
+	}
+	f.calls++
+	return true
+}
+
+func (c *Files) add(path string, f *callFile) (*savewatch.File, error) {
+	full := c.Absolute(path)
+	if name := filestat.RemoteFS(filepath.Dir(full)); name != "" {
+		return nil, errors.New(name)
+	}
+	return c.Watch.Add(full, func(n int) { c.Ledger.Saved(path, n) }, func() { c.look(path, f) })
+}
+
+// look notes what a file holds that somebody has saved.
+func (c *Files) look(path string, f *callFile) {
+	f.looks++
+	full, at := c.Absolute(path), clock.Now()
+	st := filestat.Of(full)
+	if f.looks > callLooks || st.Size > callLookSize {
+		return
+	}
+	if img := c.Raw(path); img.Unreadable == "" && filestat.Of(full) == st {
+		c.Ledger.Look(path, attribution.Look{Content: img.Content, At: at, Within: true})
+	}
+}
+
+// ReadLeft reads a path that a call has left which does not say what it left there. It waits a moment for whoever is just
+// saving it, which may begin with an empty file. saves is how often that had been by then, and changed when it was last.
+func (c *Files) ReadLeft(path string) (after atomicfile.State, saves int, changed int64) {
+	full, begun := c.Absolute(path), clock.Now()
+	for ; ; time.Sleep(time.Millisecond) {
+		was, st := c.Saves(path), filestat.Of(full)
+		after = c.Read(path)
+		saves = c.Saves(path)
+		writing, empty, waited := c.writing(path), after.Exists && st.Size == 0, time.Duration(clock.Now()-begun)
+		steady := saves == was && filestat.Of(full) == st && !writing && !empty
+		if steady || waited > atomicfile.EmptyTime || waited > atomicfile.WriteTime && !(writing && empty) {
+			return after, saves, st.Changed()
+		}
+	}
+}
+
+// writing reports whether somebody has begun to save a path, and has not ended.
+func (c *Files) writing(path string) bool {
+	c.mu.Lock()
+	f := c.files[path]
+	c.mu.Unlock()
+	return f != nil && f.file.Written()
+}
+
+// Saves returns how often a path has been saved since the first of the open calls began that name it.
+func (c *Files) Saves(path string) int {
+	if c.Watch == nil {
+		return 0
+	}
+	c.Watch.Sync()
+	n := c.Ledger.Saves(path)
+	if c.writing(path) {
+		n++
+	}
+	return n
+}
+
+// End says that a call has ended, for which Begin returned true.
+func (c *Files) End(path string) {
+	c.mu.Lock()
+	f := c.files[path]
+	if f.calls--; f.calls > 0 {
+		f = nil
+	} else {
+		delete(c.files, path)
+	}
+	c.mu.Unlock()
+	if f != nil {
+		f.file.Stop()
+	}
+}

@@ -1,0 +1,54 @@
+package documents
+
+import (
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/editorfile"
+	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
+	"strings"
+)
+
+// Edit has a document that is what the disk holds be taken for unsaved, since edits are to make another content of it. It returns false
+// if the client does not have that open, has another text, or has one that leaves out all that changes. Saved takes it back.
+func (ds *Set) Edit(client api.ClientID, path string, disk, other diffs.Content) bool {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	name, doc := ds.openedLocked(client, path)
+	if doc == nil || doc.dirty || doc.Known == nil {
+		return false
+	}
+	text := doc.Form.Text(string(disk.Data))
+	known := doc.Form.Text(string(doc.Known.Data))
+	if text != known || text == doc.Form.Text(string(other.Data)) || ds.textLocked(client)+len(text) > documentsMax {
+		return false
+	}
+	ds.orders++
+	held := &Document{
+		Client: client, Path: path, Version: doc.Version, dirty: true, Order: ds.orders, Held: true, Text: text,
+		Base: atomicfile.State{Content: disk}, Based: filestat.Of(path).Changed(), Known: doc.Known, Form: doc.Form, formed: doc.formed, Editing: true,
+	}
+	ds.docs[client][name] = held
+	if ds.paths[path] == nil {
+		ds.paths[path] = map[api.ClientID]*Document{}
+	}
+	ds.paths[path][client] = held
+	return true
+}
+
+// setForm notes what a text leaves out: that shows where it is what the disk holds, and stays.
+func (doc *Document) setForm(old *Document, text *string, disk atomicfile.State) {
+	switch {
+	case old != nil && old.formed && (text == nil || doc.dirty):
+		doc.Form, doc.formed = old.Form, true
+	case text != nil:
+		file := disk.Data
+		if doc.dirty && old != nil && old.Known != nil {
+			file = old.Known.Data
+		}
+		doc.Form, doc.formed = editorfile.FormOf(*text, file), true
+	}
+	if text != nil && strings.Contains(*text, "\r") {
+		doc.Form.Ends = false
+	}
+}

@@ -1,0 +1,213 @@
+package review
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/threeway"
+	"cursord/diffs"
+)
+
+// This file has decisions change what clients have open and saved by edits, and takes in where an editor's undo leads.
+
+// holdAll has the choices whose files the client has open and saved be about these, if it takes edits of them.
+func (r *Reviewer) holdAll(choices []*choice, dec api.Decision) {
+	for _, c := range choices {
+		if !dec.AsEdits || c.buffer != nil || len(c.ids) == 0 || !c.f.writesReal(dec.Accept) {
+			continue
+		}
+		trial := c.f.review.Copy()
+		if _, err := trial.Decide(c.ids, dec.Accept, linesOf(dec.Lines)); err != nil {
+			continue
+		}
+		if b := r.hold(dec.Client, c.f, trial); b != nil {
+			c.buffer, c.review = b, b.review
+		}
+	}
+}
+
+// holdStep is hold for a decision that is taken back, or made again.
+func (r *Reviewer) holdStep(client api.ClientID, f *file, d diffs.Decision, undo bool) *buffer {
+	trial, err := f.review.Copy(), error(nil)
+	if undo {
+		err = trial.Undo(d)
+	} else {
+		_, err = trial.Redo(d)
+	}
+	if err != nil {
+		return nil
+	}
+	return r.hold(client, f, trial)
+}
+
+// hold returns the buffer of a file that a client has open and saved, for edits that make it what a review says; nil where edits cannot
+// say that.
+func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *buffer {
+	was, now := f.real(), f.realOf(then)
+	switch {
+	case f.outside() || len(f.buffers) > 0 || then.Path() != f.review.Path() || then.OldPath() != f.review.OldPath():
+	case !was.Exists || !now.Exists || was.Target != "" || now.Target != "" || was.Mode != now.Mode || !utf8.Valid(now.Data):
+	case r.setup.Documents.Edit(client, r.absolute(f), was, now):
+		r.syncBuffers(f)
+		if b := f.buffers[client]; b != nil && b.review != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// letGo lets go of buffers of a client of which no edits were made.
+func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
+	for _, f := range files {
+		if b := f.buffers[client]; b != nil && b.doc.Editing && !b.sent {
+			r.setup.Documents.Saved(b.doc)
+			delete(f.buffers, client)
+			r.viewed[f.path] = true
+		}
+	}
+}
+
+// sums returns what the texts are known by that choices are about to change; "" for those that stay.
+func sums(choices []*choice, accept bool) []string {
+	all := make([]string, len(choices))
+	for i, c := range choices {
+		switch {
+		case len(c.ids) == 0 || !c.f.writesReal(accept):
+		case c.buffer != nil:
+			all[i] = decisionlog.Sum(c.buffer.text(c.f))
+		case c.f.real().Exists:
+			all[i] = decisionlog.Sum(string(c.f.real().Data))
+		}
+	}
+	return all
+}
+
+// decidedBy notes the decision by which edits of the buffer are on their way; a step takes one back or makes it again.
+func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
+	b.groups = append(b.groups, g.N)
+	t := b.coming
+	if t == nil {
+		return
+	}
+	t.group, t.undo, t.step = g.N, g.Undone, step
+	if t.before == "" { // there is nothing to wait for
+		b.done, b.undone = append(b.done, *t), nil
+		b.stem, b.coming = b.then, nil
+	}
+}
+
+// arrived takes in the text that has come for edits that were sent for it; old is the one that they were for.
+func (b *buffer) arrived(r *Reviewer, f *file, old string) {
+	t := b.coming
+	switch b.coming = nil; {
+	case threeway.Nearer(b.text(f), string(f.realOf(b.review).Data), old):
+		b.done, b.undone, b.stem = append(b.done, *t), nil, b.then
+	case t.step:
+		r.setUndone(f, []uint64{t.group}, !t.undo)
+	default:
+		r.forgetDecisions(f, []uint64{t.group})
+	}
+}
+
+// stemOf returns what a buffer's review is made from: the file's, with what was decided in the buffer; nil if that is nothing.
+func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
+	if len(b.done)+len(b.back) == 0 {
+		return nil
+	}
+	review := f.review.Copy()
+	step := func(n uint64, undo bool) {
+		g := r.log.Numbered(n)
+		if g == nil {
+			return
+		}
+		for _, part := range g.Files {
+			// An error says that the file's review does not have the lines any more: then they are just text.
+			if f.decidedIn(part) && undo {
+				_ = review.Undo(part.Decision)
+			} else if f.decidedIn(part) {
+				_, _ = review.Redo(part.Decision)
+			}
+		}
+	}
+	for _, n := range b.back {
+		step(n, true)
+	}
+	for _, t := range b.done {
+		step(t.group, t.undo)
+	}
+	return review
+}
+
+// turnBack takes in that a text came back from before a decision in the buffer, or behind it: the editor has undone it, or made it
+// again. It returns false if that is not so.
+func (b *buffer) turnBack(r *Reviewer, f *file) bool {
+	sum := decisionlog.Sum(b.text(f))
+	if i := lastTurn(b.done, func(t turn) bool { return t.before == sum }); i >= 0 {
+		for _, t := range slices.Backward(b.done[i:]) {
+			b.undone = append(b.undone, t)
+			r.setUndone(f, []uint64{t.group}, !t.undo)
+		}
+		b.done = b.done[:i:i]
+	} else if i := lastTurn(b.undone, func(t turn) bool { return t.after == sum }); i >= 0 {
+		for _, t := range slices.Backward(b.undone[i:]) {
+			b.done = append(b.done, t)
+			r.setUndone(f, []uint64{t.group}, t.undo)
+		}
+		b.undone = b.undone[:i:i]
+	} else {
+		return false
+	}
+	b.stem = r.stemOf(f, b)
+	return true
+}
+
+func lastTurn(turns []turn, fits func(turn) bool) int {
+	for i, t := range slices.Backward(turns) {
+		if fits(t) {
+			return i
+		}
+	}
+	return -1
+}
+
+// takeBack takes in that a buffer's text is that from before decisions which are on disk: the editor's undo has led to it. What they
+// decided is to be reviewed again.
+func (r *Reviewer) takeBack(f *file, b *buffer) {
+	text := b.text(f)
+	parts, groups := r.log.Behind(f.decidedIn, decisionlog.Sum(text), b.back)
+	if len(parts) == 0 {
+		return
+	}
+	review := f.review.Copy()
+	for _, part := range parts {
+		if review.Undo(part.Decision) != nil {
+			return
+		}
+	}
+	if string(f.realOf(review).Data) != text {
+		return
+	}
+	r.setUndone(f, without(b.back, groups), false)
+	r.setUndone(f, without(groups, b.back), true)
+	b.stem, b.back = review, groups
+}
+
+func without(list, others []uint64) []uint64 {
+	return slices.DeleteFunc(slices.Clone(list), func(n uint64) bool { return slices.Contains(others, n) })
+}
+
+// setUndone has the log say of decisions that they are taken back in a file, or made again.
+func (r *Reviewer) setUndone(f *file, groups []uint64, undone bool) {
+	for _, n := range groups {
+		g, ops := r.log.SetUndone(n, f.decidedIn, undone)
+		switch r.ops = append(r.ops, ops...); {
+		case g == nil:
+		case g.Undone:
+			r.setup.Loop.ForgetRejections(n)
+		case !undone:
+			r.keepRejections(g)
+		}
+	}
+}

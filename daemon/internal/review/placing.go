@@ -1,0 +1,125 @@
+package review
+
+import (
+	"cursord/daemon/api"
+	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/threeway"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+)
+
+// Places says where the texts that a client has open of a path have its hunks, by who wrote which line, and not by what the lines are.
+// A text that is not what the disk holds any more has them where its lines have become theirs.
+func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDocument, err error) {
+	stopped := r.call(func() {
+		if why := paths.TooLongIn(r.setup.Root, path); why != "" {
+			err = api.Invalid("path", "%s", why)
+			return
+		}
+		if err = checkDiffPath(path); err != nil {
+			return
+		}
+		files := r.at(r.named(path))
+		for _, f := range files {
+			r.affected[f] = true
+		}
+		r.refreshAll(files)
+		byPath := map[string]int{}
+		for _, f := range files {
+			doc := r.setup.Documents.Opened(client, r.absolute(f))
+			if doc == nil || f.review == nil || f.outside() {
+				continue
+			}
+			at, known := byPath[f.realPath()]
+			if !known {
+				at = len(list)
+				byPath[f.realPath()] = at
+				list = append(list, api.PlacedDocument{Path: f.realPath(), Version: doc.Version, Hunks: []api.PlacedHunk{}})
+			}
+			list[at].Hunks = append(list[at].Hunks, f.placed(doc)...)
+		}
+	})
+	if stopped != nil {
+		return nil, stopped
+	}
+	return list, err
+}
+
+// placed returns where a document has the hunks of a file.
+func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
+	b := f.buffers[doc.Client]
+	review := f.seen(doc.Client)
+	places, side := review.Places(), api.NewSide
+	if f.tree.isolated() {
+		places, side = review.OldPlaces(), api.OldSide
+	}
+	spans := map[uint64]threeway.Span{}
+	sides := map[uint64]api.Side{}
+	for _, p := range places {
+		spans[p.ID], sides[p.ID] = threeway.Span{From: p.From, To: p.To}, side
+	}
+	if b != nil {
+		for _, c := range b.conflicts {
+			spans[c.ids[0]], sides[c.ids[0]] = c.Text, api.OldSide
+		}
+	} else if doc.Known != nil && doc.Known.Exists {
+		f.shift(string(doc.Known.Data), spans, sides)
+	}
+	for _, h := range f.hunksFor(b) {
+		if s, there := spans[h]; there {
+			all = append(all, api.PlacedHunk{ID: diffshape.HunkID(f.n, h), From: s.From, To: s.To, Side: sides[h]})
+		}
+	}
+	return all
+}
+
+// hunksFor lists the hunks of text that a client sees of a file.
+func (f *file) hunksFor(b *buffer) (ids []uint64) {
+	review := f.review
+	if b != nil && b.review != nil {
+		review = b.review
+		for _, c := range b.conflicts {
+			ids = append(ids, c.ids[0])
+		}
+	}
+	for _, h := range review.Hunks() {
+		if h.Kind == diffs.TextHunk && b.conflict(h.ID) == nil {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}
+
+// shift brings places of the file as it is to a text that is what it was.
+func (f *file) shift(text string, spans map[uint64]threeway.Span, sides map[uint64]api.Side) {
+	now := string(f.real().Data)
+	if text == now {
+		return
+	}
+	old := map[uint64]threeway.Span{}
+	if !f.tree.isolated() {
+		for _, p := range f.review.OldPlaces() {
+			old[p.ID] = threeway.Span{From: p.From, To: p.To}
+		}
+	}
+	base := string(f.review.Baseline().Data)
+	if !f.tree.isolated() && text == base {
+		for id := range spans {
+			spans[id], sides[id] = old[id], api.OldSide
+		}
+		return
+	}
+	edits := diffs.LineEdits(now, text)
+	for id, s := range spans {
+		moved, touched := threeway.Moved(s, edits)
+		spans[id] = moved
+		if !touched {
+			continue
+		}
+		sides[id] = api.OtherSide
+		if o, there := old[id]; there && threeway.Same(text, moved, base, o) {
+			sides[id] = api.OldSide
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package snapshot
+
+import (
+	"slices"
+	"sync/atomic"
+)
+
+// A List is one of snapshots that one goroutine changes and others read.
+type List struct {
+	now atomic.Pointer[[]*Snapshot]
+}
+
+// All returns them, the oldest first; nobody changes the slice.
+func (l *List) All() []*Snapshot {
+	if now := l.now.Load(); now != nil {
+		return *now
+	}
+	return nil
+}
+
+// Add adds one behind the others.
+func (l *List) Add(s *Snapshot) {
+	with := append(slices.Clone(l.All()), s)
+	l.now.Store(&with)
+}
+
+// Remove takes one out.
+func (l *List) Remove(s *Snapshot) {
+	without := slices.DeleteFunc(slices.Clone(l.All()), func(one *Snapshot) bool { return one == s })
+	l.now.Store(&without)
+}

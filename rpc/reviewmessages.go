@@ -1,0 +1,87 @@
+package rpc
+
+import (
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// DiffParams are the parameters of diff/list and diff/unified: of a workspace, or of one path or turn in it.
+type DiffParams struct {
+	Workspace string `json:"workspace"`
+	Path      string `json:"path,omitempty"`
+	TurnID    string `json:"turnId,omitempty"`
+}
+
+// DiffList is the result of diff/list.
+type DiffList struct {
+	Diffs []*sessions.Diff `json:"diffs"`
+}
+
+// UnifiedResult is the result of diff/unified, a patch in git's format.
+type UnifiedResult struct {
+	Patch string `json:"patch"`
+}
+
+// DecideParams are the parameters of diff/accept and diff/reject, which answer with a api.Decided. Exactly one of
+// Hunks, Path, TurnID and All selects.
+type DecideParams struct {
+	Workspace string         `json:"workspace"`
+	Hunks     *[]string      `json:"hunks,omitempty"`
+	Path      string         `json:"path,omitempty"`
+	TurnID    string         `json:"turnId,omitempty"`
+	All       bool           `json:"all,omitempty"`
+	Rev       *uint64        `json:"rev,omitempty"`
+	Lines     *api.LineRange `json:"lines,omitempty"`
+	Comment   string         `json:"comment,omitempty"`
+	Both      bool           `json:"both,omitempty"`    // of conflicts: the person's lines stay in front of the agent's
+	AsEdits   bool           `json:"asEdits,omitempty"` // documents that this client has open are changed by edits, also saved ones
+}
+
+// MergeParams are the parameters of diff/merge and diff/place.
+type MergeParams struct {
+	Workspace string `json:"workspace"`
+	Path      string `json:"path"`
+}
+
+// UndoParams are the parameters of diff/undo. With Decision it is refused unless that is the latest one.
+type UndoParams struct {
+	Workspace string `json:"workspace"`
+	Decision  uint64 `json:"decision,omitempty"`
+	AsEdits   bool   `json:"asEdits,omitempty"` // what edits have changed in a document that this client has open is changed by edits
+}
+
+// RedoParams are the parameters of diff/redo.
+type RedoParams struct {
+	Workspace string `json:"workspace"`
+	AsEdits   bool   `json:"asEdits,omitempty"` // as in UndoParams
+}
+
+// PlaceResult is the result of diff/place.
+type PlaceResult struct {
+	Documents []api.PlacedDocument `json:"documents"`
+}
+
+// UndoResult is the result of diff/undo, diff/redo and diff/merge.
+type UndoResult struct {
+	Diffs []*sessions.Diff    `json:"diffs"`
+	Edits []api.DocumentEdits `json:"edits,omitempty"`
+}
+
+// CommentParams are the parameters of diff/comment.
+type CommentParams struct {
+	Workspace string `json:"workspace"`
+	Hunk      string `json:"hunk"`
+	Text      string `json:"text"`
+}
+
+// DismissParams are the parameters of diff/dismiss: one of Path and All selects.
+type DismissParams struct {
+	Workspace string  `json:"workspace"`
+	Path      *string `json:"path,omitempty"` // of a file outside of the workspace: absolute, or a file:// URI
+	All       bool    `json:"all,omitempty"`
+}
+
+// Dismissed is the result of diff/dismiss.
+type Dismissed struct {
+	Dismissed int `json:"dismissed"` // files
+}
