@@ -119,7 +119,7 @@ func TestHelixUnsaved(t *testing.T) {
 		h.Types("O")
 		h.Types("-l", "mine")
 		h.Types("Escape")
-		h.sees("1  mine", "todo.txt [+]")
+		h.sees("1  mine", "NOR   todo.txt [+]")
 		h.ex("lsp-workspace-command cursord.status") // which the daemon has heard of the text before
 		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
 		e.Turn(nil)
