@@ -26,34 +26,37 @@ after an update. Helix has no plugins: its configuration is changed, for "cursor
 
 func editorInstallCommand() *cobra.Command {
 	var dir string
-	var force bool
+	var force, asJSON bool
 	c := &cobra.Command{
 		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Put the plugin where the editor loads it at its start",
 		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
-			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force)
+			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force, asJSON)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "install the plugin into this folder")
 	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write, or that were changed")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what was done as JSON")
 	c.AddCommand(installHelixCommand())
 	return c
 }
 
 func editorUninstallCommand() *cobra.Command {
 	var dir string
+	var asJSON bool
 	c := &cobra.Command{
 		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Remove what install has written",
 		Args:      takes(1, 1),
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
-			return install.RemovePlugin(c.OutOrStdout(), args[0], dir)
+			return install.RemovePlugin(c.OutOrStdout(), args[0], dir, asJSON)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if not the usual one")
+	c.Flags().BoolVar(&asJSON, "json", false, "print what was done as JSON")
 	c.AddCommand(uninstallHelixCommand())
 	return c
 }
@@ -105,6 +108,7 @@ named. The command shows what will change and asks; without a terminal or --yes 
 func addHelixFlags(c *cobra.Command, h *install.Helix) {
 	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder `DIR`, if not the usual one")
 	c.Flags().BoolVar(&h.Yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&h.JSON, "json", false, "print what was changed, or without --yes would be, as JSON")
 }
 
 // onHelix makes a command's action of a change of Helix's configuration.

@@ -9,11 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/halt"
 	"cursord/cmd/cursord/internal/service"
+	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/endpoint"
 )
 
 func serviceCommand() *cobra.Command {
+	var asJSON bool
 	c := &cobra.Command{
 		Use:   "service",
 		Short: "Run the daemon as a service of systemd or launchd",
@@ -30,13 +33,13 @@ other services.`,
 variables, and start it. A daemon that runs is stopped first, unless turns run. It may be run again, after an upgrade
 or a change of PATH.`,
 		Args: takes(0, 0),
-		RunE: func(c *cobra.Command, _ []string) error { return withService(c, (*service.Service).Install) },
+		RunE: func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Install) },
 	}
 	uninstall := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Stop the service and remove its files",
 		Args:  takes(0, 0),
-		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, (*service.Service).Uninstall) },
+		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Uninstall) },
 	}
 	status := &cobra.Command{
 		Use:   "status",
@@ -44,13 +47,23 @@ or a change of PATH.`,
 		Args:  takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := findService()
-			if err == nil && !s.Status(c.Context(), c.OutOrStdout()) {
+			if err != nil {
+				return err
+			}
+			state := s.Status(c.Context())
+			if asJSON {
+				err = term.PrintJSON(c.OutOrStdout(), state)
+			} else {
+				state.Print(c.OutOrStdout())
+			}
+			if err == nil && !state.Installed {
 				return statusError(exitFailed)
 			}
 			return err
 		},
 	}
 	c.AddCommand(install, status, uninstall)
+	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print what was done, or what there is, as JSON")
 	return c
 }
 
@@ -66,25 +79,32 @@ func findService() (*service.Service, error) {
 	return service.Find(program, dirs.Socket)
 }
 
-func withService(c *cobra.Command, do func(*service.Service, context.Context, io.Writer, func() error) error) error {
+func withService(c *cobra.Command, asJSON bool, do func(*service.Service, context.Context, *service.Report, func() error) error) error {
 	s, err := findService()
 	if err != nil {
 		return err
 	}
-	return do(s, c.Context(), c.OutOrStdout(), func() error { return stopForService(c.Context(), c.OutOrStdout()) })
+	r := service.NewReport(c.OutOrStdout())
+	if asJSON {
+		r.Out = io.Discard
+	}
+	if err := do(s, c.Context(), r, func() error { return stopForService(c.Context(), r.Out) }); err != nil || !asJSON {
+		return err
+	}
+	return term.PrintJSON(c.OutOrStdout(), r)
 }
 
 // stopForService stops a daemon that runs, unless it has turns.
 func stopForService(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	ctx, cancel := context.WithTimeout(ctx, halt.Limit)
 	defer cancel()
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
 		return err
 	}
 	pid := endpoint.LockHolder(dirs.Socket)
-	err = askToStop(ctx, dirs, pid, false, out)
-	if errors.Is(err, errNoDaemon) {
+	err = halt.Ask(ctx, dirs, pid, false, out)
+	if errors.Is(err, halt.ErrNone) {
 		return nil
 	}
 	if err != nil {

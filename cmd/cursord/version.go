@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
 )
 
@@ -24,12 +26,21 @@ func ownWritten() time.Time {
 }
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  takes(0, 0),
-		Run: func(c *cobra.Command, _ []string) {
-			fmt.Fprint(c.OutOrStdout(), version.Line())
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !asJSON {
+				_, err := fmt.Fprint(c.OutOrStdout(), version.Line())
+				return err
+			}
+			return term.PrintJSON(c.OutOrStdout(), map[string]string{
+				"version": version.Own(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH,
+			})
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return c
 }

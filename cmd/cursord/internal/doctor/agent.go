@@ -23,31 +23,31 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	compare := api.DigestEnvironment(os.Environ(), rand.Text())
 	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
 	if err != nil {
-		d.problem("cannot read the agent's state: %v", err)
+		d.problem("agent", "", "cannot read the agent's state: %v", err)
 		return
 	}
 	d.Agent = &a
 	for _, h := range a.Hooks {
 		if h.Problem != "" {
-			d.problem("the hooks in %s cannot be read: %s", h.File, h.Problem)
+			d.problem("hooks", "", "the hooks in %s cannot be read: %s", h.File, h.Problem)
 		}
 	}
 	switch a.State {
 	case "ready":
 	case "notInstalled":
-		d.problem("%s, or name it with the key agent in %s", term.Clean(a.Message), d.Config)
+		d.problem("agent", "", "%s, or name it with the key agent in %s", term.Clean(a.Message), d.Config)
 	case "notLoggedIn":
 		where := "for the daemon"
 		if a.AgentEnv == config.EnvClient {
 			where = "in your environment"
 		}
 		if key := keyOfOurs(&a); key != "" {
-			d.problem("cursor-agent is not logged in: %s (%s)", key, term.Clean(a.Message))
+			d.problem("agent", key, "cursor-agent is not logged in (%s)", term.Clean(a.Message))
 			break
 		}
-		d.problem(`cursor-agent is not logged in: run "cursor-agent login", or set CURSOR_API_KEY %s (%s)`, where, term.Clean(a.Message))
+		d.problem("agent", `run "cursor-agent login", or set CURSOR_API_KEY `+where, "cursor-agent is not logged in (%s)", term.Clean(a.Message))
 	default:
-		d.problem("cursor-agent does not work: %s", term.Clean(a.Message))
+		d.problem("agent", "", "cursor-agent does not work: %s", term.Clean(a.Message))
 	}
 }
 
@@ -91,8 +91,9 @@ func (d *Diagnosis) compareOptions(settings *config.Config) {
 		{"add_dirs", "addDirs", "--add-dir", len(settings.AddDirs) > 0},
 	} {
 		if o.asked && !slices.Contains(d.Agent.Options, o.member) {
-			d.problem("the configuration has %s, and cursor-agent %s does not know the option %s: turns fail that do not set it otherwise; "+
-				"update the agent with \"cursor-agent update\", or take %s out of %s", o.key, term.Clean(d.Agent.Version), o.option, o.key, d.Config)
+			d.problem("agent", fmt.Sprintf(`update the agent with "cursor-agent update", or take %s out of %s`, o.key, d.Config),
+				"the configuration has %s, and cursor-agent %s does not know the option %s: turns fail that do not set it otherwise",
+				o.key, term.Clean(d.Agent.Version), o.option)
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (d *Diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	}
 	switch {
 	case own.Wrong != "":
-		d.problem("%s: %s", term.Clean(own.Wrong), own.Hint)
+		d.problem("agent", own.Hint, "%s", term.Clean(own.Wrong))
 	case own.Path != "" && resolved(own.Path) != resolved(d.Agent.Path):
 		d.Own = &own
 	}

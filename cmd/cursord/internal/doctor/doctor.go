@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -32,10 +33,28 @@ type Diagnosis struct {
 	Problems []string         `json:"problems"`
 
 	Forgotten int `json:"forgotten,omitempty"` // damaged objects, at this call
+
+	found []finding // the problems, as people see them
 }
 
-func (d *Diagnosis) problem(format string, args ...any) {
-	d.Problems = append(d.Problems, fmt.Sprintf(format, args...))
+// A finding is what is wrong with what a row is about, and what to do; "" where only the person can know.
+type finding struct{ row, what, fix string }
+
+func (d *Diagnosis) problem(row, fix, format string, args ...any) {
+	f := finding{row, fmt.Sprintf(format, args...), fix}
+	d.found = append(d.found, f)
+	if fix != "" {
+		fix = ": " + fix
+	}
+	d.Problems = append(d.Problems, f.what+fix)
+}
+
+// mark is what stands before a row: whether what it is about is well.
+func (d *Diagnosis) mark(row string) string {
+	if slices.ContainsFunc(d.found, func(f finding) bool { return f.row == row }) {
+		return "✗"
+	}
+	return "✓"
 }
 
 // Options are where to look, and how.
@@ -58,16 +77,16 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 	d := &Diagnosis{Version: o.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("config", "", "%v", err)
 		return d
 	}
 	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
 	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("config", "", "%v", err)
 	}
 	for _, w := range warnings {
-		d.problem("%s", w)
+		d.problem("config", "", "%s", w)
 	}
 	d.askDaemon(ctx, o)
 	if err == nil {
@@ -83,29 +102,29 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 	client, err := o.Connect(ctx)
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("daemon", "", "%v", err)
 		return
 	}
 	defer client.Close()
 	s, err := o.Status(ctx, client)
 	if err != nil {
-		d.problem("the daemon does not tell its status: %v", err)
+		d.problem("daemon", "", "the daemon does not tell its status: %v", err)
 		return
 	}
 	d.Daemon = &s
 	if s.Version != d.Version {
-		d.problem(`the daemon that runs is of version %s: "cursord stop" lets the next client start this one`, version.ForPeople(s.Version))
+		d.problem("daemon", `run "cursord stop"; the next client starts this one`, "the daemon that runs is of version %s", version.ForPeople(s.Version))
 	}
 	if s.Storage.Trouble != "" {
-		d.problem("the database takes no changes: %s", s.Storage.Trouble)
+		d.problem("database", "", "the database takes no changes: %s", s.Storage.Trouble)
 	}
 	root, err := o.Root(ctx, client)
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("hooks", "", "%v", err)
 	}
 	if n := s.Storage.Damaged; n > 0 {
-		d.problem("%s in the database set aside, everything else is served: check the disk's health, and "+
-			"have it forgotten with \"cursord doctor --forget-damaged\"", term.Count(n, "damaged object"))
+		d.problem("database", `check the disk's health, and have it forgotten with "cursord doctor --forget-damaged"`,
+			"%s in the database set aside, everything else is served", term.Count(n, "damaged object"))
 	}
 	d.askAgent(ctx, client, root)
 }
@@ -133,9 +152,14 @@ func hookLines(hooks []api.AgentHook) (lines []string) {
 // Print shows the findings to people.
 func (d *Diagnosis) Print(w io.Writer) {
 	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%-9s %s\n", name, value)
+		if value == "" {
+			return
 		}
+		mark := " "
+		if slices.Contains([]string{"cursord", "daemon", "agent", "hooks", "database", "config", "helix"}, name) {
+			mark = d.mark(name)
+		}
+		fmt.Fprintf(w, "%s %-9s %s\n", mark, name, value)
 	}
 	row("cursord", version.ForPeople(d.Version)+" ("+d.Platform+")")
 	if d.Daemon != nil {
@@ -151,15 +175,18 @@ func (d *Diagnosis) Print(w io.Writer) {
 	row("log", d.Log)
 	row("config", d.Config)
 	if d.Helix != nil {
-		d.Helix.print(w, row)
+		d.Helix.print(row)
 	}
 	if d.Forgotten > 0 {
 		fmt.Fprintf(w, "\nforgotten: %s in the database, which had been set aside\n", term.Count(d.Forgotten, "damaged object"))
 	}
-	for _, p := range d.Problems {
-		fmt.Fprintf(w, "\nproblem: %s\n", p)
+	for _, f := range d.found {
+		fmt.Fprintf(w, "\n✗ problem: %s\n", f.what)
+		if f.fix != "" {
+			fmt.Fprintf(w, "  fix: %s\n", f.fix)
+		}
 	}
-	if len(d.Problems) == 0 {
-		fmt.Fprintln(w, "\nall is well")
+	if len(d.found) == 0 {
+		fmt.Fprintln(w, "\n✓ all is well")
 	}
 }

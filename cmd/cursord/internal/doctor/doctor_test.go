@@ -16,20 +16,22 @@ func TestPrint(t *testing.T) {
 	d := &Diagnosis{Version: "v1", Platform: "linux/amd64", Socket: "/s", Database: "/d", Log: "/l", Config: "/c"}
 	var out strings.Builder
 	d.Print(&out)
-	require.Equal(t, "cursord   v1 (linux/amd64)\ndaemon    cannot be reached\nsocket    /s\ndatabase  /d\nlog       /l\nconfig    /c\n\nall is well\n",
+	require.Equal(t, "✓ cursord   v1 (linux/amd64)\n✓ daemon    cannot be reached\n  socket    /s\n✓ database  /d\n  log       /l\n✓ config    /c\n\n✓ all is well\n",
 		out.String())
 
 	d.Daemon, d.Forgotten = &api.Status{Version: "v0", PID: 7}, 2
 	d.Agent = &api.AgentStatus{State: "ready", Version: "2026\x1b[2J", Path: "/bin/agent"}
-	d.problem("the %s", "first")
-	d.problem("the second")
+	d.problem("agent", "do this", "the %s", "first")
+	d.problem("config", "", "the second")
 	out.Reset()
 	d.Print(&out)
 	require.NotContains(t, out.String(), "\x1b")
-	require.Contains(t, out.String(), "\ndaemon    v0, process 7\nagent     ready, 2026")
-	require.Contains(t, out.String(), "\nhooks     none run programs\n")
+	require.Contains(t, out.String(), "\n✓ daemon    v0, process 7\n✗ agent     ready, 2026")
+	require.Contains(t, out.String(), "\n✓ hooks     none run programs\n")
 	require.True(t, strings.HasSuffix(out.String(),
-		"\nforgotten: 2 damaged objects in the database, which had been set aside\n\nproblem: the first\n\nproblem: the second\n"), out.String())
+		"\nforgotten: 2 damaged objects in the database, which had been set aside\n\n✗ problem: the first\n  fix: do this\n\n✗ problem: the second\n"), out.String())
+	require.Contains(t, out.String(), "\n✗ config    /c\n")
+	require.Equal(t, []string{"the first: do this", "the second"}, d.Problems, "programs get all in one")
 }
 
 func TestHookLines(t *testing.T) {

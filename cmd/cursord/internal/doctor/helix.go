@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 
@@ -11,6 +9,8 @@ import (
 	"cursord/cmd/cursord/internal/term"
 	"cursord/editors/helix"
 )
+
+const installs = `run "cursord editor install helix"`
 
 // A helixDiagnosis is what doctor finds of Helix.
 type helixDiagnosis struct {
@@ -26,27 +26,27 @@ type helixDiagnosis struct {
 
 // lookAtHelix looks whether Helix is there and knows of cursord. Unless it is asked for, Helix is none of the problems.
 func (d *Diagnosis) lookAtHelix(asked bool) {
-	problem := func(format string, args ...any) {
+	problem := func(err error) {
 		if asked {
-			d.problem(format, args...)
+			d.problem("helix", "", "%v", err)
 		}
 	}
 	program, v, err := helix.Find("")
 	if err != nil {
 		if asked || !errors.Is(err, helix.ErrNotInstalled) {
-			problem("%v", err)
+			problem(err)
 		}
 		return
 	}
 	h := &helixDiagnosis{Program: program, Version: v.String(), Languages: []string{}, Notes: []string{}, asked: asked}
 	d.Helix = h
 	if h.Config, err = helix.Dir(); err != nil {
-		problem("%v", err)
+		problem(err)
 		return
 	}
 	state, err := helix.Look(h.Config)
 	if err != nil {
-		problem("%v", err)
+		problem(err)
 		return
 	}
 	h.known, h.Languages = state.Command != "", append(h.Languages, state.Languages...)
@@ -54,22 +54,22 @@ func (d *Diagnosis) lookAtHelix(asked bool) {
 		return
 	}
 	if !v.Supported() {
-		d.problem("this Helix is %s; cursord needs 25.01 or newer, and 25.07 for all of its keys", v)
+		d.problem("helix", "update Helix", "this Helix is %s; cursord needs 25.01 or newer, and 25.07 for all of its keys", v)
 		return
 	}
 	switch {
 	case !h.known && len(h.Languages) > 0:
-		d.problem("languages.toml gives languages a server cursord and does not say how to start it: run \"cursord editor install helix\"")
+		d.problem("helix", installs, "languages.toml gives languages a server cursord and does not say how to start it")
 	case !h.known:
-		d.problem("Helix does not know of cursord: run \"cursord editor install helix\"")
+		d.problem("helix", installs, "Helix does not know of cursord")
 		return
 	default:
 		if _, err := exec.LookPath(state.Command); err != nil {
-			d.problem("Helix would start %s, which cannot be found: run \"cursord editor install helix\" with the program that is to be used", state.Command)
+			d.problem("helix", installs+" with the program that is to be used", "Helix would start %s, which cannot be found", state.Command)
 		}
 	}
 	if len(state.NotFirst) > 0 {
-		d.problem("other servers go before cursord in %s: put it first in languages.toml, so that what it offers comes first", strings.Join(state.NotFirst, ", "))
+		d.problem("helix", "put it first in languages.toml, so that what it offers comes first", "other servers go before cursord in %s", strings.Join(state.NotFirst, ", "))
 	}
 	d.compareHelix(program, v)
 }
@@ -78,29 +78,29 @@ func (d *Diagnosis) lookAtHelix(asked bool) {
 func (d *Diagnosis) compareHelix(program string, v helix.Version) {
 	defaults, err := helix.DefaultsOf(program)
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("helix", "", "%v", err)
 		return
 	}
 	own, err := install.OwnProgram()
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("helix", "", "%v", err)
 		return
 	}
 	plan, err := helix.Install(d.Helix.Config, helix.Request{
 		Version: d.Version, Helix: v, Defaults: defaults, Program: own, Languages: []string{},
 	})
 	if err != nil {
-		d.problem("%v", err)
+		d.problem("helix", "", "%v", err)
 		return
 	}
 	d.Helix.Notes = append(d.Helix.Notes, plan.Notes...)
 	for _, f := range plan.Files {
-		d.problem("%s in %s is not as this cursord and Helix %s want it: run \"cursord editor install helix\", which shows the difference",
+		d.problem("helix", installs+", which shows the difference", "%s in %s is not as this cursord and Helix %s want it",
 			f.Name, d.Helix.Config, v)
 	}
 }
 
-func (h *helixDiagnosis) print(w io.Writer, row func(name, value string)) {
+func (h *helixDiagnosis) print(row func(name, value string)) {
 	about := "not set up: \"cursord editor install helix\" does it"
 	if h.known {
 		about = "set up for " + strings.Join(h.Languages, ", ")
@@ -112,7 +112,7 @@ func (h *helixDiagnosis) print(w io.Writer, row func(name, value string)) {
 	if h.asked {
 		row("helix in", h.Config)
 		for _, note := range h.Notes {
-			fmt.Fprintf(w, "%-9s %s\n", "note", term.Clean(note))
+			row("note", term.Clean(note))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package install
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,10 @@ var ErrUnchanged = errors.New("nothing was changed")
 type Helix struct {
 	Dir string // the configuration's folder; "": Helix's own
 	Yes bool   // somebody has agreed already
-	In  io.Reader
-	Out io.Writer
+
+	JSON bool // Out gets what was done as JSON, instead of words
+	In   io.Reader
+	Out  io.Writer
 }
 
 // A HelixRequest says what Install adds.
@@ -65,19 +68,42 @@ func (h Helix) Install(want HelixRequest) error {
 	if err != nil {
 		return err
 	}
+	result := h.Out
+	if h.JSON {
+		h.Out = io.Discard
+	}
 	if plan.Empty() {
 		printNotes(h.Out, plan)
 		fmt.Fprintf(h.Out, "nothing to do: %s has all of it, for Helix %s\n", dir, r.Helix)
-		return nil
+		return h.tell(result, dir, plan, nil)
 	}
 	if err := h.apply(plan); err != nil {
-		return err
+		return h.tell(result, dir, plan, err)
 	}
 	fmt.Fprintf(h.Out, `installed for %s of Helix %s in %s
 Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
 "space i" shows the other keys. "cursord doctor --helix" checks all of it.
 `, term.Count(len(plan.Languages), "language"), r.Helix, dir)
-	return nil
+	return h.tell(result, dir, plan, nil)
+}
+
+// tell prints for programs, if that is asked for, what was changed, or would have been where the error is ErrUnchanged; else it
+// returns the error.
+func (h Helix) tell(out io.Writer, dir string, plan *helix.Plan, err error) error {
+	if !h.JSON || err != nil && !errors.Is(err, ErrUnchanged) {
+		return err
+	}
+	change := struct {
+		Editor  string   `json:"editor"`
+		Dir     string   `json:"dir"`
+		Changed bool     `json:"changed"`
+		Files   []string `json:"files"` // that were changed, or would be with --yes
+		Notes   []string `json:"notes"`
+	}{"helix", dir, err == nil && !plan.Empty(), []string{}, append([]string{}, plan.Notes...)}
+	for _, f := range plan.Files {
+		change.Files = append(change.Files, f.Name)
+	}
+	return cmp.Or(term.PrintJSON(out, change), err)
 }
 
 // Remove takes out what Install has added and nobody has changed.
@@ -90,18 +116,22 @@ func (h Helix) Remove() error {
 	if err != nil {
 		return err
 	}
+	result := h.Out
+	if h.JSON {
+		h.Out = io.Discard
+	}
 	if plan.Empty() {
 		fmt.Fprintf(h.Out, "nothing to do: %s has nothing of cursord\n", dir)
-		return nil
+		return h.tell(result, dir, plan, nil)
 	}
 	if !plan.Installed() {
 		fmt.Fprintf(h.Out, "no installation in %s is known; this is what names cursord there:\n", dir)
 	}
 	if err := h.apply(plan); err != nil {
-		return err
+		return h.tell(result, dir, plan, err)
 	}
 	fmt.Fprintf(h.Out, "removed from %s\n", dir)
-	return nil
+	return h.tell(result, dir, plan, nil)
 }
 
 func (h Helix) folder() (string, error) {

@@ -15,13 +15,13 @@ func TestPlugin(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plugin")
 	install := func(version string, force bool) (string, error) {
 		var out strings.Builder
-		err := Plugin(t.Context(), &out, "nvim", dir, version, force)
+		err := Plugin(t.Context(), &out, "nvim", dir, version, force, false)
 		return out.String(), err
 	}
 	remove := func() string {
 		t.Helper()
 		var out strings.Builder
-		require.NoError(t, RemovePlugin(&out, "nvim", dir))
+		require.NoError(t, RemovePlugin(&out, "nvim", dir, false))
 		return out.String()
 	}
 	require.Equal(t, "nothing to do: cursord has installed no plugin in "+dir+"\n", remove())
@@ -48,7 +48,7 @@ func TestPlugin(t *testing.T) {
 	require.Regexp(t, `^removed \d+ files from `+dir+"\n$", remove())
 	require.NoDirExists(t, dir)
 
-	require.ErrorContains(t, Plugin(t.Context(), &strings.Builder{}, "vim", dir, "v1", false), "vim")
+	require.ErrorContains(t, Plugin(t.Context(), &strings.Builder{}, "vim", dir, "v1", false, false), "vim")
 }
 
 // TestHelixIsAsked changes a configuration only where somebody has agreed.

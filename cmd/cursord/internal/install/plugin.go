@@ -17,8 +17,8 @@ import (
 )
 
 // Plugin installs an editor's plugin, as part of a version of cursord, in dir; "" is where the editor looks for it. With force it
-// overwrites files that cursord did not write or that were changed.
-func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, force bool) error {
+// overwrites files that cursord did not write or that were changed. asJSON has out get a pluginChange instead of words.
+func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, force, asJSON bool) error {
 	dir, err := pluginDir(editor, dir)
 	if err != nil {
 		return err
@@ -30,6 +30,10 @@ func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, for
 	if err != nil {
 		return err
 	}
+	result := out
+	if asJSON {
+		out = io.Discard
+	}
 	printInstalled(out, report, version)
 	if editor == "emacs" && len(report.Written) > 0 {
 		compileLisp(ctx, out, dir)
@@ -37,16 +41,39 @@ func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, for
 	if report.Before == "" {
 		printFirstSteps(out, editor, dir)
 	}
+	if asJSON {
+		return term.PrintJSON(result, changeOf(editor, version, report))
+	}
 	return nil
 }
 
+// A pluginChange is what was done, for programs.
+type pluginChange struct {
+	Editor  string   `json:"editor"`
+	Dir     string   `json:"dir"`
+	Version string   `json:"version"` // that is there now; "": none
+	Before  string   `json:"before"`  // the one that was there
+	Written []string `json:"written"` // files in the folder
+	Removed []string `json:"removed"`
+	Kept    []string `json:"kept"` // not removed: somebody has changed them
+}
+
+func changeOf(editor, version string, r editors.Report) pluginChange {
+	list := func(files []string) []string { return append([]string{}, files...) }
+	return pluginChange{editor, r.Dir, version, r.Before, list(r.Written), list(r.Removed), list(r.Kept)}
+}
+
 // RemovePlugin removes what Plugin has written and nobody has changed.
-func RemovePlugin(out io.Writer, editor, dir string) error {
+func RemovePlugin(out io.Writer, editor, dir string, asJSON bool) error {
 	dir, err := pluginDir(editor, dir)
 	if err != nil {
 		return err
 	}
 	report, err := editors.Uninstall(dir)
+	if asJSON && (err == nil || errors.Is(err, fs.ErrNotExist)) {
+		report.Dir = dir
+		return term.PrintJSON(out, changeOf(editor, "", report))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(out, "nothing to do: cursord has installed no plugin in %s\n", dir)
 		return nil

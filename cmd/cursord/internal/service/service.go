@@ -85,9 +85,9 @@ func environment() (env []string) {
 
 // Install writes the files and has the manager start what they describe. stop is called before files change: it stops a daemon
 // that runs, which would else keep the lock while nobody can reach it.
-func (s *Service) Install(ctx context.Context, out io.Writer, stop func() error) error {
+func (s *Service) Install(ctx context.Context, r *Report, stop func() error) error {
 	if s.same() {
-		fmt.Fprintln(out, "the files are as they should be")
+		r.note("the files are as they should be")
 	} else {
 		if err := stop(); err != nil {
 			return err
@@ -99,67 +99,130 @@ func (s *Service) Install(ctx context.Context, out io.Writer, stop func() error)
 			if err := os.WriteFile(f.path, []byte(f.text), 0o644); err != nil {
 				return err
 			}
-			fmt.Fprintf(out, "wrote %s\n", f.path)
+			r.did(&r.Wrote, "wrote", f.path)
 		}
 	}
-	if err := runAll(ctx, out, s.start); err != nil {
+	if err := runAll(ctx, r, s.start); err != nil {
 		return fmt.Errorf("%w\nthe files are there, and nothing runs by them: run \"cursord service install\" again where the service manager can be reached, or \"cursord service uninstall\"", err)
 	}
 	if s.lingers != nil && !s.lingers() {
-		fmt.Fprintln(out, "logging out ends the daemon, and its turns; to keep it running: loginctl enable-linger")
+		r.note("logging out ends the daemon, and its turns; to keep it running: loginctl enable-linger")
 	}
 	if os.Getenv("CURSOR_API_KEY") != "" {
-		fmt.Fprintln(out, "CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")
+		r.note("CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")
 	}
 	return nil
 }
 
 // Uninstall stops the service and removes its files. stop stops a daemon that runs.
-func (s *Service) Uninstall(ctx context.Context, out io.Writer, stop func() error) error {
+func (s *Service) Uninstall(ctx context.Context, r *Report, stop func() error) error {
 	if !s.some() {
-		fmt.Fprintln(out, "the service is not installed")
+		r.note("the service is not installed")
 		return nil
 	}
 	if err := stop(); err != nil {
 		return err
 	}
-	if err := runAll(ctx, out, s.stop); err != nil {
+	if err := runAll(ctx, r, s.stop); err != nil {
 		return err
 	}
 	for _, f := range s.files {
 		err := os.Remove(f.path)
 		if err == nil {
-			fmt.Fprintf(out, "removed %s\n", f.path)
+			r.did(&r.Removed, "removed", f.path)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return runAll(ctx, out, s.forget)
+	return runAll(ctx, r, s.forget)
 }
 
-// Status prints which files are there and what the manager says of them. It reports whether any file is there.
-func (s *Service) Status(ctx context.Context, out io.Writer) (installed bool) {
+// A Report says what was done: to people at once, line by line, and to programs at the end, as JSON.
+type Report struct {
+	Out     io.Writer `json:"-"`
+	Wrote   []string  `json:"wrote"` // files
+	Removed []string  `json:"removed"`
+	Ran     []string  `json:"ran"` // commands
+	Notes   []string  `json:"notes"`
+}
+
+// NewReport returns one that has nothing yet.
+func NewReport(out io.Writer) *Report {
+	return &Report{Out: out, Wrote: []string{}, Removed: []string{}, Ran: []string{}, Notes: []string{}}
+}
+
+func (r *Report) did(list *[]string, verb, what string) {
+	*list = append(*list, what)
+	fmt.Fprintf(r.Out, "%s %s\n", verb, what)
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+	fmt.Fprintf(r.Out, format+"\n", args...)
+}
+
+// A State is what there is of the service.
+type State struct {
+	Installed bool        `json:"installed"` // any of the files is there
+	Files     []FileState `json:"files"`
+	Manager   []Answer    `json:"manager"` // what it says of the service
+}
+
+// A FileState is installed, absent or other: for another program or environment.
+type FileState struct {
+	Path  string `json:"path"`
+	State string `json:"state"`
+}
+
+// An Answer is what a command of the manager said; Said is "" where there is no such command.
+type Answer struct {
+	Command string `json:"command"`
+	Missing bool   `json:"missing,omitempty"` // the manager is not here
+	Said    string `json:"said"`
+}
+
+// Status finds out which files are there and what the manager says of them.
+func (s *Service) Status(ctx context.Context) State {
+	state := State{Installed: s.some(), Manager: []Answer{}}
 	for _, f := range s.files {
-		state := "absent"
+		now := "absent"
 		if b, err := os.ReadFile(f.path); err == nil && string(b) == f.text {
-			state = "installed"
+			now = "installed"
 		} else if err == nil {
-			state = `installed, for another program or environment than this: "cursord service install" renews it`
+			now = "other"
 		}
-		fmt.Fprintf(out, "%s: %s\n", f.path, state)
+		state.Files = append(state.Files, FileState{f.path, now})
 	}
-	if !s.some() {
-		return false
+	if !state.Installed {
+		return state
 	}
 	for _, c := range s.inspect {
 		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput() // fails for services that do not run
 		if errors.Is(err, exec.ErrNotFound) {
-			fmt.Fprintf(out, "%s is not here: nothing more is known\n", c.args[0])
-			return true
+			state.Manager = append(state.Manager, Answer{Command: c.String(), Missing: true})
+			break
 		}
-		fmt.Fprintf(out, "%s: %s\n", c, bytes.TrimSpace(answer))
+		state.Manager = append(state.Manager, Answer{Command: c.String(), Said: string(bytes.TrimSpace(answer))})
 	}
-	return true
+	return state
+}
+
+// Print shows the state to people.
+func (s State) Print(out io.Writer) {
+	for _, f := range s.Files {
+		if f.State == "other" {
+			f.State = `installed, for another program or environment than this: "cursord service install" renews it`
+		}
+		fmt.Fprintf(out, "%s: %s\n", f.Path, f.State)
+	}
+	for _, a := range s.Manager {
+		if a.Missing {
+			program, _, _ := strings.Cut(a.Command, " ")
+			fmt.Fprintf(out, "%s is not here: nothing more is known\n", program)
+			continue
+		}
+		fmt.Fprintf(out, "%s: %s\n", a.Command, a.Said)
+	}
 }
 
 // same reports whether the files are what they should be.
@@ -186,23 +249,23 @@ func (c command) String() string { return strings.Join(c.args, " ") }
 
 // runAll runs commands until one fails that may not, and prints each. Where the manager's program is missing, it prints the
 // commands to run where there is one.
-func runAll(ctx context.Context, out io.Writer, commands []command) error {
+func runAll(ctx context.Context, r *Report, commands []command) error {
 	for i, c := range commands {
 		if _, err := exec.LookPath(c.args[0]); err != nil {
-			fmt.Fprintf(out, "%s is not here; where it is, run:\n", c.args[0])
+			r.note("%s is not here; where it is, run:", c.args[0])
 			for _, c := range commands[i:] {
-				fmt.Fprintf(out, "  %s\n", c)
+				r.note("  %s", c)
 			}
 			return nil
 		}
 		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput()
 		switch {
 		case err == nil:
-			fmt.Fprintf(out, "ran %s\n", c)
+			r.did(&r.Ran, "ran", c.String())
 		case !c.mayFail:
 			return fmt.Errorf("%s: %w: %s", c, err, bytes.TrimSpace(answer))
 		case !c.quiet:
-			fmt.Fprintf(out, "%s: %v: %s\n", c, err, bytes.TrimSpace(answer))
+			r.note("%s: %v: %s", c, err, bytes.TrimSpace(answer))
 		}
 	}
 	return nil

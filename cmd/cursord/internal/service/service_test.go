@@ -32,7 +32,7 @@ func TestRunAll(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
-			err := runAll(t.Context(), &out, tt.commands)
+			err := runAll(t.Context(), NewReport(&out), tt.commands)
 			if tt.err == "" {
 				require.NoError(t, err)
 			} else {
@@ -53,6 +53,6 @@ func TestLingers(t *testing.T) {
 	require.True(t, lingers(dir))
 	var out strings.Builder
 	s := &Service{lingers: func() bool { return false }}
-	require.NoError(t, s.Install(t.Context(), &out, func() error { return nil }))
+	require.NoError(t, s.Install(t.Context(), NewReport(&out), func() error { return nil }))
 	require.Contains(t, out.String(), "loginctl enable-linger")
 }

@@ -256,6 +256,7 @@ func TestChatNarrow(t *testing.T) {
 	tm.Types("-l", "wide 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字")
 	tm.Until("\n> wide\n  漢字漢字漢字漢字漢字漢字漢字漢字漢字漢\n  字")
 	resize("30", "12")
+	tm.Poll("the prompt in 30 columns", func() bool { return strings.HasSuffix(tm.Screen(), "漢字漢字漢字") })
 	tm.Types("Enter")
 	prompted(e, "wide "+strings.Repeat("漢字", 10))
 	tm.Poll("its end", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), " and words\n— completed\n\n>") })

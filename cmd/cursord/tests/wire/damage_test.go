@@ -97,7 +97,7 @@ func TestDamagedByte(t *testing.T) {
 			require.Len(t, list.Sessions, 2)
 			// Who knows of it can have it forgotten, and is told of it no more, also by the next daemon.
 			forgets, says, code := w.Cursord("doctor", "--forget-damaged")
-			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\nall is well\n", says)
+			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\n✓ all is well\n", says)
 			require.Zero(t, code)
 			var none rpc.ForgetDamagedResult
 			e.Must("daemon/forgetDamaged", nil, &none)
