@@ -224,7 +224,7 @@ func TestDoctorShowsBothAgents(t *testing.T) {
 	link := filepath.Join(w.Dir, "link")
 	require.NoError(t, os.Symlink(filepath.Join(w.Dir, "agent"), link))
 	require.NotContains(t, doctor("CURSORD_AGENT="+link), "you would take", "it is the same program")
-	require.Contains(t, doctor("CURSORD_AGENT="+w.Dir), "problem: your CURSORD_AGENT names "+w.Dir+", which is a folder\n  fix: have it name cursor-agent")
+	require.Contains(t, doctor("CURSORD_AGENT="+w.Dir), "problem: your CURSORD_AGENT names "+w.Dir+", which is a folder\n  fix: make it name cursor-agent")
 	grok := w.Program("grok/agent", "echo grok 0.4.1")
 	require.Contains(t, doctor("CURSORD_AGENT=", "PATH="+filepath.Dir(mustLook(t, "cursord"))+":"+filepath.Dir(grok)+":"+systemPath),
 		grok+" was not taken for cursor-agent", "it is on our PATH alone")
