@@ -79,7 +79,7 @@ func weave() []mutant {
 		},
 		{
 			name: "an undo brings back what the agent withdrew", file: "diffs/undo.go",
-			old: "\tcase old.Ins != 0 && a.del != 0:\n\t\treturn a, false // the agent withdrew its own line since\n",
+			old: "\tcase old.Ins != 0 && a.del != 0:\n\t\treturn a, false // the agent has removed its own line since\n",
 			now: "",
 		},
 		{

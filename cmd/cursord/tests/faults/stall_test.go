@@ -55,7 +55,7 @@ func TestRunOnAFullDisk(t *testing.T) {
 			require.Equal(t, c.status, run.ProcessState.ExitCode(), said.String())
 			require.Contains(t, said.String(), c.says)
 			require.Contains(t, said.String(), "no space left")
-			require.Contains(t, said.String(), "\n  make room on the disk")
+			require.Contains(t, said.String(), "\n  free disk space")
 			w.Put("../commits", "")
 			require.True(t, e.Ends(turn).Status.Final())
 		})
