@@ -141,7 +141,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 	elsewhere := map[string]string{
 		"git clone": "", "make demo": "TestDemo", "make install": "",
 		"cursord editor": "TestNvimInstalled, TestEmacsInstalled, testdata/helix.txtar", "cursord doctor --helix": "testdata/helix.txtar",
-		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat",
+		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat", "cursord check-client": "TestCheckClient",
 	}
 	pages := []string{"README.md", "cmd/cursord/README.md", "editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md"}
 	w := world.New(t)

@@ -61,7 +61,7 @@ func TestRemarkNamesTheChangedLine(t *testing.T) {
 	session := e.Turn(nil).SessionID
 	h := e.Diffs()["f"].Hunks[0]
 	err := e.Fails("diff/accept", world.Obj{"workspace": w.Root, "hunks": []string{h.ID}, "lines": world.Obj{"from": 0, "to": 9}})
-	require.Contains(t, err.Message, "it has 2 changed lines")
+	require.Contains(t, err.Message, "of 2 changed lines")
 	e.Must("diff/comment", world.Obj{"workspace": w.Root, "hunk": h.ID, "text": "why ten?"}, nil)
 	w.Plays(world.Done)
 	e.Turn(world.Obj{"sessionId": session, "prompt": "go on"})

@@ -250,7 +250,7 @@ func TestReviewRefused(t *testing.T) {
 	shown := r.shows()
 	require.Contains(t, shown, "What is outside of the workspace can only be looked at")
 	require.NotContains(t, shown, "outside (")
-	require.Contains(t, r.answers("n"), "is not known\n  accept it, or restore the file yourself")
+	require.Contains(t, r.answers("n"), "is unknown\n  accept it, or restore the file yourself")
 	require.Contains(t, r.answers("y"), "accepted 1; nothing left to review")
 	r.ends(world.StatusOK)
 }

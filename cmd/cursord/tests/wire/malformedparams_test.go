@@ -56,6 +56,7 @@ var parameters = map[string]map[string]string{
 	"diff/redo":         {"workspace": needed + aText},
 	"diff/dismiss":      {"workspace": needed + aText, "path": aText, "all": aFlag},
 	"diff/merge":        {"workspace": needed + aText, "path": needed + aText},
+	"diff/place":        {"workspace": needed + aText, "path": needed + aText},
 	"diff/comment":      {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
 	"agent/chats":       {"workspace": needed + aText},
 	"agent/status":      {"workspace": aText},
