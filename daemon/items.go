@@ -238,14 +238,14 @@ func (w *workspace) endText(c *commit, t *liveTurn, status sessions.ItemStatus) 
 // withdraw takes back the assistant text since the last boundary, which the agent will repeat.
 func (w *workspace) withdraw(c *commit, t *liveTurn) {
 	for _, lt := range t.unflushed {
-		w.dropHeld(lt.item.ID)
 		item := *lt.item
-		if lt.ended {
+		if lt.ended { // what is held of it goes ahead of its end, which may be on its way
 			item.Status, item.EndedAt = sessions.ItemCompleted, now()
 			w.put(c, &item, nil)
 			lt.last = item.Seq
 			continue
 		}
+		w.dropHeld(item.ID)
 		lt.text, lt.published, lt.stored = nil, 0, 0
 		w.announce(c, lt, &item)
 		c.ops = append(c.ops, sessions.AppendText{ItemID: item.ID})

@@ -243,3 +243,32 @@ func TestWithdrawnTextIsNotSent(t *testing.T) {
 	w.settled(t)
 	require.Equal(t, "one ", b.text(t, item))
 }
+
+// TestHeldTextGoesAheadOfItsEnd has the agent withdraw a text whose end is on its way: what was held back of it is sent before
+// that end, which has the whole text.
+func TestHeldTextGoesAheadOfItsEnd(t *testing.T) {
+	w := openSpace(t, nil)
+	turn, item := w.growing(t)
+	var b notebook
+	b.subscribes(t, w, SubscribeOptions{DeltaIntervalMS: 1e9})
+	w.settled(t)
+	w.says(turn, agent.Text{Text: "two "})
+	w.says(turn, agent.Thinking{Text: "no"}, agent.Withdraw{})
+	w.settled(t)
+	require.Equal(t, "", b.text(t, item))
+	text := ""
+	for _, n := range b.sent {
+		var now sessions.Item
+		switch {
+		case n.ID != item || n.Kind != sessions.KindItem:
+		case n.Delta != nil:
+			text += n.Delta.Text
+		default:
+			require.NoError(t, json.Unmarshal(n.JSON, &now))
+			require.Contains(t, []string{text, "one ", ""}, now.Text)
+			text = now.Text
+		}
+	}
+	w.ends(turn)
+	w.settled(t)
+}
