@@ -38,7 +38,7 @@ func TestLSPInEmacs(t *testing.T) {
 		e.eval(`(progn (goto-char (point-min)) (forward-line 4) (undo-boundary) (choose "Accept hunk 1/2") (undo-boundary) t)`)
 		e.until("one hunk", `(= (hunks) 1)`)
 		require.Equal(t, strings.Replace(before, "line 5\n", "agent 5\n", 1), e.eval(`(buffer-string)`))
-		e.eval(`(progn (undo) t)`)
+		e.eval(`(progn (undo-boundary) (undo) t)`)
 		e.until("two hunks again", `(= (hunks) 2)`)
 		require.Equal(t, before, e.eval(`(buffer-string)`))
 		e.eval(`(run "cursord.acceptAll")`)
