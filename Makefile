@@ -58,9 +58,9 @@ undertest:
 
 test: undertest ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
 	CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
-	$(RACE) -p 3 -parallel 6 $$($(PACKAGES))
+	$(RACE) -parallel 6 $$($(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
-	$(PLAIN) -p 3 -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
+	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
 	$(PLAIN) $(TESTS)/alone
 
 quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
