@@ -16,7 +16,6 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
-	"cursord/agent/plaintext"
 	"cursord/agent/process"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
@@ -378,26 +377,3 @@ func (d *Daemon) idled() {
 	}
 	d.log.Info("nobody was here for a while", "idle_exit", d.settings().IdleExit)
 }
-
-// Stop asks the daemon to end. It returns KindBusy while turns run or wait, unless forced. It returns at once; Stopping
-// tells the daemon's owner to call Close.
-func (d *Daemon) Stop(force bool) error {
-	if !force {
-		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
-			return &api.Error{
-				Kind: api.KindBusy, Message: fmt.Sprintf("%s running and %d queued", plaintext.Count(s.Turns.Running, "turn"), s.Turns.Queued),
-				Hint: "wait for them, or interrupt them: cursord stop --force",
-			}
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.asked {
-		d.asked = true
-		close(d.stopping)
-	}
-	return nil
-}
-
-// Stopping is closed when Stop was called.
-func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,6 +11,29 @@ import (
 
 // Done is closed when Close has ended.
 func (d *Daemon) Done() <-chan struct{} { return d.done }
+
+// Stop asks the daemon to end. It returns KindBusy while turns run or wait, unless forced. It returns at once; Stopping
+// tells the daemon's owner to call Close.
+func (d *Daemon) Stop(force bool) error {
+	if !force {
+		if s := d.Status(); s.Turns.Running+s.Turns.Queued > 0 {
+			return &api.Error{
+				Kind: api.KindBusy, Message: fmt.Sprintf("%s running and %d queued", plaintext.Count(s.Turns.Running, "turn"), s.Turns.Queued),
+				Hint: "wait for them, or interrupt them: cursord stop --force",
+			}
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.asked {
+		d.asked = true
+		close(d.stopping)
+	}
+	return nil
+}
+
+// Stopping is closed when Stop was called.
+func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }
 
 // Bounds of the wait for agents to end and for their turns' ends to be stored; the wait is shorter while the database takes
 // no changes.

@@ -7,14 +7,14 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// wordTime is how long the word of a running agent, that it is about to write a file, may be on its way to us. Until then
-// what has just been written is nobody's.
+// wordTime bounds how long the announcement of a write may take to reach the daemon. A newer change has no author until
+// then.
 const wordTime = 250 * time.Millisecond
 
-// explained reports whether agents would have said by now that they would make a change of that moment.
+// explained reports whether agents would have announced by now a change that was made at that moment.
 func (t *Worktree) explained(when int64) bool {
 	if when > clock.Now()+int64(saidMax) {
-		return true // it is by no clock of ours: nothing will ever tell
+		return true // its time is not by this machine's clock: waiting does not help
 	}
 	for _, h := range t.hearings {
 		if when+int64(wordTime) > clock.At(h.UpTo()) {
@@ -24,5 +24,5 @@ func (t *Worktree) explained(when int64) bool {
 	return true
 }
 
-// Heard returns how far the agent's words have come, which the turn's goroutine tells it.
+// Heard returns how far the agent's output has been processed; the turn's goroutine updates it.
 func (t *Turn) Heard() *agent.Heard { return &t.heard }

@@ -18,8 +18,8 @@ import (
 	"cursord/diffs"
 )
 
-// This file is the part of a Turn that looks for what no call names: the work of shell commands, MCP servers,
-// sub-agents and tools that nobody knows.
+// This file is the part of a Turn that finds changes by calls that may write any file: commands, MCP servers, sub-agents,
+// unknown tools.
 
 // saidMax is the age from which on words are not by this machine's clock.
 const saidMax = 2 * time.Second
@@ -41,7 +41,7 @@ func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed
 // writesAnything reports whether calls of this tool may write files that they do not name.
 func writesAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
 
-// Parts cuts a batch behind each call after which the disk may have to be looked at.
+// Parts cuts a batch after each call after which the disk may have to be looked at.
 func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	return func(yield func([]agent.Event) bool) {
 		from := 0
@@ -63,8 +63,8 @@ func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	}
 }
 
-// came notes when the events have come, and when they were said at the earliest. What has waited because the daemon was
-// behind may have been said at any time since it was not.
+// came notes when the events came, and their earliest possible time: output that waited may be as old as the last time the
+// daemon was up to date.
 func (t *Turn) came() {
 	t.asked = clock.Now()
 	t.arrived = clock.At(t.heard.UpTo())
@@ -177,8 +177,8 @@ func (t *Turn) nameRuns(items Items) {
 	}
 }
 
-// CheckDisk looks at the disk if the events before give cause to: for what people have changed, before a call may write
-// anything, and for what calls have written, once the last of those at the same time has ended.
+// CheckDisk looks for people's changes before a call may write any file, and for calls' changes once the last of them has
+// ended.
 func (t *Turn) CheckDisk() {
 	begun := len(t.begun) > 0
 	t.begun = nil
@@ -205,8 +205,8 @@ func (t *Turn) CheckDisk() {
 	}
 }
 
-// scanEnded finds what calls have written that have all ended. What has come since may be the next one's, whose word is
-// still on its way: it is left to the next scan.
+// scanEnded finds what ended calls have written. A newer change may belong to a call that the daemon has not heard of yet,
+// so it is left to the next scan.
 func (t *Turn) scanEnded() {
 	ended := int64(0)
 	for _, r := range t.ended {
@@ -231,14 +231,14 @@ func (t *Turn) scanEnded() {
 	})
 }
 
-// A postponed is a change that a scan has left to the next one, since it was made after the calls had ended.
+// A postponed is a change that a scan has left to the next one, because it was made after the calls had ended.
 type postponed struct {
-	last diffs.Source // the last of the calls, which may have changed the path, too
+	last diffs.Source // the last of the calls; it may have changed the path too
 	when int64
 }
 
-// withPostponed returns whose a change is, given whose its latest part is. If an earlier scan has left it, that is taken: a call
-// may have changed the path before, and if no other call explains what that scan saw, somebody else has.
+// withPostponed returns the author of a change, given the author of its latest part. If an earlier scan has left a change of
+// the path, a call may have made it; if no other call explains it, somebody else may have.
 func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	p, left := t.postponed[path]
 	if !left {
@@ -271,7 +271,7 @@ func (t *Turn) lastScan() {
 	}
 }
 
-// beside returns whose a change of a path may be that calls may have made and no scan has taken yet; nil if none may have.
+// beside returns who may have changed a path among calls whose changes no scan has taken in yet; nil if none may have.
 func (t *Turn) beside(path string) *diffs.Source {
 	earlier := t.withPostponed(path, nil)
 	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
@@ -318,8 +318,7 @@ func (t *Turn) warn() {
 	}
 }
 
-// reportOutside lists what has changed of control files outside of the workspace since the turn began, if a command of it may have
-// done that. It can only be looked at there.
+// reportOutside lists control files outside of the workspace that a command of the turn may have changed.
 func (t *Turn) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return
