@@ -32,7 +32,7 @@ func (w *workspace) run(t *liveTurn) {
 	settings := w.d.settings()
 	req := agent.Request{
 		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview,
-		Env: []string{survivors.Mark(turn.ID), storeMark(w.d.store)}, Mark: survivors.Mark(turn.ID),
+		Env: []string{"CURSORD_TURN_ID=" + turn.ID, w.survivors.Mark(turn.ID), storeMark(w.d.store)}, Mark: w.survivors.Mark(turn.ID),
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground,
 	}

@@ -145,6 +145,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		subs:      map[*Subscription]struct{}{},
 		views:     map[api.ClientID]map[string]*sessions.Diff{},
 		tick:      time.NewTimer(time.Hour),
+		survivors: survivors.Turns{Store: d.store.Epoch()},
 	}
 	w.tick.Stop()
 	w.commits.Init()

@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"cursord/sessions"
 )
 
 // Options say what to check.
@@ -138,6 +140,14 @@ func (s *stage) conduct(ctx context.Context, c *client) error {
 	return s.open()
 }
 
+// endOf says how a turn ended.
+func endOf(t *sessions.Turn) string {
+	if t.Error == nil {
+		return string(t.Status)
+	}
+	return string(t.Status) + ", " + t.Error.Message
+}
+
 // judge looks at how the client ended.
 func (s *stage) judge(c *client, late bool, limit time.Duration) {
 	w := s.watch
@@ -156,6 +166,8 @@ func (s *stage) judge(c *client, late bool, limit time.Duration) {
 		w.fault("it failed: %v%s", c.err, said)
 	case !w.started:
 		w.fault("it started no turn in its working directory")
+	case s.play.mayFail && w.losses == 0 && w.end != nil:
+		w.fault("its turn ended before the daemon was taken away, so nothing was checked: %s", endOf(w.end))
 	case s.play.mayFail && !w.learned:
 		w.fault("it ended as if all were well, and did not learn how its turn ended: connect again and subscribe")
 	}

@@ -30,9 +30,10 @@ type watcher struct {
 	turn            string
 	prompt          string
 	subscribed      bool
-	middle          bool   // something of the turn's text has come
-	learned         bool   // how the turn ended, after the daemon was taken away
-	seq             uint64 // the highest that was sent to the client
+	middle          bool           // something of the turn's text has come
+	end             *sessions.Turn // the turn, once it has ended
+	learned         bool           // how the turn ended, after the daemon was taken away
+	seq             uint64         // the highest that was sent to the client
 	epoch           string
 	documents       map[string]*document
 	answeredEdits   bool
@@ -271,10 +272,11 @@ func named(method string) string {
 	return method
 }
 
-// ended notes that the client learns of the end of its turn, if t is that and the daemon was away.
+// ended notes that the client learns of the end of its turn, if t is that turn.
 func (c *connection) ended(t *sessions.Turn) {
-	if t != nil && t.ID == c.w.turn && t.Status.Final() && c.since > 0 {
-		c.w.learned = true
+	if t != nil && t.ID == c.w.turn && t.Status.Final() {
+		c.w.end = t
+		c.w.learned = c.w.learned || c.since > 0
 	}
 }
 

@@ -3,7 +3,6 @@ package review
 import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/snapshot"
-	"cursord/daemon/internal/survivors"
 	"cursord/diffs"
 )
 
@@ -43,7 +42,7 @@ func (t *Turn) endBackground(calls []string) {
 	}
 	t.silentFrom, t.overdue = clock.Now(), true
 	if !t.tree.isolated() {
-		t.orphans.Look(survivors.Mark(t.turn)) // it may have left others
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // it may have left others
 	}
 }
 

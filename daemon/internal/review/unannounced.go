@@ -14,7 +14,6 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
-	"cursord/daemon/internal/survivors"
 	"cursord/diffs"
 )
 
@@ -151,7 +150,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 		t.unattend()
 	}
 	if !t.tree.isolated() {
-		t.orphans.Look(survivors.Mark(t.turn))
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn))
 	}
 	t.ended = append(t.ended, r)
 }

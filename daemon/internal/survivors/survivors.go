@@ -1,6 +1,6 @@
 // Package survivors finds processes of an agent that run longer than they should: those that outlive its turn, outside of
 // its group, and those that a command leaves in the background while the turn runs. They may write files that no tool call
-// names. They are recognised by Mark in their environments.
+// names. They are recognised by Turns.Mark in their environments.
 package survivors
 
 import (
@@ -20,16 +20,19 @@ const survivorTime = 250 * time.Millisecond
 
 // Turns are the turns of a workspace whose agents have left processes behind that still run.
 type Turns struct {
+	Store string // the epoch of the store that has these turns; set before the first use
+
 	mu    sync.Mutex
 	marks []string // guarded by mu; the marks in their environments
 }
 
-// Mark returns the variable in the environment of a turn's processes.
-func Mark(turn string) string { return "CURSORD_TURN_ID=" + turn }
+// Mark returns the variable by which the processes of a turn are known. Clients choose the ids of turns, so another daemon of
+// the user may have a turn with the same id: the store's epoch makes the mark unique.
+func (s *Turns) Mark(turn string) string { return "CURSORD_TURN=" + s.Store + "/" + turn }
 
 // Left notes and returns the processes that a turn's agent has left behind.
 func (s *Turns) Left(turn string) []process.Info {
-	mark := Mark(turn)
+	mark := s.Mark(turn)
 	all := process.Survivors(mark)
 	for end := time.Now().Add(survivorTime); len(all) > 0 && time.Now().Before(end); all = process.Survivors(mark) {
 		time.Sleep(survivorTime / 10)

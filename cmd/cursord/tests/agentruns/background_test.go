@@ -209,3 +209,24 @@ func TestCrashInTheWait(t *testing.T) {
 	require.Empty(t, after.Background)
 	require.Eventually(t, func() bool { return len(world.Processes(t, "CURSORD_TURN_ID="+turn.ID)) == 0 }, world.Patience, world.Patience/1000)
 }
+
+// TestTwoDaemonsWithOneTurnID: clients choose the ids of turns. When a turn is cancelled in one daemon, the agent of the turn that
+// has the same id in another daemon goes on.
+func TestTwoDaemonsWithOneTurnID(t *testing.T) {
+	t.Parallel()
+	first, second := world.New(t), world.New(t)
+	first.Start()
+	second.Start()
+	goes, ends := first.Opens(), second.Opens()
+	first.Plays(world.InitLine, world.Piece("One."), `{"fake":"wait","path":"`+first.Path("../go")+`"}`, world.Says("One.", ""), world.Succeeds("One."))
+	goes.Asks(world.Obj{"turnId": "chosen"})
+	goes.Until("the first word", func(n world.Notification) bool { return n.Method == "item/delta" })
+	second.Plays(world.InitLine, world.Piece("Two."), `{"fake":"hang"}`)
+	ends.Asks(world.Obj{"turnId": "chosen"})
+	ends.Until("the first word", func(n world.Notification) bool { return n.Method == "item/delta" })
+	ends.Must("turn/cancel", world.Obj{"turnId": "chosen"}, nil)
+	require.Equal(t, sessions.TurnCancelled, ends.Ends("chosen").Status)
+	first.Put("../go", "")
+	turn := goes.Ends("chosen")
+	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+}

@@ -52,11 +52,11 @@ func TestKilledDaemon(t *testing.T) {
 			w.Kill()
 			<-e.Client.Done()
 			told := e.All()
-			agents := world.Processes(t, "CURSORD_TURN_ID=running")
+			agents := world.Processes(t, "CURSORD_SOCKET="+w.Socket(), "CURSORD_TURN_ID=running")
 
 			w.Start()
 			e = w.Opens()
-			require.Empty(t, world.Processes(t, "CURSORD_TURN_ID=running"), "of %d agents", len(agents))
+			require.Empty(t, world.Processes(t, "CURSORD_SOCKET="+w.Socket(), "CURSORD_TURN_ID=running"), "of %d agents", len(agents))
 			other := w.Joins()
 			other.Must("workspace/subscribe", world.Obj{"workspace": w.Root, "after": 0}, nil)
 			w.Plays(world.Talk()...)

@@ -1,0 +1,32 @@
+package conformance
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+// TestATurnThatEndsTooSoon: if the turn ends before the daemon is taken away, the check says so, and does not say that the client
+// has missed something.
+func TestATurnThatEndsTooSoon(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ turn, said string }{
+		{`{"id": "t", "status": "cancelled"}`, "nothing was checked: cancelled"},
+		{`{"id": "t", "status": "failed", "error": {"message": "another program ended the agent"}}`, "nothing was checked: failed, another program ended the agent"},
+	} {
+		p := plays[3]
+		require.True(t, p.mayFail)
+		w := newWatcher(p, "c.sock", "d.sock")
+		c := w.connected()
+		c.fromClient(rpc.Message{ID: json.RawMessage("1"), Method: "turn/start", Params: json.RawMessage(`{"turnId": "t"}`)})
+		c.fromDaemon([]byte(`{"jsonrpc":"2.0","id":1,"result":{"turn": {"id": "t", "status": "running"}}}`))
+		c.fromDaemon([]byte(`{"jsonrpc":"2.0","method":"turn/changed","params":{"seq": 2, "turn": ` + tt.turn + `}}`))
+		s := &stage{play: p, watch: w}
+		s.judge(&client{}, false, 0)
+		require.Len(t, w.faults, 1)
+		require.Contains(t, w.faults[0], tt.said)
+	}
+}
