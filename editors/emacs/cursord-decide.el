@@ -72,7 +72,9 @@ Return nil if a buffer is not what it was any more, and was left."
               (when decision
                 (push (cons (buffer-hash) decision)
                       (cursord-document-edited document)))
-              (cursord-apply-edits (plist-get one :edits)))
+              (cursord-apply-edits (plist-get one :edits))
+              (unless decision
+                (cursord--forget-rejects document)))
           (setq fits nil))
         (when document
           (cursord-report document))))
@@ -270,6 +272,10 @@ SKIPPED is what was chosen and is left, as in an answer."
                   ;; What is known for the next one is as old as this one.
                   (cursord-flush ws (lambda () (step (cdr steps))))))))))))))
 
+(defconst cursord--other-hunks
+  "there are other hunks now, and nothing was decided; look at them first"
+  "The message if hunks came or went while a person was asked about all.")
+
 (defun cursord-decide-all (ws method &optional path seen after)
   "Do METHOD with all that is in the file PATH of WS, or with all of WS.
 If SEEN is given it is all that a person has seen there: a list of hunks, or of
@@ -360,10 +366,6 @@ Again, it takes back the one before."
                         (length (cursord-maybe-yours (plist-get diff :hunks)))))
              (cursord-workspace-diffs ws))
     (if (zerop count) "" (format ", but %d that may be yours" count))))
-
-(defconst cursord--other-hunks
-  "there are other hunks now, and nothing was decided; look at them first"
-  "What is said where more came than was asked about.")
 
 (defun cursord--all-ids (ws)
   "The ids of all hunks of WS, in an order."

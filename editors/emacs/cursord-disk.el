@@ -180,6 +180,7 @@ Hooks are run, unless somebody is REVERTING the buffer, who does that."
         (cursord--take-disk (cursord-reading-mtime reading))))
     (setf (cursord-document-gone document) nil)
     (when changed
+      (cursord--forget-rejects document)
       (setf (cursord-document-left document) (cursord-reading-left reading))
       (unless reverting
         (cursord-run-hook 'after-revert-hook)))))

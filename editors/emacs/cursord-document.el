@@ -40,6 +40,8 @@
           :documentation "Decisions that were made as edits since the last save, as `rejects' has them.")
   (rejects nil
            :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
+  (undone nil
+          :documentation "Decisions whose text undo has brought back, the latest first.")
   (deciding nil
             :documentation "The decision that the disk is being followed to.")
   (reading nil
@@ -76,6 +78,16 @@ Of one that is there, Emacs would ask whether to read it again."
                (cursord-workspace-diffs (cursord-document-ws document)))
       (list :path (cursord-document-path document) :state "clean"
             :kind "modified" :rev 0 :hunks [])))
+
+(defun cursord--forget-rejects (document)
+  "Forget decisions of DOCUMENT that the daemon has undone, as its text tells.
+The buffer of DOCUMENT is current, and has just got that text from the daemon."
+  (let ((hash (buffer-hash)))
+    (cl-flet ((before (decisions)
+                (let ((found (assoc hash decisions)))
+                  (if found (cdr (memq found decisions)) decisions))))
+      (cl-callf before (cursord-document-edited document))
+      (cl-callf before (cursord-document-rejects document)))))
 
 (defun cursord-tell-again (document)
   "Have the diff of DOCUMENT drawn again."

@@ -197,19 +197,28 @@ That is for files in a workspace in use."
         (cursord-tell-again document))
       (cursord-marks-clear))))
 
+(defconst cursord--undo-most 1000000
+  "In larger buffers, in characters, undo is not looked at step by step.")
+
 (defun cursord--changed (&rest _)
-  "Have the daemon know of a change of the current buffer."
+  "Have the daemon hear of a change of the current buffer."
   (when (and cursord--document (cursord-document-reviewed cursord--document))
+    (when (and undo-in-progress (<= (buffer-size) cursord--undo-most))
+      (cursord--note-undone cursord--document))
     (cursord--report-soon cursord--document)))
 
 (defun cursord--before-save ()
-  "Have the daemon know that what is saved is a person's."
+  "Tell the daemon the text that is about to be saved: it is a person's.
+Decisions that undo has taken back are undone first."
   (when-let* ((document cursord--document)
               ((or (cursord-document-reviewed document)
                    (cursord-busy-turns (cursord-document-ws document))))
-              ((not (cursord--in-sync-p document)))
               ((cursord--text-p)))
-    (cursord-protected #'cursord--tell-text document)))
+    (unless (cursord--in-sync-p document)
+      (when-let* ((decisions (cursord--taken-back document)))
+        (cursord-protected #'cursord--take-back-now document decisions)))
+    (unless (cursord--in-sync-p document)
+      (cursord-protected #'cursord--tell-text document))))
 
 (defun cursord--saved ()
   "Hear that the current buffer was saved."

@@ -173,11 +173,12 @@ It is in LANGUAGE."
     (when mode
       (with-temp-buffer
         (insert text)
-        (let ((inhibit-message t)
-              (warning-minimum-level :emergency)
+        (let ((warning-minimum-level :emergency)
               (enable-local-variables nil))
-          (delay-mode-hooks (funcall mode))
-          (font-lock-ensure))
+          ;; Modes say things: Python's, that it cannot guess an indentation.
+          (cursord-unheard
+            (delay-mode-hooks (funcall mode))
+            (font-lock-ensure)))
         (buffer-string)))))
 
 (defun cursord--code-faces ()

@@ -41,13 +41,61 @@
        (not (eql (coding-system-eol-type (or buffer-file-coding-system
                                              'undecided)) 2))))
 
+(defun cursord--note-undone (document)
+  "Note which decisions undo has taken back in the buffer of DOCUMENT.
+That buffer is current.  Undo leads from the latest decision to earlier ones."
+  (when-let* ((rejects (cursord-document-rejects document))
+              (found (assoc (buffer-hash) rejects)))
+    (let ((older (cdr (memq found rejects))))
+      (setf (cursord-document-undone document)
+            (append (cursord-document-undone document)
+                    (mapcar #'cdr (cl-ldiff rejects older)))
+            (cursord-document-rejects document) older))))
+
 (defun cursord--taken-back (document)
-  "The decision that undo in the current buffer, of DOCUMENT, has taken back."
-  (when (and (cursord-document-rejects document) (buffer-modified-p))
-    (let ((found (assoc (buffer-hash) (cursord-document-rejects document))))
-      (setf (cursord-document-rejects document)
-            (delq found (cursord-document-rejects document)))
-      (cdr found))))
+  "The decisions that undo has taken back in the current buffer, of DOCUMENT.
+The latest one is the first.  The daemon has to hear of each once."
+  (when (buffer-modified-p)
+    (cursord--note-undone document))
+  (prog1 (cursord-document-undone document)
+    (setf (cursord-document-undone document) nil)))
+
+(defun cursord--take-back (document decisions done)
+  "Have the daemon undo DECISIONS, whose text is back in the buffer of DOCUMENT.
+Call DONE in the end, with whether the earliest was undone."
+  (let ((ws (cursord-document-ws document)))
+    (cursord-request
+     ws :diff/undo (list :decision (car decisions))
+     :then (lambda (result)
+             (cursord--put-diffs ws (plist-get result :diffs))
+             (if (cdr decisions)
+                 (cursord--take-back document (cdr decisions) done)
+               (funcall done t)))
+     :else (lambda (err)
+             ;; `cursord-undo' may have undone the latest already.
+             (if (cdr decisions)
+                 (cursord--take-back document (cdr decisions) done)
+               (cursord-say "the text is back, but not its hunk: %s"
+                            (if (member (cursord-error-kind err)
+                                        '("conflict" "notFound"))
+                                "something else was decided since; M-x cursord-undo takes back that first"
+                              (cursord-error-text err)))
+               (funcall done nil))))))
+
+(defconst cursord--take-back-most 2
+  "Seconds for which a save waits until decisions are undone.")
+
+(defun cursord--take-back-now (document decisions)
+  "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
+The daemon would take the saved lines for a person's otherwise."
+  (let ((limit (time-add nil cursord--take-back-most)) ended undone)
+    (cursord--take-back document decisions
+                        (lambda (ok) (setq ended t undone ok)))
+    (while (not (or ended (time-less-p limit nil)))
+      (accept-process-output nil 0.01))
+    ;; The daemon may have written the file: that needs no question.
+    (when (and undone (buffer-modified-p))
+      (set-visited-file-modtime))))
 
 (defun cursord--tell-text (document)
   "Tell the daemon the text of the current buffer, of DOCUMENT."
@@ -79,15 +127,9 @@ DONE is called when the diff is there that fits it."
                   (with-current-buffer buffer (cursord--text-p))))
         (funcall done)
       (with-current-buffer buffer
-        (if-let* ((decision (cursord--taken-back document)))
-            (cursord-request
-             ws :diff/undo (list :decision decision)
-             :then (lambda (result)
-                     (cursord--put-diffs ws (plist-get result :diffs))
-                     (cursord-report document done))
-             :else (lambda (_err)
-                     (cursord-say "the text is back, but not its hunk: something else was decided since; M-x cursord-undo takes back that first")
-                     (cursord-report document done)))
+        (if-let* ((decisions (cursord--taken-back document)))
+            (cursord--take-back document decisions
+                                (lambda (_ok) (cursord-report document done)))
           (cursord--tell-text document)
           (cursord--list-diff document done))))))
 

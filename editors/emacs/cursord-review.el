@@ -156,7 +156,9 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
            (t (format "%s in %s" (cursord-plural (car pending) "hunk")
                       (cursord-plural (cdr pending) "file"))))
      (substitute-command-keys
-      " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys"))))
+      (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
+          " · \\<cursord-review-mode-map>\\[cursord-undo] undo \\[quit-window] quit"
+        " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys")))))
 
 ;; Some keys of `diff-mode' change files or the patch, in other versions of
 ;; Emacs other ones.
@@ -225,6 +227,11 @@ stay when you leave with \\[quit-window], also when Emacs ends.
   ;; that one goes to.
   (when (eq diff-refine 'font-lock)
     (setq-local diff-refine 'navigation))
+  ;; What major modes say of the files is not about the review.
+  (let ((fontify font-lock-fontify-region-function))
+    (setq-local font-lock-fontify-region-function
+                (lambda (&rest args)
+                  (cursord-unheard (apply fontify args)))))
   (setq-local header-line-format '(:eval (cursord--review-header)))
   (setq-local revert-buffer-function
               (lambda (&rest _) (cursord-resync cursord-buffer-workspace)))

@@ -8,6 +8,19 @@
 
 ;;; Code:
 
+(defmacro cursord-unheard (&rest body)
+  "Run BODY; its messages are neither shown nor kept.
+What the echo area says stays: each message clears it, also an inhibited one."
+  (declare (indent 0) (debug t))
+  (let ((said (gensym)))
+    `(let ((,said (current-message)))
+       (unwind-protect
+           (let ((inhibit-message t) (message-log-max nil))
+             ,@body)
+         (when (and ,said (not (equal ,said (current-message))))
+           (let ((message-log-max nil))
+             (message "%s" ,said)))))))
+
 (defconst cursord--log-size 200000
   "So many characters the log may have.")
 

@@ -10,37 +10,38 @@
 
 ;;; Commentary:
 
-;; This package asks Cursor's command line agent, shows what it says while it
-;; says it, and has you accept or reject what it changed, hunk by hunk.  The
-;; work is done by a daemon, `cursord': turns go on when Emacs ends, and
-;; sessions and pending hunks are there again when it starts.
+;; Ask Cursor's command line agent from any buffer, read what it says while it
+;; says it, and accept or reject its changes hunk by hunk.  A daemon, the
+;; program `cursord', does the work: turns go on when Emacs ends, and sessions
+;; and pending hunks are there again when Emacs starts.
 ;;
-;; The agent writes files while it works.  A hunk is a change that you have not
-;; said yes or no to yet.  Accepting one changes nothing but that.  Rejecting
-;; one puts back the lines that were there before, and nothing else: what you
-;; typed stays, also in the middle of a hunk.
+;; The agent writes files while it works.  A hunk is one of its changes that you
+;; have neither accepted nor rejected.  Accepting a hunk writes nothing.
+;; Rejecting it puts back the lines that were there before, and no other: what
+;; you typed stays, also in the middle of a hunk.
 ;;
-;; It needs the program `cursord' and no other package.  Nothing is bound until
-;; you bind it, and nothing is loaded until you use it:
+;; The package needs the program `cursord' and no other package.  It binds no
+;; key by itself, and loads when you first use it:
 ;;
-;;   (keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode) ; the state
-;;   in the mode line, and hunks marked in buffers
+;;   (keymap-global-set "C-c a" 'cursord-command-map)
+;;   (cursord-mode)   ; marks hunks in buffers, and shows the state in mode lines
 ;;
-;;   M-x cursord-ask asks in the minibuffer, with the region if it is active;
-;;                         with C-u, in a buffer, where tokens such as
-;;                         @src/main.go, @region and @diagnostics are completed
-;;                         M-x cursord goes to the chat of this project; with
-;;                         C-u, to a new session M-x cursord-review shows all
-;;                         hunks as a diff, in which a accepts and r rejects M-x
-;;                         cursord-menu has all the rest M-x cursord-doctor says
-;;                         what is installed and what is wrong
+;; The first commands to try:
 ;;
-;; The manual, C-h R cursord, has all of it.
+;;   M-x cursord-ask     asks in the minibuffer, with the region if it is active;
+;;                       with C-u in a buffer, which completes @src/main.go,
+;;                       @region and @diagnostics
+;;   M-x cursord         goes to the chat of the project; with C-u, it begins a
+;;                       new session
+;;   M-x cursord-review  shows all hunks as a diff: a accepts, r rejects
+;;   M-x cursord-menu    has all other commands
+;;   M-x cursord-doctor  says what is installed, and what is wrong
+;;
+;; The manual, C-h R cursord, describes all of it.
 
 ;;; Code:
 
-;; This file is small, and asks for nothing else: the rest is loaded when it is
-;; used.
+;; This file loads no other: the first command loads the rest.
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
 (declare-function cursord-state "cursord-workspace" (ws))
 (declare-function cursord-pending "cursord-workspace" (ws))

@@ -126,5 +126,55 @@
       (cursord-test-until "what is said"
         (string-match-p "\\`the text is back, but not its hunk" (cursord-test-said))))))
 
+;; Text without its hunk would be written unreviewed.
+(ert-deftest cursord-test-undo-and-save-at-once ()
+  "Two rejects that undo takes back are pending again, also if saved at once."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
+           (ws (cursord-test-open)))
+      (dolist (mine '("" "mine\n"))
+        (let ((name (if (string-empty-p mine) "clean" "mine")))
+          (cursord-test-put name before)
+          (cursord-test-plays (cursord-test-edits name before after))
+          (find-file (cursord-test-file name))
+          (buffer-enable-undo)
+          (cursord-test-turn ws "change it")
+          (cursord-test-until "the marks" (= 2 (length (cursord-test-rows))))
+          (goto-char (point-min))
+          (insert mine)
+          ;; A decision that is undone already is not undone by `undo' again.
+          (cursord-decide-all ws :diff/reject)
+          (cursord-test-until "the decision" (null (cursord-test-rows)))
+          (cursord-undo)
+          (dotimes (i 2)
+            (undo-boundary)
+            (cursord-test-until "the marks"
+              (= (- 2 i) (length (cursord-test-rows))))
+            (cursord-test-until "the diff" (cursord--diff-fits-p (cursord-document)))
+            (cursord-test-go (car (cursord-test-rows)))
+            (cursord-reject-hunk)
+            (cursord-test-until "the decision"
+              (= (- 1 i) (length (cursord-test-rows)))))
+          (let ((inhibit-message t))
+            (save-buffer)
+            (cursord-test-agree ws name (concat mine before) 0)
+            (undo-boundary)
+            (setq last-command nil)
+            (undo 2)
+            (should (equal (concat mine after) (buffer-string)))
+            (save-buffer))
+          (cursord-test-agree ws name (concat mine after) 2)
+          ;; And back again, which is a person's edit.
+          (undo-boundary)
+          (let ((inhibit-message t) (last-command 'ignore))
+            (undo)
+            (let ((last-command 'undo))
+              (while (not (equal (concat mine before) (buffer-string)))
+                (undo-more 1)))
+            (save-buffer))
+          (cursord-test-agree ws name (concat mine before) 0)
+          (should-not (string-match-p "the text is back" (cursord-test-buffers))))))))
+
 (provide 'cursord-undo-tests)
 ;;; cursord-undo-tests.el ends here
