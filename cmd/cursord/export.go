@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/export"
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
@@ -43,4 +47,63 @@ machine.
 	c.Flags().StringVar(&format, "format", "markdown", "the `FORMAT`: markdown or ndjson")
 	c.Flags().StringVarP(&file, "output", "o", "", "the new `FILE` to write to (default: stdout)")
 	return c
+}
+
+func importCommand() *cobra.Command {
+	var p place
+	var newIDs, asJSON bool
+	c := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Import a session that was exported as lines of JSON",
+		Long: `Import a session that "cursord export --format ndjson" wrote; FILE - is stdin. The session keeps its ids, and is
+refused if one of them is taken: --new-ids then gives new ones. Nothing stored is ever overwritten.
+
+Pending changes are not imported. If the agent does not have the chat on this machine, "cursord run --session ID
+--recap" starts a fresh chat with the transcript as context.`,
+		Args: takes(1, 1),
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
+			params := rpc.SessionImportParams{NewIDs: newIDs}
+			if p.dir != "" {
+				if params.Workspace, err = resolveDir(p.dir); err != nil {
+					return err
+				}
+			}
+			if params.Path, err = filepath.Abs(args[0]); err != nil {
+				return err
+			}
+			if args[0] == "-" {
+				if params.Path, err = spool(c.InOrStdin()); err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, os.Remove(params.Path)) }()
+			}
+			imported, err := client.SessionImport(c.Context(), params)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return term.PrintJSON(c.OutOrStdout(), imported)
+			}
+			s := imported.Session
+			fmt.Fprintf(c.OutOrStdout(), "imported session %s with %s: %s\n", s.ID, term.Count(s.Turns, "turn"), term.Clean(s.Title))
+			return nil
+		}),
+	}
+	c.Flags().StringVarP(&p.dir, "workspace", "w", "", "import it into the workspace `DIR` (default: the one it came from)")
+	c.Flags().BoolVar(&newIDs, "new-ids", false, "give the session and its turns new ids")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the session as JSON")
+	return c
+}
+
+// spool puts what r has into a temporary file.
+func spool(r io.Reader) (path string, err error) {
+	f, err := os.CreateTemp("", "cursord-import-*.ndjson")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, r)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
 }
