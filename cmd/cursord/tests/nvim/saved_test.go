@@ -5,6 +5,8 @@ package nvim
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"cursord/cmd/cursord/tests/world"
 )
 
@@ -46,8 +48,42 @@ func TestNvimUndoAfterASave(t *testing.T) {
 			n.agree(e, "f", text+"mine\n", 2)
 			n.ex("Cursord redo")
 			n.agree(e, "f", decided+"mine\n", 1)
+			n.ex("Cursord undo")
+			n.agree(e, "f", text+"mine\n", 2)
+			// The next save comes before Neovim has reported what "u" made.
+			mine := "mine\n"
+			for _, at := range []string{"decided in unsaved text", "saved since", "decided in saved text", "decided elsewhere"} {
+				t.Log(at)
+				if at == "decided in unsaved text" || at == "saved since" {
+					mine += at + "\n"
+					n.keys("Go" + at + "<Esc>")
+					n.untilText("f", text+mine)
+					n.untilRows("f", 5, 20)
+				}
+				if at == "decided elsewhere" {
+					e.Decides("diff/"+c.verb, world.Obj{"hunks": []string{e.Diffs()["f"].Hunks[0].ID}})
+				} else {
+					n.ex("5Cursord " + c.verb)
+				}
+				n.untilText("f", decided+mine)
+				n.hunksOf("f", 1)
+				if at == "saved since" {
+					n.ex("write")
+					n.agree(e, "f", decided+mine, 1)
+				}
+				n.lua("vim.cmd('normal! u') vim.cmd('silent write')")
+				n.poll("both hunks on disk", func() bool { d := e.Diffs()["f"]; return d != nil && len(d.Hunks) == 2 })
+				n.agree(e, "f", text+mine, 2)
+				require.EqualValues(t, "notFound", e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Data.Kind, "no decision is left in the log")
+			}
 			n.quiet()
-			n.kill()
+			n.ex("5Cursord " + c.verb)
+			n.agree(e, "f", decided+mine, 1)
+			n.keys(":normal! u<CR>:wqall<CR>")
+			require.True(t, world.Comes(world.Patience, func() bool {
+				d := e.Diffs()["f"]
+				return w.Get("f") == text+mine && d != nil && len(d.Hunks) == 2
+			}), "text and hunk after the end of Neovim")
 		}
 	})
 }

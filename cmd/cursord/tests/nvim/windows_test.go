@@ -12,13 +12,13 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: what
-// folds is folded, and the title is above.
+// TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: thoughts
+// are folded, also in Insert mode, the title is above, and a "_" in a word is not marked as an error of Markdown.
 func TestNvimChatKeepsItsLook(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		w.Plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, world.Streams("Some words"), world.Done)
+		w.Plays(`{"type":"thinking","subtype":"delta","text":"Hm.\nWell."}`, `{"type":"thinking","subtype":"completed"}`, world.Streams("Some snake_case words"), world.Done)
 		w.Start()
 		e := w.Opens()
 		e.Turn(world.Obj{"prompt": "the first"})
@@ -27,13 +27,23 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 		look := func(title string) {
 			t.Helper()
 			n.untilScreen("│ " + title + "\n")
-			n.untilScreen("Some words")
+			n.untilScreen("Some snake_case words")
 			n.untilScreen("∴ Thinking")
+			n.until("Insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
+			folded := func() bool { return !strings.Contains(n.screen(), "│ Hm.") }
+			n.poll("it is folded", folded)
 			n.keys("<Esc>")
-			n.poll("it is folded", func() bool { return !strings.Contains(n.screen(), "│ Hm.") })
+			n.until("Normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
+			require.True(t, folded())
+			require.Empty(t, n.lua(`return vim.api.nvim_win_call(vim.fn.win_getid(vim.fn.winnr('k')), function()
+				return vim.fn.synIDattr(vim.fn.synID(vim.fn.search('snake_case', 'nw'), 11, 1), 'name')
+			end)`), "the colour of the _")
 			require.Equal(t, "no", n.lua("return vim.wo[vim.fn.win_getid(vim.fn.winnr('k'))].signcolumn"))
 		}
-		n.ex("Cursord resume")
+		n.keys(":Cursord resume<CR>")
+		look("the second")
+		n.ex("Cursord chat")
+		n.keys("<Esc>:Cursord chat<CR>")
 		look("the second")
 		n.lua("pick = 'the first'")
 		n.ex("Cursord sessions")

@@ -1,6 +1,7 @@
 --- The chat's buffer as a row of blocks, of which any can grow while all is read.
 local config = require('cursord.config')
 
+local bar = require('cursord.tools').bar
 local api = vim.api
 local ns = api.nvim_create_namespace('cursord_chat')
 
@@ -46,17 +47,54 @@ function Blocks:close()
   self.timer:close()
 end
 
-local unfolded = {} --- @type table<integer, true> buffers
+--- In Insert mode Neovim folds nothing by expression. Until that ends, the folds of these buffers are made by hand.
+local by_hand = {} --- @type table<integer, true>
+
+--- The calls of a buffer that have something to fold, as their first and last lines.
+--- @param buf integer
+--- @return integer[][]
+local function ranges(buf)
+  local out, last = {}, nil --- @type integer[][], integer[]?
+  for n, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if not vim.startswith(line, bar) then
+      last = nil
+    elseif last then
+      last[2] = n
+    else
+      last = { math.max(n - 1, 1), n }
+      out[#out + 1] = last
+    end
+  end
+  return out
+end
+
+local function fold_by_hand()
+  for buf in pairs(by_hand) do
+    for _, win in ipairs(api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}) do
+      api.nvim_win_call(win, function()
+        vim.wo[win][0].foldmethod = 'manual'
+        for _, range in ipairs(ranges(buf)) do
+          if vim.fn.foldlevel(range[1]) == 0 or vim.fn.foldlevel(range[2]) == 0 then
+            vim.cmd(('%d,%dfold'):format(range[1], range[2]))
+          end
+        end
+        if api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(buf) then
+          vim.cmd('normal! zb') -- the folds have left room
+        end
+      end)
+    end
+  end
+end
 
 api.nvim_create_autocmd('InsertLeave', {
   group = api.nvim_create_augroup('cursord_folds', {}),
   callback = function()
-    for buf in pairs(unfolded) do
+    for buf in pairs(by_hand) do
       for _, win in ipairs(api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}) do
-        vim.wo[win][0].foldmethod = vim.wo[win].foldmethod
+        vim.wo[win][0].foldmethod = 'expr'
       end
     end
-    unfolded = {}
+    by_hand = {}
   end,
 })
 
@@ -73,8 +111,9 @@ function Blocks:edit(change)
       end
     end
   end
-  if api.nvim_get_mode().mode:find('^i') then
-    unfolded[buf] = true -- Neovim folds nothing now, and later no more
+  if api.nvim_get_mode().mode:find('^[iR]') then
+    by_hand[buf] = true
+    vim.schedule(fold_by_hand)
   end
   vim.bo[buf].modifiable = true
   local ok, err = pcall(change)

@@ -88,6 +88,9 @@ local function set_transcript_options(win)
     fillchars = 'fold: ',
     winfixwidth = position == 'left' or position == 'right',
   })
+  api.nvim_win_call(win, function()
+    vim.fn.foldlevel(1) -- has Neovim fold now: Insert mode may begin before it draws the window
+  end)
 end
 
 --- The transcript of the session that is talked with.

@@ -1,6 +1,7 @@
 --- Buffers and files: buffers without changes follow the disk, and the text of others is told to the daemon.
 local follow = require('cursord.follow')
 local history = require('cursord.history')
+local lines = require('cursord.lines')
 local report = require('cursord.report')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -199,7 +200,9 @@ function M.written(buf)
     follow.compare(buf, doc.path)
   end
   if doc and doc.open then
-    doc.version = doc.version + 1
+    if lines.text(buf) ~= doc.text then
+      doc.version = doc.version + 1 -- another plugin has changed the text since the report
+    end
     doc.tick = api.nvim_buf_get_changedtick(buf)
     rpc.notify('document/didSave', { uri = vim.uri_from_fname(doc.path), version = doc.version })
   elseif doc then

@@ -145,7 +145,34 @@ function M.map(buf, keys)
   end
 end
 
---- Lists the keys of this buffer.
+--- Has keys close a float that the cursor is not in, instead of what they do else in this buffer.
+--- @param win integer
+local function closed_by(win, keys)
+  local buf, old = api.nvim_get_current_buf(), {} --- @type integer, table<string, table>
+  for _, key in ipairs(keys) do
+    old[key] = vim.fn.maparg(key, 'n', false, true)
+    vim.keymap.set('n', key, function()
+      pcall(api.nvim_win_close, win, true)
+    end, { buffer = buf, nowait = true })
+  end
+  api.nvim_create_autocmd('WinClosed', {
+    pattern = tostring(win),
+    once = true,
+    callback = vim.schedule_wrap(function()
+      for key, map in pairs(api.nvim_buf_is_valid(buf) and old or {}) do
+        api.nvim_buf_call(buf, function()
+          if map.buffer == 1 then
+            vim.fn.mapset('n', false, map)
+          else
+            vim.keymap.del('n', key, { buffer = buf })
+          end
+        end)
+      end
+    end),
+  })
+end
+
+--- Lists the keys of this buffer in a float; "q" and <Esc> close it.
 function M.help()
   local lines, seen = {}, {}
   for _, mode in ipairs({ 'n', 'i' }) do
@@ -161,6 +188,9 @@ function M.help()
   table.sort(lines)
   local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
   local _, win = vim.lsp.util.open_floating_preview(lines, '', opts)
+  if win ~= api.nvim_get_current_win() then -- a second time, the cursor goes into it
+    closed_by(win, { 'q', '<Esc>' })
+  end
   -- All of them are seen, wherever the cursor is.
   local height = math.max(math.min(#lines, vim.o.lines - 5), 1)
   api.nvim_win_set_config(win, {
@@ -223,19 +253,33 @@ local function history(buf, by, key)
   end
 end
 
---- Says in an empty input what it is for.
+--- Says in an empty input what it is for, as far as there is room.
 --- @param buf integer
 local function hint(buf)
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
   local lines = api.nvim_buf_get_lines(buf, 0, 2, false)
-  if #lines == 1 and lines[1] == '' then
-    api.nvim_buf_set_extmark(buf, ns, 0, 0, {
-      virt_text = {
-        { 'Ask the agent; @ adds files, / prompts, <CR> sends, g? shows keys', 'CursordNote' },
-      },
-      virt_text_pos = 'overlay',
-    })
+  if #lines ~= 1 or lines[1] ~= '' then
+    return
   end
+  local insert = api.nvim_get_mode().mode == 'i'
+  local all = { insert and '<C-s> sends' or '<CR> sends', '@ adds files', '/ prompts' }
+  if not insert then
+    table.insert(all, 2, 'g? shows keys')
+  end
+  local win = vim.fn.bufwinid(buf)
+  local room = win > 0 and api.nvim_win_get_width(win) or vim.o.columns
+  local text, sep = 'Ask the agent', '; '
+  for _, more in ipairs(all) do
+    local longer = text .. sep .. more
+    if #longer > room then
+      break
+    end
+    text, sep = longer, ', '
+  end
+  api.nvim_buf_set_extmark(buf, ns, 0, 0, {
+    virt_text = { { text, 'CursordNote' } },
+    virt_text_pos = 'overlay',
+  })
 end
 
 --- @param buf integer an input
@@ -247,14 +291,29 @@ function M.input(buf)
     { 'what was sent after', '<Down>', 'ni', history(buf, 1, '<Down>') },
     { 'these keys', 'g?', 'n', M.help },
   })
-  hint(buf)
+  local hint_soon = vim.schedule_wrap(function()
+    if api.nvim_buf_is_valid(buf) then
+      hint(buf)
+    end
+  end)
+  hint_soon()
+  api.nvim_create_autocmd({ 'InsertEnter', 'InsertLeave', 'BufWinEnter' }, {
+    buffer = buf,
+    callback = function()
+      hint_soon()
+    end,
+  })
+  api.nvim_create_autocmd('WinResized', {
+    callback = function()
+      if not api.nvim_buf_is_valid(buf) then
+        return true
+      end
+      hint_soon()
+    end,
+  })
   api.nvim_buf_attach(buf, false, {
     on_lines = function()
-      vim.schedule(function()
-        if api.nvim_buf_is_valid(buf) then
-          hint(buf)
-        end
-      end)
+      hint_soon()
     end,
     on_detach = function()
       sent[buf] = nil

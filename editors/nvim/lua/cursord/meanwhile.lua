@@ -8,6 +8,9 @@ local M = {}
 --- How long a write waits for the daemon, in milliseconds.
 local patience = 1000
 
+--- Whether the daemon has not answered within that time. Writes of other buffers wait no more then, until it has answered.
+local late = false
+
 --- How much text is kept, in bytes.
 local most = 32 * 1024 * 1024
 
@@ -32,7 +35,9 @@ function M.finish(ws)
   end
 end
 
---- A buffer is about to be written: has it be what was decided first, so that Neovim finds the file that it knows.
+--- Prepares a buffer for a write. Decisions that are on their way reach the buffer first, so that Neovim finds the file that it
+--- knows. The daemon takes in the text before the file has it: if it is the text from before a decision, as "u" makes it, the
+--- daemon takes that decision back.
 --- @param buf integer
 function M.before_write(buf)
   local doc = docs.get(buf)
@@ -43,6 +48,15 @@ function M.before_write(buf)
   if report.takes_back(doc) or decide.is_busy(doc.ws) then
     vim.wait(patience, function()
       return not doc.undoing and not decide.is_busy(doc.ws)
+    end, 2)
+  end
+  local known = false
+  report.tell(doc, function()
+    known, late = true, false
+  end)
+  if not known and not late then
+    late = not vim.wait(patience, function()
+      return known
     end, 2)
   end
 end
