@@ -52,3 +52,17 @@ func CutFront(s string, n int) string {
 	}
 	return s[i:]
 }
+
+// FirstLine returns the first line of s, without spaces around it, cut to so many characters. An ellipsis stands for the rest
+// of s.
+func FirstLine(s string, most int) string {
+	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
+	runes := []rune(strings.TrimSpace(s))
+	if len(runes) > most {
+		return strings.TrimSpace(string(runes[:most-1])) + "…"
+	}
+	if more && len(runes) < most {
+		return string(runes) + "…"
+	}
+	return string(runes)
+}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/sessions"
 )
 
@@ -15,24 +18,14 @@ const (
 	maxDiagnosticsOffered = 3
 )
 
-type codeActionParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Range        Range      `json:"range"`
-	Context      struct {
-		Diagnostics json.RawMessage `json:"diagnostics,omitempty"`
-		Only        []string        `json:"only,omitempty"`
-		TriggerKind int             `json:"triggerKind,omitempty"`
-	} `json:"context,omitempty"`
-}
-
 // codeActions returns the menu; of a folder that is just being asked about, once that is known.
-func (s *Server) codeActions(p *codeActionParams) (any, error) {
+func (s *Server) codeActions(p *protocol.CodeActionParams) (any, error) {
 	return s.later(s.folderShowing(p.TextDocument.URI), false, func(error) (any, error) { return s.menu(p), nil })
 }
 
-func (s *Server) menu(p *codeActionParams) []any {
+func (s *Server) menu(p *protocol.CodeActionParams) []any {
 	uri := p.TextDocument.URI
-	actions := []codeAction{}
+	actions := []protocol.CodeAction{}
 	doc := s.docs[uri]
 	w, _ := s.locate(uri)
 	if doc != nil {
@@ -53,8 +46,8 @@ func (s *Server) menu(p *codeActionParams) []any {
 		actions = append(s.trustActions(w), actions...)
 		actions = append(actions, s.askAction(uri, p.Range))
 		if len(w.running) > 0 {
-			actions = append(actions, codeAction{
-				Title: "Cancel the agent's turn", Kind: kindSource + ".cursord",
+			actions = append(actions, protocol.CodeAction{
+				Title: "Cancel the agent's turn", Kind: protocol.KindSource + ".cursord",
 				Command: commandOf("Cancel the agent's turn", commandCancel, target{Workspace: w.path}),
 			})
 		}
@@ -63,9 +56,9 @@ func (s *Server) menu(p *codeActionParams) []any {
 	for _, a := range actions {
 		switch {
 		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return isKind(a.Kind, kind) }):
-		case a.Disabled != nil && !s.client.disabledActions:
-		case s.client.literalActions:
-			if !s.client.preferred {
+		case a.Disabled != nil && !s.client.DisabledActions:
+		case s.client.LiteralActions:
+			if !s.client.Preferred {
 				a.IsPreferred = false
 			}
 			list = append(list, a)
@@ -82,75 +75,75 @@ func isKind(kind, only string) bool {
 }
 
 // hunkActions returns what can be done about the hunks in a range, and about the rest.
-func (s *Server) hunkActions(w *workspace, uri string, r Range) (actions []codeAction) {
-	var here []placed
+func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (actions []protocol.CodeAction) {
+	var here []hunks.Placed
 	for _, p := range s.placedAt(w, uri) {
-		if at := p.lineRange(s.client.encoding); at.Start.Line <= r.End.Line && at.End.Line >= r.Start.Line {
+		if at := p.LineRange(s.client.Encoding); at.Start.Line <= r.End.Line && at.End.Line >= r.Start.Line {
 			here = append(here, p)
 		}
 	}
 	if len(here) == 0 {
 		return nil
 	}
-	var last []codeAction
+	var last []protocol.CodeAction
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
-		list := []diagnostic{s.diagnosticOf(w, &p)}
-		if p.hunk.InConflict() {
+		list := []protocol.Diagnostic{s.diagnosticOf(w, &p)}
+		if p.Hunk.InConflict() {
 			actions = append(actions, conflictActions(w, &p, list)...)
 			continue
 		}
-		name := fmt.Sprintf("hunk %d/%d (%s)", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
-		if p.hunk.MaybeYours() {
+		name := fmt.Sprintf("hunk %d/%d (%s)", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk))
+		if p.Hunk.MaybeYours() {
 			name += ", which may be yours"
 		}
-		accept := acceptAction(w, "Accept "+name, kindQuickFix, []*sessions.Hunk{p.hunk})
+		accept := acceptAction(w, "Accept "+name, protocol.KindQuickFix, []*sessions.Hunk{p.Hunk})
 		accept.Diagnostics, accept.IsPreferred = list, i == 0
-		reject := codeAction{
-			Title: "Reject " + name, Kind: kindQuickFix, Diagnostics: list,
-			Command: commandOf("Reject "+name, commandReject, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
+		reject := protocol.CodeAction{
+			Title: "Reject " + name, Kind: protocol.KindQuickFix, Diagnostics: list,
+			Command: commandOf("Reject "+name, commandReject, target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}),
 		}
 		if reason := undecidable(&p); reason != "" {
-			accept.Disabled, reject.Disabled = &disabled{reason}, &disabled{reason}
-		} else if p.diff.Baseline == "unknown" {
-			reject.Disabled = &disabled{"what was there before is not known"}
+			accept.Disabled, reject.Disabled = &protocol.Disabled{Reason: reason}, &protocol.Disabled{Reason: reason}
+		} else if p.Diff.Baseline == "unknown" {
+			reject.Disabled = &protocol.Disabled{Reason: "what was there before is not known"}
 		}
-		comment := codeAction{
-			Title: "Reject hunk with a comment…", Kind: kindQuickFix, Disabled: reject.Disabled,
-			Command: commandOf("Reject hunk with a comment…", commandRejectWith, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
+		comment := protocol.CodeAction{
+			Title: "Reject hunk with a comment…", Kind: protocol.KindQuickFix, Disabled: reject.Disabled,
+			Command: commandOf("Reject hunk with a comment…", commandRejectWith, target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}),
 		}
 		if actions = append(actions, accept, reject); i == 0 {
 			last = append(last, comment)
 		}
-		if uri == s.reviewURI(w) && !p.alone {
-			title := fmt.Sprintf("Go to hunk %d/%d in %s", p.index+1, len(p.diff.Hunks), p.diff.Path)
-			last = append(last, codeAction{
-				Title: title, Kind: kindSource + ".cursord",
-				Command: commandOf(title, commandGoTo, target{Workspace: w.path, Hunks: []string{p.hunk.ID}}),
+		if uri == s.reviewURI(w) && !p.Alone {
+			title := fmt.Sprintf("Go to hunk %d/%d in %s", p.Index+1, len(p.Diff.Hunks), p.Diff.Path)
+			last = append(last, protocol.CodeAction{
+				Title: title, Kind: protocol.KindSource + ".cursord",
+				Command: commandOf(title, commandGoTo, target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}),
 			})
 		}
 	}
 	actions = append(actions, last...)
-	actions = append(actions, s.severalActions(w, here[0].diff)...)
+	actions = append(actions, s.severalActions(w, here[0].Diff)...)
 	if uri == s.reviewURI(w) {
 		return actions
 	}
-	return append(actions, codeAction{
-		Title: "Open full diff", Kind: kindSource + ".cursord",
+	return append(actions, protocol.CodeAction{
+		Title: "Open full diff", Kind: protocol.KindSource + ".cursord",
 		Command: commandOf("Open full diff", commandDiff, target{Workspace: w.path}),
 	})
 }
 
 // severalActions decide all hunks of a file, and all that there are: those that their titles count.
-func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []codeAction) {
+func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []protocol.CodeAction) {
 	reject := func(title, command string, t target, ids []string, yours int) {
 		title = "Reject " + title + butYours(yours)
 		t.Counted = s.count(w, ids)
-		actions = append(actions, codeAction{Title: title, Kind: kindSource + ".cursord", Command: commandOf(title, command, t)})
+		actions = append(actions, protocol.CodeAction{Title: title, Kind: protocol.KindSource + ".cursord", Command: commandOf(title, command, t)})
 	}
 	of := pointers(diff.Hunks)
 	if len(of) > 1 {
 		title := fmt.Sprintf("all %d hunks of %s", len(of), diff.Path)
-		actions = append(actions, acceptAction(w, "Accept "+title, kindSource+".cursord", of))
+		actions = append(actions, acceptAction(w, "Accept "+title, protocol.KindSource+".cursord", of))
 		reject(title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}, ids(of), len(diff.MaybeYours()))
 	}
 	if all, files := w.left(); files > 1 {
@@ -159,8 +152,8 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []co
 			yours += len(d.MaybeYours())
 		}
 		title := fmt.Sprintf("all %d hunks in %d files", len(all), files)
-		actions = append(actions, codeAction{
-			Title: "Accept " + title, Kind: kindSource + ".cursord",
+		actions = append(actions, protocol.CodeAction{
+			Title: "Accept " + title, Kind: protocol.KindSource + ".cursord",
 			Command: commandOf("Accept "+title, commandAcceptAll, target{Workspace: w.path, Counted: s.count(w, all)}),
 		})
 		reject(title, commandRejectAll, target{Workspace: w.path}, all, yours)
@@ -169,14 +162,14 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []co
 }
 
 // conflictActions decide a hunk whose lines the person has changed too, and not saved.
-func conflictActions(w *workspace, p *placed, list []diagnostic) (actions []codeAction) {
-	t := target{Workspace: w.path, Hunks: []string{p.hunk.ID}}
+func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) (actions []protocol.CodeAction) {
+	t := target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
 	for _, one := range []struct{ title, command string }{
 		{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth},
 	} {
-		title := fmt.Sprintf("%s: hunk %d/%d (%s)", one.title, p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk))
-		actions = append(actions, codeAction{
-			Title: title, Kind: kindQuickFix, Diagnostics: list, Command: commandOf(title, one.command, t),
+		title := fmt.Sprintf("%s: hunk %d/%d (%s)", one.title, p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk))
+		actions = append(actions, protocol.CodeAction{
+			Title: title, Kind: protocol.KindQuickFix, Diagnostics: list, Command: commandOf(title, one.command, t),
 		})
 	}
 	return actions
@@ -198,16 +191,16 @@ func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
 }
 
 // undecidable says why nothing can be decided about a hunk; "" if it can.
-func undecidable(p *placed) string {
-	if strings.HasPrefix(p.diff.Path, "/") || len(p.diff.Path) > 1 && p.diff.Path[1] == ':' {
+func undecidable(p *hunks.Placed) string {
+	if strings.HasPrefix(p.Diff.Path, "/") || len(p.Diff.Path) > 1 && p.Diff.Path[1] == ':' {
 		return "the file is outside of the workspace"
 	}
 	return ""
 }
 
 // acceptAction returns the action that accepts hunks.
-func acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) codeAction {
-	return codeAction{Title: title, Kind: kind, Command: commandOf(title, commandAccept, target{Workspace: w.path, Hunks: ids(hunks)})}
+func acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) protocol.CodeAction {
+	return protocol.CodeAction{Title: title, Kind: kind, Command: commandOf(title, commandAccept, target{Workspace: w.path, Hunks: ids(hunks)})}
 }
 
 func ids(hunks []*sessions.Hunk) (list []string) {
@@ -218,23 +211,23 @@ func ids(hunks []*sessions.Hunk) (list []string) {
 }
 
 // diagnosticActions offers to have the agent look at what others report.
-func (s *Server) diagnosticActions(uri string, p *codeActionParams) (actions []codeAction) {
-	var list []diagnostic
+func (s *Server) diagnosticActions(uri string, p *protocol.CodeActionParams) (actions []protocol.CodeAction) {
+	var list []protocol.Diagnostic
 	if json.Unmarshal(p.Context.Diagnostics, &list) != nil {
 		return nil
 	}
 	n := 0
 	for _, d := range list {
-		if d.Source == source || n >= maxDiagnosticsOffered {
+		if d.Source == protocol.Source || n >= maxDiagnosticsOffered {
 			continue
 		}
 		n++
-		about := cut(d.Message, 50)
+		about := plaintext.FirstLine(d.Message, 50)
 		for _, one := range []struct{ title, command string }{
 			{"Ask agent to fix: " + about, commandFix}, {"Ask agent to explain: " + about, commandExplain},
 		} {
-			actions = append(actions, codeAction{
-				Title: one.title, Kind: kindQuickFix, Diagnostics: []diagnostic{d},
+			actions = append(actions, protocol.CodeAction{
+				Title: one.title, Kind: protocol.KindQuickFix, Diagnostics: []protocol.Diagnostic{d},
 				Command: commandOf(one.title, one.command, target{URI: uri, Range: &d.Range, Diagnostic: &d}),
 			})
 		}
@@ -243,39 +236,39 @@ func (s *Server) diagnosticActions(uri string, p *codeActionParams) (actions []c
 }
 
 // trustActions answer the question of trust, for editors that cannot be asked.
-func (s *Server) trustActions(w *workspace) []codeAction {
+func (s *Server) trustActions(w *workspace) []protocol.CodeAction {
 	if len(w.untrusted) == 0 {
 		return nil
 	}
 	t := target{Workspace: w.path}
 	deny, allow := "Deny: do not let the agent work here", "Trust this folder: let the agent run commands and change files"
-	return []codeAction{
-		{Title: deny, Kind: kindQuickFix, Command: commandOf(deny, commandDeny, t)},
-		{Title: allow, Kind: kindQuickFix, Command: commandOf(allow, commandAllow, t)},
+	return []protocol.CodeAction{
+		{Title: deny, Kind: protocol.KindQuickFix, Command: commandOf(deny, commandDeny, t)},
+		{Title: allow, Kind: protocol.KindQuickFix, Command: commandOf(allow, commandAllow, t)},
 	}
 }
 
-func (s *Server) askAction(uri string, r Range) codeAction {
+func (s *Server) askAction(uri string, r protocol.Range) protocol.CodeAction {
 	title := "Ask agent about this line…"
 	if !s.isPoint(uri, r) {
 		title = "Ask agent about selection…"
 	}
-	return codeAction{
-		Title: title, Kind: kindSource + ".cursord",
+	return protocol.CodeAction{
+		Title: title, Kind: protocol.KindSource + ".cursord",
 		Command: commandOf(title, commandCompose, target{URI: uri, Range: &r}),
 	}
 }
 
 // isPoint reports whether a selection is only where the cursor is: at most one character.
-func (s *Server) isPoint(uri string, r Range) bool {
+func (s *Server) isPoint(uri string, r protocol.Range) bool {
 	d := s.docs[uri]
 	if d == nil || r.Start == r.End {
 		return r.Start == r.End
 	}
-	part := d.text.s[d.text.offset(r.Start, s.client.encoding):max(d.text.offset(r.Start, s.client.encoding), d.text.offset(r.End, s.client.encoding))]
+	part := d.text.Content[d.text.Offset(r.Start, s.client.Encoding):max(d.text.Offset(r.Start, s.client.Encoding), d.text.Offset(r.End, s.client.Encoding))]
 	return len([]rune(part)) <= 1 || part == "\r\n"
 }
 
-func commandOf(title, name string, t target) *command {
-	return &command{Title: title, Command: name, Arguments: []any{t}}
+func commandOf(title, name string, t target) *protocol.Command {
+	return &protocol.Command{Title: title, Command: name, Arguments: []any{t}}
 }

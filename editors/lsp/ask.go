@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sort"
 
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -33,12 +34,12 @@ func (s *Server) askCommand(t *target) (any, error) {
 
 // newPrompt returns a prompt for the folder's session, or the one that t names.
 func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prompt {
-	p := &prompt{workspace: w, isolation: s.client.settings.Isolation}
+	p := &prompt{workspace: w, isolation: s.client.Settings.Isolation}
 	p.params = rpc.TurnStartParams{
 		Workspace: w.path, SessionID: s.nextSession(w), Prompt: t.Prompt, Context: context, TurnID: "lsp-" + rand.Text(),
 		Mode: modeOf(t.Mode),
 	}
-	settings := &s.client.settings
+	settings := &s.client.Settings
 	if settings.Sandbox != "" {
 		p.params.Sandbox = &settings.Sandbox
 	}
@@ -162,7 +163,7 @@ func (s *Server) contextOf(w *workspace, t *target) (list []rpc.Context) {
 		if in, file := s.fileOf(t.Path); in != nil {
 			uri, at = s.uriOf(in, file), t.Range
 			if t.Line > 0 {
-				at = &Range{Start: Position{Line: t.Line - 1}, End: Position{Line: t.Line - 1}}
+				at = &protocol.Range{Start: protocol.Position{Line: t.Line - 1}, End: protocol.Position{Line: t.Line - 1}}
 			}
 		}
 	}
@@ -185,18 +186,18 @@ func (s *Server) contextOf(w *workspace, t *target) (list []rpc.Context) {
 }
 
 // placeContext returns a place as context: with its text if it is a selection.
-func (s *Server) placeContext(uri, file string, at *Range) rpc.Context {
+func (s *Server) placeContext(uri, file string, at *protocol.Range) rpc.Context {
 	c := rpc.Context{Kind: "file", Path: &file}
 	d := s.docs[uri]
 	if at == nil || d == nil {
 		c.Range = at
 		return c
 	}
-	from, to := d.text.offset(at.Start, s.client.encoding), d.text.offset(at.End, s.client.encoding)
-	span := d.text.span(from, max(from, to), utf16Encoding)
+	from, to := d.text.Offset(at.Start, s.client.Encoding), d.text.Offset(at.End, s.client.Encoding)
+	span := d.text.Span(from, max(from, to), protocol.UTF16)
 	c.Range = &span
 	if !s.isPoint(uri, *at) {
-		part := d.text.s[from:max(from, to)]
+		part := d.text.Content[from:max(from, to)]
 		c.Kind, c.Text = "selection", &part
 	}
 	return c
@@ -224,7 +225,7 @@ func (s *Server) askAbout(t *target, text, mode string) (any, error) {
 	}
 	at := t.Diagnostic.Range
 	if d := s.docs[t.URI]; d != nil {
-		at = d.text.span(d.text.offset(at.Start, s.client.encoding), d.text.offset(at.End, s.client.encoding), utf16Encoding)
+		at = d.text.Span(d.text.Offset(at.Start, s.client.Encoding), d.text.Offset(at.End, s.client.Encoding), protocol.UTF16)
 	}
 	items := []rpc.Diagnostic{{
 		Range: at, Severity: t.Diagnostic.Severity, Message: t.Diagnostic.Message, Source: t.Diagnostic.Source,

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -43,21 +45,21 @@ const (
 
 // A target is what a command's argument says: all of it is optional, and what it leaves out is where the person was last.
 type target struct {
-	Workspace  string      `json:"workspace,omitempty"`
-	Path       string      `json:"path,omitempty"` // of a file, as people write it
-	Line       int         `json:"line,omitempty"` // from 1, as people count
-	URI        string      `json:"uri,omitempty"`
-	Range      *Range      `json:"range,omitempty"`
-	Hunks      []string    `json:"hunks,omitempty"`
-	Counted    int         `json:"counted,omitempty"` // the hunks that a menu has counted, by its number
-	Comment    string      `json:"comment,omitempty"` // for the agent, on a reject
-	Turn       string      `json:"turn,omitempty"`
-	Session    string      `json:"session,omitempty"`
-	New        bool        `json:"new,omitempty"` // a session
-	Prompt     string      `json:"prompt,omitempty"`
-	Mode       string      `json:"mode,omitempty"`
-	Model      string      `json:"model,omitempty"`
-	Diagnostic *diagnostic `json:"diagnostic,omitempty"`
+	Workspace  string               `json:"workspace,omitempty"`
+	Path       string               `json:"path,omitempty"` // of a file, as people write it
+	Line       int                  `json:"line,omitempty"` // from 1, as people count
+	URI        string               `json:"uri,omitempty"`
+	Range      *protocol.Range      `json:"range,omitempty"`
+	Hunks      []string             `json:"hunks,omitempty"`
+	Counted    int                  `json:"counted,omitempty"` // the hunks that a menu has counted, by its number
+	Comment    string               `json:"comment,omitempty"` // for the agent, on a reject
+	Turn       string               `json:"turn,omitempty"`
+	Session    string               `json:"session,omitempty"`
+	New        bool                 `json:"new,omitempty"` // a session
+	Prompt     string               `json:"prompt,omitempty"`
+	Mode       string               `json:"mode,omitempty"`
+	Model      string               `json:"model,omitempty"`
+	Diagnostic *protocol.Diagnostic `json:"diagnostic,omitempty"`
 }
 
 // A commander does a command, or begins to. It returns the command's result.
@@ -107,12 +109,7 @@ func commandNames() (names []string) {
 	return names
 }
 
-type executeParams struct {
-	Command   string            `json:"command"`
-	Arguments []json.RawMessage `json:"arguments,omitempty"`
-}
-
-func (s *Server) executeCommand(p *executeParams) (any, error) {
+func (s *Server) executeCommand(p *protocol.ExecuteParams) (any, error) {
 	do := commands[p.Command]
 	if do == nil {
 		return nil, invalidParams("command", fmt.Sprintf("there is no %q; there are %s", p.Command, strings.Join(commandNames(), ", ")))
@@ -147,7 +144,7 @@ var (
 
 // targetOf reads a command's arguments: objects, which add to each other, and words, which are the prompt of one that asks
 // and else hunks.
-func targetOf(p *executeParams) (*target, error) {
+func targetOf(p *protocol.ExecuteParams) (*target, error) {
 	t := &target{}
 	var words []string
 	for i, raw := range p.Arguments {
@@ -291,18 +288,11 @@ func (s *Server) statusCommand(t *target) (any, error) {
 	title := "a new session"
 	session := s.nextSession(w)
 	if one := w.sessions[session]; one != nil {
-		title = "session " + cut(one.Title, 60)
+		title = "session " + plaintext.FirstLine(one.Title, 60)
 	}
 	hunks, _ := w.left()
-	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, number(len(w.running), "turn"), number(len(hunks), "hunk"))
+	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, plaintext.Count(len(w.running), "turn"), plaintext.Count(len(hunks), "hunk"))
 	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
-}
-
-func number(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // modeOf returns a mode as the daemon takes it.

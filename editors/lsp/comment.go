@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -41,7 +43,7 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 			if !slices.Contains(chosen, h.ID) {
 				continue
 			}
-			fmt.Fprintf(&b, "# reject: %s (%s, %s)\n", h.ID, path, summary(w.diffs[path], h))
+			fmt.Fprintf(&b, "# reject: %s (%s, %s)\n", h.ID, path, hunks.Summary(w.diffs[path], h))
 			for _, line := range h.Lines[:min(len(h.Lines), maxQuoted)] {
 				fmt.Fprintf(&b, "#     %s\n", strings.TrimRight(line, "\r"))
 			}
@@ -51,14 +53,14 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 	d := &draft{workspace: w}
 	s.compose[file] = d
 	if open := s.docs[uri]; open != nil {
-		return nil, s.write(w, commentFile, b.String(), &Range{})
+		return nil, s.write(w, commentFile, b.String(), &protocol.Range{})
 	}
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		return nil, s.shown(err)
 	}
 	d.stamp = stampOf(file)
 	s.watchPrompt(file, d)
-	s.open(uri, &Range{})
+	s.open(uri, &protocol.Range{})
 	return nil, nil
 }
 

@@ -3,8 +3,9 @@ package lsp
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/sessions"
 )
 
@@ -63,15 +64,15 @@ func fileNow(d *sessions.Diff) string {
 // A comparison is what was before the agent and what it made, of one file. A side that is null is the file itself, as the
 // editor has it.
 type comparison struct {
-	URI    string     `json:"uri"`
-	Path   string     `json:"path"`
-	Before *string    `json:"before"`
-	After  *string    `json:"after"`
-	Lenses []codeLens `json:"lenses"` // the decisions, at lines of the side after
+	URI    string              `json:"uri"`
+	Path   string              `json:"path"`
+	Before *string             `json:"before"`
+	After  *string             `json:"after"`
+	Lenses []protocol.CodeLens `json:"lenses"` // the decisions, at lines of the side after
 }
 
 // compare returns both sides of a file under review; null if nothing of it is.
-func (s *Server) compare(p *documentParams) (*comparison, error) {
+func (s *Server) compare(p *protocol.DocumentParams) (*comparison, error) {
 	w, path := s.locate(p.TextDocument.URI)
 	if w == nil {
 		return nil, nil
@@ -86,97 +87,24 @@ func (s *Server) compare(p *documentParams) (*comparison, error) {
 
 func (s *Server) comparisonOf(w *workspace, d *sessions.Diff) *comparison {
 	file := fileNow(d)
-	c := &comparison{URI: s.uriOf(w, file), Path: d.Path, Lenses: []codeLens{}}
-	var base *text
+	c := &comparison{URI: s.uriOf(w, file), Path: d.Path, Lenses: []protocol.CodeLens{}}
+	var base *protocol.Text
 	if doc := s.docAt(w, file); doc != nil {
 		base = doc.text
 	} else if content, ok := w.readFile(file); ok {
-		base = newText(content)
+		base = protocol.NewText(content)
 	}
 	list := s.place(w, d)
-	before, after := bothSides(base, list, func(p *placed, line int) {
+	before, after := hunks.BothSides(base, list, func(p *hunks.Placed, line int) {
 		c.Lenses = append(c.Lenses, lensesOf(w, p, line)...)
 	})
-	if base == nil || before != withoutMark(base.s) {
+	if base == nil || before != hunks.WithoutMark(base.Content) {
 		c.Before = &before
 	}
-	if base == nil || after != withoutMark(base.s) {
+	if base == nil || after != hunks.WithoutMark(base.Content) {
 		c.After = &after
 	}
 	return c
-}
-
-func withoutMark(s string) string { return strings.TrimPrefix(s, byteOrderMark) }
-
-// bothSides returns a text, nil for a file that is not there, as it would be without what the agent did, and with all of it. at
-// is called for each hunk with its line of the latter, in their order there.
-func bothSides(base *text, list []placed, at func(p *placed, line int)) (before, after string) {
-	if base == nil {
-		base = newText("")
-	}
-	eol := "\n"
-	if strings.Contains(base.s, "\r\n") {
-		eol = "\r\n"
-	}
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b placed) int { return cmp.Compare(a.from, b.from) })
-	var was, is strings.Builder
-	line := 0 // of is
-	add := func(old, now string) {
-		was.WriteString(old)
-		is.WriteString(now)
-		line += strings.Count(now, "\n")
-	}
-	next := 0 // the line of base that is to be copied next
-	copyTo := func(end int) {
-		if end > next {
-			part := base.s[base.lineStart(next):base.lineStart(end)]
-			add(part, part)
-			next = end
-		}
-	}
-	for i := range list {
-		p := &list[i]
-		from, to := p.from, p.to
-		old, now := "", ""
-		switch {
-		case p.hunk.Kind == "text":
-			before, after := sides(p.hunk)
-			old, now = joined(before.changed(), eol, p.hunk.OldNoEOL && before.tail == 0), joined(after.changed(), eol, p.hunk.NewNoEOL && after.tail == 0)
-		case p.diff.Kind == sessions.DiffCreated || p.diff.Kind == sessions.DiffDeleted:
-			before, after := sides(p.hunk)
-			old, now = joined(before.lines, eol, p.hunk.OldNoEOL), joined(after.lines, eol, p.hunk.NewNoEOL)
-			from, to = 0, base.count()
-		default:
-			at(p, 0)
-			continue
-		}
-		copyTo(from)
-		at(p, line)
-		if p.side == neither || from < next {
-			continue
-		}
-		here := base.s[base.lineStart(from):base.lineStart(to)]
-		if p.side == newSide {
-			add(old, here)
-		} else {
-			add(here, now)
-		}
-		next = max(next, to)
-	}
-	copyTo(base.count())
-	return withoutMark(was.String()), withoutMark(is.String())
-}
-
-func joined(lines []string, eol string, open bool) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	s := strings.Join(lines, eol)
-	if !open {
-		s += eol
-	}
-	return s
 }
 
 // A status is what an editor that has asked for it, by the initialization option status, is told of a folder.
@@ -190,7 +118,7 @@ type status struct {
 // tellStatus tells of a folder's state, in a moment. It does so whenever something may have changed, be it that the counts are
 // the same.
 func (s *Server) tellStatus(w *workspace) {
-	if !s.client.settings.Status || w.telling {
+	if !s.client.Settings.Status || w.telling {
 		return
 	}
 	w.telling = true

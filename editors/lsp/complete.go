@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/client"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -22,61 +25,17 @@ const (
 	kindFile = 17
 )
 
-var completionTriggers = []string{"@", "/", ":"}
-
-type completionOptions struct {
-	TriggerCharacters []string `json:"triggerCharacters"`
-}
-
-type registrationParams struct {
-	Registrations []registration `json:"registrations"`
-}
-
-type registration struct {
-	ID              string `json:"id"`
-	Method          string `json:"method"`
-	RegisterOptions any    `json:"registerOptions"`
-}
-
-type documentFilter struct {
-	Scheme  string `json:"scheme"`
-	Pattern string `json:"pattern"`
-}
-
-type registeredCompletion struct {
-	DocumentSelector  []documentFilter `json:"documentSelector"`
-	TriggerCharacters []string         `json:"triggerCharacters"`
-}
-
-type completionParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Position     Position   `json:"position"`
-}
-
-type completionList struct {
-	IsIncomplete bool             `json:"isIncomplete"`
-	Items        []completionItem `json:"items"`
-}
-
-type completionItem struct {
-	Label    string   `json:"label"`
-	Kind     int      `json:"kind"`
-	Detail   string   `json:"detail,omitempty"`
-	SortText string   `json:"sortText"`
-	TextEdit textEdit `json:"textEdit"`
-}
-
 // registerCompletion has an editor that takes registrations ask for completion, where there is something to complete.
 func (s *Server) registerCompletion() {
-	s.ask("client/registerCapability", registrationParams{[]registration{{
-		ID: "cursord-prompt", Method: "textDocument/completion", RegisterOptions: registeredCompletion{
-			DocumentSelector: []documentFilter{{Scheme: "file", Pattern: "**/" + promptFile}}, TriggerCharacters: completionTriggers,
+	s.ask("client/registerCapability", protocol.RegistrationParams{Registrations: []protocol.Registration{{
+		ID: "cursord-prompt", Method: "textDocument/completion", RegisterOptions: protocol.RegisteredCompletion{
+			DocumentSelector: []protocol.DocumentFilter{{Scheme: "file", Pattern: "**/" + promptFile}}, TriggerCharacters: client.CompletionTriggers,
 		},
 	}}}, nil)
 }
 
 // completion answers once the files of the folder are known, which is before long.
-func (s *Server) completion(p *completionParams) (*completionList, error) {
+func (s *Server) completion(p *protocol.CompletionParams) (*protocol.CompletionList, error) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil || !strings.HasSuffix(d.uri, "/"+promptFile) {
 		return nil, nil
@@ -100,19 +59,19 @@ func (s *Server) completion(p *completionParams) (*completionList, error) {
 }
 
 // complete returns what can stand at a place in a prompt's file; nil where nothing is completed.
-func (s *Server) complete(w *workspace, d *document, position Position) *completionList {
-	at := d.text.offset(position, s.client.encoding)
-	line := d.text.s[d.text.rows[max(0, min(position.Line, len(d.text.rows)-1))]:at]
-	list := &completionList{Items: []completionItem{}}
+func (s *Server) complete(w *workspace, d *document, position protocol.Position) *protocol.CompletionList {
+	at := d.text.Offset(position, s.client.Encoding)
+	line := d.text.Before(position, s.client.Encoding)
+	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	from := len(line)
 	add := func(kind int, name, detail string) {
 		if len(list.Items) == maxCompletions {
 			list.IsIncomplete = true
 			return
 		}
-		list.Items = append(list.Items, completionItem{
+		list.Items = append(list.Items, protocol.CompletionItem{
 			Label: name, Kind: kind, Detail: detail, SortText: fmt.Sprintf("%03d", len(list.Items)),
-			TextEdit: textEdit{Range: d.text.span(at-(len(line)-from), at, s.client.encoding), NewText: name},
+			TextEdit: protocol.TextEdit{Range: d.text.Span(at-(len(line)-from), at, s.client.Encoding), NewText: name},
 		})
 	}
 	field, value, isField := strings.Cut(line, ":")
@@ -127,7 +86,7 @@ func (s *Server) complete(w *workspace, d *document, position Position) *complet
 		from = len(line) - len(value)
 		add(kindText, "new", "a new session")
 		for _, one := range w.latestSessions() {
-			add(kindText, one.ID, cut(one.Title, 60))
+			add(kindText, one.ID, plaintext.FirstLine(one.Title, 60))
 		}
 	case isField && field == "#mode":
 		from = len(line) - len(value)

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -51,12 +53,12 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		s.compose[file] = d
 	}
 	d.workspace = w
-	if s.client.completes {
+	if s.client.Completes {
 		s.filesKnown(w) // soon
 	}
 	old := ""
 	if open := s.docs[uri]; open != nil {
-		old = open.text.s
+		old = open.text.Content
 	} else if b, err := os.ReadFile(file); err == nil {
 		old = string(b)
 	}
@@ -76,20 +78,20 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		}
 		d.stamp = stampOf(file)
 		s.watchPrompt(file, d)
-		s.open(uri, &Range{})
+		s.open(uri, &protocol.Range{})
 		return nil, nil
 	}
-	if open.text.s == text {
-		s.open(uri, &Range{})
+	if open.text.Content == text {
+		s.open(uri, &protocol.Range{})
 		return nil, nil
 	}
 	e := s.newEdits()
-	e.add(uri, textEdit{Range: open.text.span(0, len(open.text.s), s.client.encoding), NewText: text})
+	e.add(uri, protocol.TextEdit{Range: open.text.Span(0, len(open.text.Content), s.client.Encoding), NewText: text})
 	s.apply("prompt", e.workspaceEdit(), func(failure string) {
 		if failure != "" {
 			s.show(levelWarning, "cursord: the prompt's file is open and cannot be changed: %s", failure)
 		}
-		s.open(uri, &Range{})
+		s.open(uri, &protocol.Range{})
 	})
 	return nil, nil
 }
@@ -143,7 +145,7 @@ func (s *Server) template(w *workspace, t *target) string {
 		t.Session = s.nextSession(w)
 	}
 	if one := w.sessions[t.Session]; one != nil && !t.New {
-		fmt.Fprintf(&b, "# session: %s (%s)\n", one.ID, cut(one.Title, 60))
+		fmt.Fprintf(&b, "# session: %s (%s)\n", one.ID, plaintext.FirstLine(one.Title, 60))
 	} else {
 		b.WriteString("# session: new\n")
 	}
@@ -204,7 +206,7 @@ func (s *Server) savedPrompt(doc *document) bool {
 		d = &draft{workspace: w}
 		s.compose[file] = d
 	}
-	s.sendPrompt(file, d, doc.text.s)
+	s.sendPrompt(file, d, doc.text.Content)
 	return true
 }
 
@@ -281,14 +283,14 @@ func (s *Server) fileContext(w *workspace, name string) rpc.Context {
 	if from == 0 {
 		return c
 	}
-	c.Range = &Range{Start: Position{Line: from - 1}, End: Position{Line: from - 1}}
+	c.Range = &protocol.Range{Start: protocol.Position{Line: from - 1}, End: protocol.Position{Line: from - 1}}
 	if to == from {
 		return c
 	}
 	c.Range.End.Line = to // whose first character is not in it
 	if d := s.docAt(w, name); d != nil {
 		t := d.text
-		part := t.s[t.lineStart(from-1):t.lineStart(to)]
+		part := t.Content[t.LineStart(from-1):t.LineStart(to)]
 		c.Kind, c.Text = "selection", &part
 	}
 	return c
@@ -300,7 +302,7 @@ func (s *Server) closedPrompt(doc *document) {
 	if err != nil {
 		return
 	}
-	if d := s.compose[file]; d != nil && d.sending == nil && d.sent == doc.text.s && d.sent != "" {
+	if d := s.compose[file]; d != nil && d.sending == nil && d.sent == doc.text.Content && d.sent != "" {
 		s.blank(file, d)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -40,7 +41,7 @@ func (w *workspace) withoutConflicts(chosen []string) (rest []string, left strin
 		}
 	}
 	if n > 0 {
-		left = fmt.Sprintf("left %s of lines that you have changed too (decide each by itself)", number(n, "hunk"))
+		left = fmt.Sprintf("left %s of lines that you have changed too (decide each by itself)", plaintext.Count(n, "hunk"))
 	}
 	return rest, left
 }
@@ -100,7 +101,7 @@ func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
 	if n > shown {
 		places = append(places[:shown], fmt.Sprintf("and %d more", n-shown))
 	}
-	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", number(n, "hunk"), strings.Join(places, ", "))
+	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", plaintext.Count(n, "hunk"), strings.Join(places, ", "))
 }
 
 // firstChanged returns the line of the file, from 1, at which a hunk's first change is.
@@ -118,7 +119,7 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 	}
 	s.inTurn(w, func(done func()) {
 		ask := func(chosen []string, then func(api.Decided, error)) {
-			decisionCall(s, w, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen, AsEdits: accept && s.client.applyEdit}, then)
+			decisionCall(s, w, method, rpc.DecideParams{Workspace: w.path, Hunks: &chosen, AsEdits: accept && s.client.ApplyEdit}, then)
 		}
 		ask(chosen, func(decided api.Decided, err error) {
 			if kindOf(err) != "notFound" || len(chosen) < 2 {
@@ -160,13 +161,13 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", verb, failure)
 				return
 			}
-			message := fmt.Sprintf("cursord: %s %s", verb, number(decided.Applied, "hunk"))
+			message := fmt.Sprintf("cursord: %s %s", verb, plaintext.Count(decided.Applied, "hunk"))
 			switch {
 			case len(decided.Edits) == 0 || verb != "accepted":
 			case all:
-				message += " in your buffers – save to write" + s.client.toSave()
+				message += " in your buffers – save to write" + s.client.ToSave()
 			default:
-				message += ", some in your buffers – save to write" + s.client.toSave()
+				message += ", some in your buffers – save to write" + s.client.ToSave()
 			}
 			if left != "" {
 				s.show(levelWarning, "%s; %s", message, left)
@@ -188,7 +189,7 @@ func (s *Server) hintStale(w *workspace) {
 	s.after(lookAgain, func() {
 		w.hinting = false
 		if n := s.countStale(w); n > 0 {
-			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", number(n, "open file"), s.client.toReload())
+			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", plaintext.Count(n, "open file"), s.client.ToReload())
 		}
 	})
 }
@@ -201,7 +202,7 @@ func (s *Server) countStale(w *workspace) (n int) {
 		if d.unsavedText() {
 			continue // a person's text, which is another than the file's
 		}
-		if disk, ok := w.readFile(d.path); ok && !sameText(d.text.s, disk) {
+		if disk, ok := w.readFile(d.path); ok && !sameText(d.text.Content, disk) {
 			n++
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/sessions"
 )
 
@@ -19,15 +21,15 @@ const (
 func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
 	uris = []string{s.uriOf(w, d.Path)}
 	for _, p := range s.place(w, d) {
-		if !slices.Contains(uris, p.uri) {
-			uris = append(uris, p.uri)
+		if !slices.Contains(uris, p.URI) {
+			uris = append(uris, p.URI)
 		}
 	}
 	return uris
 }
 
 // placedAt returns the hunks that are shown at a URI. In the list they are all.
-func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
+func (s *Server) placedAt(w *workspace, uri string) (all []hunks.Placed) {
 	if uri == s.reviewURI(w) {
 		return s.placedInReview(w)
 	}
@@ -37,7 +39,7 @@ func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 	}
 	for _, d := range w.diffsOf(file) {
 		for _, p := range s.place(w, d) {
-			if p.uri == uri {
+			if p.URI == uri {
 				all = append(all, p)
 			}
 		}
@@ -46,62 +48,38 @@ func (s *Server) placedAt(w *workspace, uri string) (all []placed) {
 }
 
 // diagnosticOf returns a hunk as it is listed: what it changes, which of the file's it is, and how many lines it has.
-func (s *Server) diagnosticOf(w *workspace, p *placed) diagnostic {
-	message := fmt.Sprintf("%d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
-	if change := changeOf(p.hunk); change != "" {
+func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic {
+	message := fmt.Sprintf("%d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
+	if change := hunks.Quote(p.Hunk); change != "" {
 		message = change + " · " + message // editors cut the end off
 	}
-	severity := severityInformation
-	if p.hunk.InConflict() {
+	severity := protocol.SeverityInformation
+	if p.Hunk.InConflict() {
 		message += " · you have changed these lines too"
 	}
-	if p.hunk.MaybeYours() || p.hunk.InConflict() {
-		severity = severityWarning
+	if p.Hunk.MaybeYours() || p.Hunk.InConflict() {
+		severity = protocol.SeverityWarning
 	}
-	d := diagnostic{Range: p.lineRange(s.client.encoding), Severity: severity, Source: source, Message: message}
-	if !s.client.isHelix() { // its list has a column for that, and then no room for the message
-		d.Code = encoded(p.hunk.ID)
+	d := protocol.Diagnostic{Range: p.LineRange(s.client.Encoding), Severity: severity, Source: protocol.Source, Message: message}
+	if !s.client.IsHelix() { // its list has a column for that, and then no room for the message
+		d.Code = encoded(p.Hunk.ID)
 	}
 	return d
-}
-
-// authorOf says behind a hunk's summary how it was made, unless by edits alone, and whether it may be the person's.
-func authorOf(h *sessions.Hunk) (text string) {
-	if by := h.MadeBy(); by != "" && by != "edit" {
-		text = " by " + by
-	}
-	if h.MaybeYours() {
-		text += " · may be yours: no call of the agent explains it"
-	}
-	return text
 }
 
 // promptOf returns the prompt for which a hunk was made, as far as its turn was heard of; "" if not.
 func promptOf(w *workspace, h *sessions.Hunk) string {
 	for _, from := range h.Sources {
 		if prompt := w.prompts[from.TurnID]; prompt != "" {
-			return cut(prompt, 60)
+			return plaintext.FirstLine(prompt, 60)
 		}
 	}
 	return ""
 }
 
-// cut returns the first line of a text, and of that at most so many characters.
-func cut(s string, most int) string {
-	s, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	runes := []rune(strings.TrimSpace(s))
-	if len(runes) > most {
-		return strings.TrimSpace(string(runes[:most-1])) + "…"
-	}
-	if more && len(runes) < most {
-		return string(runes) + "…"
-	}
-	return string(runes)
-}
-
 // diagnosticsAt returns what is listed at a URI.
-func (s *Server) diagnosticsAt(w *workspace, uri string) []diagnostic {
-	list := []diagnostic{}
+func (s *Server) diagnosticsAt(w *workspace, uri string) []protocol.Diagnostic {
+	list := []protocol.Diagnostic{}
 	all := s.placedAt(w, uri)
 	if uri == s.reviewURI(w) {
 		all = alone(all) // the others are listed in their files
@@ -109,7 +87,7 @@ func (s *Server) diagnosticsAt(w *workspace, uri string) []diagnostic {
 	for _, p := range all {
 		list = append(list, s.diagnosticOf(w, &p))
 	}
-	slices.SortStableFunc(list, func(a, b diagnostic) int { return a.Range.Start.Line - b.Range.Start.Line })
+	slices.SortStableFunc(list, func(a, b protocol.Diagnostic) int { return a.Range.Start.Line - b.Range.Start.Line })
 	return list
 }
 
@@ -134,7 +112,7 @@ func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
 
 // publish tells the editor what is to review at a URI, because of a file.
 func (s *Server) publish(w *workspace, uri, file string) {
-	if s.client.pulls {
+	if s.client.Pulls {
 		return
 	}
 	list := s.diagnosticsAt(w, uri)
@@ -142,8 +120,8 @@ func (s *Server) publish(w *workspace, uri, file string) {
 		return
 	}
 	w.noteShown(uri, file, len(list) > 0)
-	p := publishParams{URI: uri, Diagnostics: list}
-	if d := s.docs[uri]; d != nil && s.client.versions {
+	p := protocol.PublishParams{URI: uri, Diagnostics: list}
+	if d := s.docs[uri]; d != nil && s.client.Versions {
 		p.Version = &d.version
 	}
 	s.tell("diagnostics "+uri, "textDocument/publishDiagnostics", p)
@@ -199,9 +177,9 @@ func (s *Server) refresh() {
 	s.after(refreshPause, func() {
 		s.refreshing = false
 		for method, wanted := range map[string]bool{
-			"workspace/codeLens/refresh":   s.client.lenses && s.client.refreshesLenses,
-			"workspace/inlayHint/refresh":  s.client.hints && s.client.refreshesHints,
-			"workspace/diagnostic/refresh": s.client.pulls && s.client.refreshesPulled,
+			"workspace/codeLens/refresh":   s.client.Lenses && s.client.RefreshesLenses,
+			"workspace/inlayHint/refresh":  s.client.Hints && s.client.RefreshesHints,
+			"workspace/diagnostic/refresh": s.client.Pulls && s.client.RefreshesPulled,
 		} {
 			if wanted {
 				s.ask(method, nil, nil)
@@ -210,36 +188,20 @@ func (s *Server) refresh() {
 	})
 }
 
-type documentReport struct {
-	Kind  string       `json:"kind"`
-	Items []diagnostic `json:"items"`
-}
-
-func (s *Server) pullDocument(p *documentParams) (documentReport, error) {
+func (s *Server) pullDocument(p *protocol.DocumentParams) (protocol.DocumentReport, error) {
 	w, _ := s.locate(p.TextDocument.URI)
 	if w == nil {
 		w = s.stateFolder(p.TextDocument.URI)
 	}
-	report := documentReport{Kind: "full", Items: []diagnostic{}}
+	report := protocol.DocumentReport{Kind: "full", Items: []protocol.Diagnostic{}}
 	if w != nil {
 		report.Items = s.diagnosticsAt(w, p.TextDocument.URI)
 	}
 	return report, nil
 }
 
-type workspaceReport struct {
-	Items []workspaceDocumentReport `json:"items"`
-}
-
-type workspaceDocumentReport struct {
-	Kind    string       `json:"kind"`
-	URI     string       `json:"uri"`
-	Version *int         `json:"version"`
-	Items   []diagnostic `json:"items"`
-}
-
-func (s *Server) pullWorkspace(*struct{}) (workspaceReport, error) {
-	report := workspaceReport{Items: []workspaceDocumentReport{}}
+func (s *Server) pullWorkspace(*struct{}) (protocol.WorkspaceReport, error) {
+	report := protocol.WorkspaceReport{Items: []protocol.WorkspaceDocumentReport{}}
 	for _, w := range s.folders {
 		uris := map[string]bool{}
 		for _, d := range w.diffs {
@@ -251,7 +213,7 @@ func (s *Server) pullWorkspace(*struct{}) (workspaceReport, error) {
 			s.syncReview(w) // as it is told of
 		}
 		for _, uri := range slices.Sorted(maps.Keys(uris)) {
-			one := workspaceDocumentReport{Kind: "full", URI: uri, Items: s.diagnosticsAt(w, uri)}
+			one := protocol.WorkspaceDocumentReport{Kind: "full", URI: uri, Items: s.diagnosticsAt(w, uri)}
 			if d := s.docs[uri]; d != nil {
 				one.Version = &d.version
 			}

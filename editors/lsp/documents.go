@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -19,7 +21,7 @@ type document struct {
 	workspace *workspace // nil: in none
 	path      string     // in the workspace
 	version   int
-	text      *text
+	text      *protocol.Text
 	saved     string // the text when it was opened or saved last
 
 	sent    bool // the daemon knows that it is open
@@ -29,24 +31,16 @@ type document struct {
 	waiting *time.Timer
 	listing bool // its hunks are about to be listed anew
 
-	places     map[string]map[string]mark // of hunks, by the path of their diff and by id
-	since      []typed                    // what was typed since the version of which the daemon has said places
-	placing    bool                       // it is asked
-	placeAgain bool                       // and is to be asked again
-	arrives    func()                     // waits for the change that edits make
+	places     map[string]map[string]hunks.Mark // of hunks, by the path of their diff and by id
+	since      []hunks.LineEdit                 // what was typed since the version of which the daemon has said places
+	placing    bool                             // it is asked
+	placeAgain bool                             // and is to be asked again
+	arrives    func()                           // waits for the change that edits make
 }
 
-type didOpenParams struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version int    `json:"version"`
-		Text    string `json:"text"`
-	} `json:"textDocument"`
-}
-
-func (s *Server) didOpen(p *didOpenParams) {
+func (s *Server) didOpen(p *protocol.DidOpenParams) {
 	t := p.TextDocument
-	d := &document{uri: t.URI, version: t.Version, text: newText(t.Text), saved: t.Text}
+	d := &document{uri: t.URI, version: t.Version, text: protocol.NewText(t.Text), saved: t.Text}
 	d.workspace, d.path = s.locate(t.URI)
 	if d.workspace == nil && len(s.folders) == 0 {
 		s.adopt(d)
@@ -65,18 +59,7 @@ func (s *Server) reviewShown(d *document) {
 	}
 }
 
-type didChangeParams struct {
-	TextDocument struct {
-		URI     string `json:"uri"`
-		Version *int   `json:"version,omitempty"`
-	} `json:"textDocument"`
-	ContentChanges []struct {
-		Range *Range `json:"range,omitempty"`
-		Text  string `json:"text"`
-	} `json:"contentChanges"`
-}
-
-func (s *Server) didChange(p *didChangeParams) {
+func (s *Server) didChange(p *protocol.DidChangeParams) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil {
 		return
@@ -86,16 +69,16 @@ func (s *Server) didChange(p *didChangeParams) {
 	}
 	for _, c := range p.ContentChanges {
 		if c.Range == nil {
-			now := newText(c.Text)
-			d.typed(d.text.replacedLines(now))
+			now := protocol.NewText(c.Text)
+			d.typed(hunks.LinesBetween(d.text, now))
 			d.text = now
 		} else {
-			d.typed(d.text.typedLines(*c.Range, s.client.encoding, c.Text))
-			d.text = d.text.edit(*c.Range, s.client.encoding, c.Text)
+			d.typed(hunks.LinesOfEdit(d.text, *c.Range, s.client.Encoding, c.Text))
+			d.text = d.text.Edit(*c.Range, s.client.Encoding, c.Text)
 		}
 	}
 	if d.isOnDisk() {
-		d.saved = d.text.s // it was loaded
+		d.saved = d.text.Content // it was loaded
 	}
 	s.touch(d, nil)
 	s.tellSoon(d)
@@ -106,22 +89,17 @@ func (s *Server) didChange(p *didChangeParams) {
 	}
 }
 
-type didSaveParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Text         *string    `json:"text,omitempty"`
-}
-
-func (s *Server) didSave(p *didSaveParams) {
+func (s *Server) didSave(p *protocol.DidSaveParams) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil {
 		return
 	}
-	if p.Text != nil && *p.Text != d.text.s {
-		now := newText(*p.Text)
-		d.typed(d.text.replacedLines(now))
+	if p.Text != nil && *p.Text != d.text.Content {
+		now := protocol.NewText(*p.Text)
+		d.typed(hunks.LinesBetween(d.text, now))
 		d.text = now
 	}
-	d.saved = d.text.s
+	d.saved = d.text.Content
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
@@ -133,7 +111,7 @@ func (s *Server) didSave(p *didSaveParams) {
 	s.republish(d)
 }
 
-func (s *Server) didClose(p *documentParams) {
+func (s *Server) didClose(p *protocol.DocumentParams) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil {
 		return
@@ -153,15 +131,9 @@ func (s *Server) didClose(p *documentParams) {
 	}
 }
 
-type watchedFilesParams struct {
-	Changes []struct {
-		URI string `json:"uri"`
-	} `json:"changes"`
-}
-
 // didChangeWatchedFiles is said by editors that watch files anyway; nobody is asked to, because the daemon does. An open
 // file under review that they go on showing as it was is named.
-func (s *Server) didChangeWatchedFiles(p *watchedFilesParams) {
+func (s *Server) didChangeWatchedFiles(p *protocol.WatchedFilesParams) {
 	for _, c := range p.Changes {
 		if d := s.docs[c.URI]; d != nil && d.workspace != nil && d.workspace.diffs[d.path] != nil {
 			s.hintStale(d.workspace)
@@ -175,7 +147,7 @@ func (s *Server) tellDaemon(d *document) {
 		return
 	}
 	d.sent, d.unsent = true, false
-	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.s})
+	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.Content})
 	s.askPlacesIn(d)
 }
 
@@ -214,7 +186,7 @@ func (s *Server) flush(d *document) {
 		return
 	}
 	d.unsent = false
-	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.s})
+	s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.Content})
 	s.askPlacesIn(d)
 }
 
@@ -238,17 +210,17 @@ func (d *document) isOnDisk() bool {
 		return false
 	}
 	info, err := os.Lstat(paths.Absolute(d.workspace.path, d.path))
-	if more := strings.Count(d.text.s, "\n") + len(byteOrderMark); err != nil || info.Size() < int64(len(d.text.s)-more) || info.Size() > int64(len(d.text.s)+more) {
+	if more := strings.Count(d.text.Content, "\n") + len(protocol.ByteOrderMark); err != nil || info.Size() < int64(len(d.text.Content)-more) || info.Size() > int64(len(d.text.Content)+more) {
 		return false
 	}
 	disk, ok := d.workspace.readFile(d.path)
-	return ok && sameText(d.text.s, disk)
+	return ok && sameText(d.text.Content, disk)
 }
 
 // merge has the editor bring into a document with unsaved changes what an agent has written beneath it, in one step of its undo.
 func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	d := s.docAt(w, diff.Path)
-	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.applyEdit {
+	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.ApplyEdit {
 		return
 	}
 	d.merging = true
@@ -259,14 +231,14 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if d.merging = false; failure == "" {
-				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out%s)", diff.Path, s.client.toSaveMerged())
+				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out%s)", diff.Path, s.client.ToSaveMerged())
 			}
 		})
 	})
 }
 
 // unsaved reports whether a document has changes that are not on disk.
-func (d *document) unsavedText() bool { return d.text.s != d.saved }
+func (d *document) unsavedText() bool { return d.text.Content != d.saved }
 
 // sameText reports whether an editor's text is a file's content; it may leave out a byte order mark, and know line ends
 // by the file's kind.

@@ -2,20 +2,21 @@ package lsp
 
 import (
 	"cursord/daemon/api"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
 // edits gathers changes of open documents.
 type edits struct {
 	s      *Server
-	byURI  map[string][]textEdit
+	byURI  map[string][]protocol.TextEdit
 	uris   []string
-	before []resourceOperation // deletions and renamings
+	before []protocol.ResourceOperation // deletions and renamings
 }
 
-func (s *Server) newEdits() *edits { return &edits{s: s, byURI: map[string][]textEdit{}} }
+func (s *Server) newEdits() *edits { return &edits{s: s, byURI: map[string][]protocol.TextEdit{}} }
 
-func (e *edits) add(uri string, edit textEdit) {
+func (e *edits) add(uri string, edit protocol.TextEdit) {
 	if e.byURI[uri] == nil {
 		e.uris = append(e.uris, uri)
 	}
@@ -23,21 +24,21 @@ func (e *edits) add(uri string, edit textEdit) {
 }
 
 // workspaceEdit returns them as the editor can take them; nil for none.
-func (e *edits) workspaceEdit() *workspaceEdit {
+func (e *edits) workspaceEdit() *protocol.WorkspaceEdit {
 	if len(e.uris) == 0 && len(e.before) == 0 {
 		return nil
 	}
-	if !e.s.client.documentChanges {
-		return &workspaceEdit{Changes: e.byURI}
+	if !e.s.client.DocumentChanges {
+		return &protocol.WorkspaceEdit{Changes: e.byURI}
 	}
-	w := &workspaceEdit{}
+	w := &protocol.WorkspaceEdit{}
 	for _, uri := range e.uris {
-		id := documentID{URI: uri}
+		id := protocol.DocumentID{URI: uri}
 		if d := e.s.docs[uri]; d != nil {
 			version := d.version
 			id.Version = &version
 		}
-		w.DocumentChanges = append(w.DocumentChanges, documentEdit{TextDocument: id, Edits: e.byURI[uri]})
+		w.DocumentChanges = append(w.DocumentChanges, protocol.DocumentEdit{TextDocument: id, Edits: e.byURI[uri]})
 	}
 	for _, o := range e.before {
 		w.DocumentChanges = append(w.DocumentChanges, o)
@@ -46,13 +47,13 @@ func (e *edits) workspaceEdit() *workspaceEdit {
 }
 
 // apply has the editor make an edit, and calls then with why it did not, "" if it did.
-func (s *Server) apply(label string, edit *workspaceEdit, then func(failure string)) {
-	if !s.client.applyEdit {
+func (s *Server) apply(label string, edit *protocol.WorkspaceEdit, then func(failure string)) {
+	if !s.client.ApplyEdit {
 		then("the editor takes no edits")
 		return
 	}
-	s.ask("workspace/applyEdit", applyEditParams{Label: label, Edit: edit}, func(m rpc.Message) {
-		var result applyEditResult
+	s.ask("workspace/applyEdit", protocol.ApplyEditParams{Label: label, Edit: edit}, func(m rpc.Message) {
+		var result protocol.ApplyEditResult
 		switch e := failedAnswer(m); {
 		case e != nil:
 			then(e.Message)
@@ -85,8 +86,8 @@ func (s *Server) applyEdits(w *workspace, list []api.DocumentEdits, then func(fa
 			return
 		}
 		for _, e := range one.Edits {
-			from, to := d.text.offset(e.Range.Start, utf16Encoding), d.text.offset(e.Range.End, utf16Encoding)
-			all.add(d.uri, textEdit{Range: d.text.span(from, to, s.client.encoding), NewText: e.NewText})
+			from, to := d.text.Offset(e.Range.Start, protocol.UTF16), d.text.Offset(e.Range.End, protocol.UTF16)
+			all.add(d.uri, protocol.TextEdit{Range: d.text.Span(from, to, s.client.Encoding), NewText: e.NewText})
 		}
 	}
 	edit := all.workspaceEdit()

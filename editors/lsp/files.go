@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -58,8 +59,8 @@ func (s *Server) stateFolder(uri string) *workspace {
 }
 
 // open has the editor show a file at a place.
-func (s *Server) open(uri string, at *Range) {
-	params := showDocumentParams{URI: uri, TakeFocus: true, Selection: at}
+func (s *Server) open(uri string, at *protocol.Range) {
+	params := protocol.ShowDocumentParams{URI: uri, TakeFocus: true, Selection: at}
 	// Some editors do it, and do not say so.
 	s.ask("window/showDocument", params, func(m rpc.Message) {
 		var result struct{ Success bool }
@@ -79,18 +80,18 @@ func (s *Server) open(uri string, at *Range) {
 
 // write makes one of a workspace's files hold something, and has the editor show it. Where it shows the file already its document
 // is changed, and not the file, which editors then would refuse to save.
-func (s *Server) write(w *workspace, name, content string, at *Range) error {
+func (s *Server) write(w *workspace, name, content string, at *protocol.Range) error {
 	file, err := s.stateFile(w, name)
 	if err != nil {
 		return s.shown(err)
 	}
 	uri := paths.URI(file)
 	d := s.docs[uri]
-	if d != nil && d.text.s == content {
+	if d != nil && d.text.Content == content {
 		s.open(uri, at)
 		return nil
 	}
-	if d == nil || !s.client.applyEdit || s.client.rereads() {
+	if d == nil || !s.client.ApplyEdit || s.client.ReloadsByItself() {
 		if err := putFile(file, content); err != nil {
 			return s.shown(err)
 		}
@@ -98,7 +99,7 @@ func (s *Server) write(w *workspace, name, content string, at *Range) error {
 		return nil
 	}
 	e := s.newEdits()
-	e.add(uri, d.text.toward(content, s.client.encoding))
+	e.add(uri, d.text.EditTo(content, s.client.Encoding))
 	s.apply(name, e.workspaceEdit(), func(string) { s.open(uri, at) })
 	return nil
 }

@@ -3,27 +3,25 @@ package lsp
 import (
 	"fmt"
 	"strings"
+
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 )
 
-type hoverParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Position     Position   `json:"position"`
-}
-
 // hover shows the hunk at a position as a diff.
-func (s *Server) hover(p *hoverParams) (*hover, error) {
+func (s *Server) hover(p *protocol.HoverParams) (*protocol.Hover, error) {
 	uri := p.TextDocument.URI
 	w := s.folderShowing(uri)
 	if w == nil {
 		return nil, nil
 	}
 	if d := s.docs[uri]; d != nil {
-		s.touch(d, &Range{Start: p.Position, End: p.Position})
+		s.touch(d, &protocol.Range{Start: p.Position, End: p.Position})
 	}
 	for _, one := range s.placedAt(w, uri) {
-		r := one.lineRange(s.client.encoding)
+		r := one.LineRange(s.client.Encoding)
 		if r.Start.Line <= p.Position.Line && r.End.Line >= p.Position.Line {
-			return &hover{Contents: s.describe(w, &one), Range: r}, nil
+			return &protocol.Hover{Contents: s.describe(w, &one), Range: r}, nil
 		}
 	}
 	return nil, nil
@@ -38,20 +36,20 @@ func (s *Server) folderShowing(uri string) *workspace {
 }
 
 // describe returns a hunk for people.
-func (s *Server) describe(w *workspace, p *placed) markup {
-	head := fmt.Sprintf("hunk %d/%d %s%s", p.index+1, len(p.diff.Hunks), summary(p.diff, p.hunk), authorOf(p.hunk))
-	if prompt := promptOf(w, p.hunk); prompt != "" {
+func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
+	head := fmt.Sprintf("hunk %d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
+	if prompt := promptOf(w, p.Hunk); prompt != "" {
 		head += " · " + prompt
 	}
-	if p.hunk.Isolated {
+	if p.Hunk.Isolated {
 		head += " · not in the file until it is accepted"
 	}
-	if p.hunk.InConflict() {
+	if p.Hunk.InConflict() {
 		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
 	}
-	body := strings.Join(p.hunk.Lines, "\n")
-	if !s.client.markdown {
-		return markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
+	body := strings.Join(p.Hunk.Lines, "\n")
+	if !s.client.Markdown {
+		return protocol.Markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
 	}
 	value := "**cursord** " + head
 	if body != "" {
@@ -61,18 +59,18 @@ func (s *Server) describe(w *workspace, p *placed) markup {
 		}
 		value += fmt.Sprintf("\n\n%sdiff\n%s\n%s", fence, body, fence)
 	}
-	return markup{Kind: "markdown", Value: value}
+	return protocol.Markup{Kind: "markdown", Value: value}
 }
 
 // codeLenses offers the decisions above each hunk.
-func (s *Server) codeLenses(p *documentParams) ([]codeLens, error) {
-	list := []codeLens{}
+func (s *Server) codeLenses(p *protocol.DocumentParams) ([]protocol.CodeLens, error) {
+	list := []protocol.CodeLens{}
 	if d := s.docs[p.TextDocument.URI]; s.sessionsListed(d) != nil {
-		for line := range d.text.count() {
-			at := Range{Start: Position{Line: line}, End: Position{Line: line}}
+		for line := range d.text.CountLines() {
+			at := protocol.Range{Start: protocol.Position{Line: line}, End: protocol.Position{Line: line}}
 			actions, _ := s.sessionActions(d, at)
 			for _, a := range actions {
-				list = append(list, codeLens{Range: at, Command: *a.Command})
+				list = append(list, protocol.CodeLens{Range: at, Command: *a.Command})
 			}
 		}
 		return list, nil
@@ -82,56 +80,51 @@ func (s *Server) codeLenses(p *documentParams) ([]codeLens, error) {
 		return list, nil
 	}
 	for _, one := range s.placedAt(w, p.TextDocument.URI) {
-		list = append(list, lensesOf(w, &one, one.lineRange(s.client.encoding).Start.Line)...)
+		list = append(list, lensesOf(w, &one, one.LineRange(s.client.Encoding).Start.Line)...)
 	}
 	return list, nil
 }
 
 // lensesOf returns the decisions about a hunk, to be shown above a line.
-func lensesOf(w *workspace, p *placed, line int) (list []codeLens) {
-	number, t := fmt.Sprintf("%d/%d", p.index+1, len(p.diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.hunk.ID}}
-	commands := []*command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
-	if p.hunk.InConflict() {
-		commands = []*command{
+func lensesOf(w *workspace, p *hunks.Placed, line int) (list []protocol.CodeLens) {
+	number, t := fmt.Sprintf("%d/%d", p.Index+1, len(p.Diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
+	commands := []*protocol.Command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
+	if p.Hunk.InConflict() {
+		commands = []*protocol.Command{
 			commandOf("Keep mine "+number, commandReject, t), commandOf("Take the agent's", commandAccept, t),
 			commandOf("Keep both", commandAcceptBoth, t),
 		}
 	}
-	for _, c := range append(commands, commandOf("Diff", commandDiff, target{Workspace: w.path, URI: p.uri})) {
-		list = append(list, codeLens{Range: Range{Start: Position{Line: line}, End: Position{Line: line}}, Command: *c})
+	for _, c := range append(commands, commandOf("Diff", commandDiff, target{Workspace: w.path, URI: p.URI})) {
+		list = append(list, protocol.CodeLens{Range: protocol.Range{Start: protocol.Position{Line: line}, End: protocol.Position{Line: line}}, Command: *c})
 	}
 	return list
 }
 
-type inlayHintParams struct {
-	TextDocument documentID `json:"textDocument"`
-	Range        Range      `json:"range"`
-}
-
 // inlayHints marks the hunks at the ends of their first lines.
-func (s *Server) inlayHints(p *inlayHintParams) ([]inlayHint, error) {
-	list := []inlayHint{}
+func (s *Server) inlayHints(p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+	list := []protocol.InlayHint{}
 	w := s.folderShowing(p.TextDocument.URI)
 	if w == nil {
 		return list, nil
 	}
 	for _, one := range s.placedAt(w, p.TextDocument.URI) {
-		r := one.lineRange(s.client.encoding)
+		r := one.LineRange(s.client.Encoding)
 		if r.End.Line < p.Range.Start.Line || r.Start.Line > p.Range.End.Line {
 			continue
 		}
 		at := r.End
-		if one.text != nil {
-			line := one.text.lineAt(r.Start, s.client.encoding)
-			at = one.text.lineRange(line, line+1, s.client.encoding).End
+		if one.Text != nil {
+			line := one.Text.LineAt(r.Start, s.client.Encoding)
+			at = one.Text.LineRange(line, line+1, s.client.Encoding).End
 		}
 		tip := s.describe(w, &one)
 		who := "agent"
-		if one.hunk.MaybeYours() {
+		if one.Hunk.MaybeYours() {
 			who = "may be yours"
 		}
-		list = append(list, inlayHint{
-			Position: at, Label: fmt.Sprintf("%s %d/%d %s", who, one.index+1, len(one.diff.Hunks), summary(one.diff, one.hunk)),
+		list = append(list, protocol.InlayHint{
+			Position: at, Label: fmt.Sprintf("%s %d/%d %s", who, one.Index+1, len(one.Diff.Hunks), hunks.Summary(one.Diff, one.Hunk)),
 			Tooltip: &tip, PaddingLeft: true,
 		})
 	}

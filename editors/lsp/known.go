@@ -161,6 +161,6 @@ func (s *Server) nextSession(w *workspace) string {
 
 // suits reports whether a session works where the settings have new ones work.
 func (s *Server) suits(one *sessions.Session) bool {
-	want := s.client.settings.Isolation
+	want := s.client.Settings.Isolation
 	return want == "" || want == one.Isolation
 }

@@ -51,7 +51,7 @@ func (s *Server) dial() {
 			}
 		})
 	}()
-	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.client.name + " (lsp)"}}, func(rpc.InitializeResult, error) {})
+	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.client.Name + " (lsp)"}}, func(rpc.InitializeResult, error) {})
 	for _, d := range s.docs {
 		d.sent = false
 		s.tellDaemon(d)

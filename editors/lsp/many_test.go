@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/client"
 )
 
 // TestManyCreatedFiles: what is done for each of many files that an agent creates does not grow with their number, though all of them
@@ -22,7 +23,7 @@ func TestManyCreatedFiles(t *testing.T) {
 		dir := t.TempDir()
 		var out bytes.Buffer
 		s := newServer(t.Context(), &out, Options{Version: "test", StateDir: filepath.Join(dir, "state"), Dial: newSilent, Log: slog.New(slog.DiscardHandler)})
-		s.client = clientOf(&capabilities{})
+		s.client = client.New(&client.Capabilities{})
 		s.phase, s.roots = serving, []string{paths.URI(dir)}
 		s.begin()
 		defer s.daemon.close()

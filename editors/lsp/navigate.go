@@ -4,6 +4,8 @@ import (
 	"sort"
 	"strings"
 
+	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -11,7 +13,7 @@ import (
 type hunkPlace struct {
 	path string
 	line int
-	p    placed
+	p    hunks.Placed
 }
 
 // goTo shows the next hunk, or the one before, across files.
@@ -37,7 +39,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	from := order(at.uri)
 	var all []hunkPlace
 	for _, p := range s.everyPlace(w) {
-		all = append(all, hunkPlace{path: order(p.uri), line: p.lineRange(s.client.encoding).Start.Line, p: p})
+		all = append(all, hunkPlace{path: order(p.URI), line: p.LineRange(s.client.Encoding).Start.Line, p: p})
 	}
 	if len(all) == 0 {
 		s.show(levelInfo, "cursord: nothing to review")
@@ -72,16 +74,16 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 }
 
 // goToPlace shows a hunk where it is.
-func (s *Server) goToPlace(w *workspace, p *placed) (any, error) {
-	r := p.lineRange(s.client.encoding)
-	w.at = spot{uri: p.uri, line: r.Start.Line}
-	if p.uri == s.reviewURI(w) && s.docs[p.uri] == nil {
+func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
+	r := p.LineRange(s.client.Encoding)
+	w.at = spot{uri: p.URI, line: r.Start.Line}
+	if p.URI == s.reviewURI(w) && s.docs[p.URI] == nil {
 		if err := s.putState(w, reviewFile, s.reviewText(w)); err != nil { // as it was told of
 			return nil, s.shown(err)
 		}
 	}
-	s.open(p.uri, &Range{Start: r.Start, End: r.Start})
-	return map[string]any{"uri": p.uri, "range": r, "hunk": p.hunk.ID}, nil
+	s.open(p.URI, &protocol.Range{Start: r.Start, End: r.Start})
+	return map[string]any{"uri": p.URI, "range": r, "hunk": p.Hunk.ID}, nil
 }
 
 // goToCommand shows the hunk that is named, in its file.
@@ -91,7 +93,7 @@ func (s *Server) goToCommand(t *target) (any, error) {
 		return nil, err
 	}
 	for _, p := range s.everyPlace(w) {
-		if len(t.Hunks) > 0 && p.hunk.ID == t.Hunks[0] {
+		if len(t.Hunks) > 0 && p.Hunk.ID == t.Hunks[0] {
 			return s.goToPlace(w, &p)
 		}
 	}

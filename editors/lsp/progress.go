@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -57,7 +59,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	case t.Status == sessions.TurnQueued:
 		s.report(p, "waiting")
 	case n > 0:
-		s.report(p, "waiting for "+number(n, "background command"))
+		s.report(p, "waiting for "+plaintext.Count(n, "background command"))
 	case p.message == "" || p.queued || p.background:
 		s.report(p, "thinking")
 	}
@@ -73,7 +75,7 @@ func (w *workspace) notePrompt(t *sessions.Turn) {
 	if len(w.prompts) >= maxPrompts {
 		clear(w.prompts)
 	}
-	w.prompts[t.ID] = strings.Clone(cut(t.Asked(), 60))
+	w.prompts[t.ID] = strings.Clone(plaintext.FirstLine(t.Asked(), 60))
 }
 
 // noteHeard notes that something of a turn came.
@@ -95,7 +97,7 @@ func (s *Server) watchSilence(p *progress) {
 		}
 		if silence != p.silence && p.begun {
 			p.silence = silence
-			s.progress(p, progressValue{Kind: "report", Message: p.words()})
+			s.progress(p, protocol.ProgressValue{Kind: "report", Message: p.words()})
 		}
 		s.watchSilence(p)
 	})
@@ -115,25 +117,25 @@ func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, number: s.tokens, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
 	w.running[t.ID] = p
 	s.watchSilence(p)
-	if !s.client.progress {
+	if !s.client.Progress {
 		return p
 	}
-	s.ask("window/workDoneProgress/create", progressParams{Token: p.token}, func(m rpc.Message) {
+	s.ask("window/workDoneProgress/create", protocol.ProgressParams{Token: p.token}, func(m rpc.Message) {
 		if failedAnswer(m) != nil || p.ended {
 			return
 		}
 		p.begun = true
-		s.progress(p, progressValue{Kind: "begin", Title: "agent", Cancellable: true, Message: p.message})
+		s.progress(p, protocol.ProgressValue{Kind: "begin", Title: "agent", Cancellable: true, Message: p.message})
 	})
 	return p
 }
 
-func (s *Server) progress(p *progress, v progressValue) {
+func (s *Server) progress(p *progress, v protocol.ProgressValue) {
 	key := ""
 	if v.Kind == "report" {
 		key = "progress " + p.token
 	}
-	s.tell(key, "$/progress", progressParams{Token: p.token, Value: v})
+	s.tell(key, "$/progress", protocol.ProgressParams{Token: p.token, Value: v})
 }
 
 // report tells what a turn does, in a moment.
@@ -149,14 +151,14 @@ func (s *Server) report(p *progress, message string) {
 	s.after(reportPause, func() {
 		p.reporting = false
 		if p.begun && !p.ended {
-			s.progress(p, progressValue{Kind: "report", Message: p.message})
+			s.progress(p, protocol.ProgressValue{Kind: "report", Message: p.message})
 		}
 	})
 }
 
 func (s *Server) endProgress(p *progress, message string) {
 	if p.ended = true; p.begun {
-		s.progress(p, progressValue{Kind: "end", Message: message})
+		s.progress(p, protocol.ProgressValue{Kind: "end", Message: message})
 	}
 }
 
@@ -178,7 +180,7 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 		s.report(p, "writing")
 	case sessions.ItemTool:
 		if it.Tool != nil {
-			s.report(p, cut(it.Tool.Title, 60))
+			s.report(p, plaintext.FirstLine(it.Tool.Title, 60))
 		}
 	}
 }
@@ -204,24 +206,20 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 		level, message = levelWarning, "interrupted: the daemon ended"
 	}
 	if hunks, files := w.left(); files > 0 {
-		message += fmt.Sprintf(" – %s to review in %s", number(len(hunks), "hunk"), number(files, "file"))
+		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(len(hunks), "hunk"), plaintext.Count(files, "file"))
 	}
 	if t.Status == sessions.TurnCompleted && t.Result != nil {
-		if said := cut(*t.Result, 100); said != "" {
+		if said := plaintext.FirstLine(*t.Result, 100); said != "" {
 			message += " · " + said
 		}
 	}
-	if notify := s.client.settings.Notify; notify == nil || *notify || level == levelError {
+	if notify := s.client.Settings.Notify; notify == nil || *notify || level == levelError {
 		s.show(level, "cursord: %s", message)
 	}
 	s.hintStale(w)
 }
 
-type cancelProgressParams struct {
-	Token string `json:"token"`
-}
-
-func (s *Server) cancelProgress(p *cancelProgressParams) {
+func (s *Server) cancelProgress(p *protocol.CancelProgressParams) {
 	for _, w := range s.folders {
 		for id, one := range w.running {
 			if one.token == p.Token {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -16,15 +17,15 @@ func (s *Server) reply(id json.RawMessage, result any, err error) {
 		if !errors.As(err, &failed) {
 			failed = &rpc.Error{Code: codeRequestFailed, Message: err.Error()}
 		}
-		s.out.send("", rpc.AppendResponse(nil, id, nil, failed))
+		s.out.Send("", rpc.AppendResponse(nil, id, nil, failed))
 		return
 	}
-	s.out.send("", rpc.AppendResponse(nil, id, encoded(result), nil))
+	s.out.Send("", rpc.AppendResponse(nil, id, encoded(result), nil))
 }
 
 // tell sends a notification. Of those with one key the latest counts.
 func (s *Server) tell(key, method string, params any) {
-	s.out.send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
+	s.out.Send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
 }
 
 // ask makes a request of the editor, and has the loop call then with the answer, if there ever is one.
@@ -35,7 +36,7 @@ func (s *Server) ask(method string, params any, then func(rpc.Message)) {
 		then = func(rpc.Message) {}
 	}
 	s.asked[string(id)] = then
-	s.out.send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
+	s.out.Send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
 }
 
 // failedAnswer returns the error of an answer, nil if it has none.
@@ -87,9 +88,9 @@ const (
 
 // show has the editor show a line.
 func (s *Server) show(level int, format string, args ...any) {
-	s.tell("", "window/showMessage", showMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
+	s.tell("", "window/showMessage", protocol.ShowMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
 }
 
 func (s *Server) log(level int, message string) {
-	s.tell("", "window/logMessage", showMessageParams{Type: level, Message: message})
+	s.tell("", "window/logMessage", protocol.ShowMessageParams{Type: level, Message: message})
 }

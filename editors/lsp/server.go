@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"cursord/editors/lsp/client"
+	"cursord/editors/lsp/outbox"
 	"cursord/rpc"
 )
 
@@ -44,14 +46,14 @@ type Options struct {
 // functions that run there one after the other, and none of them waits.
 type Server struct {
 	opts   Options
-	out    *outbox
+	out    *outbox.Outbox
 	inbox  chan func()
 	ended  chan struct{} // closed when the loop has ended
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	phase     phase
-	client    client          // what the editor is and can
+	client    client.Client   // what the editor is and can
 	answering json.RawMessage // the id of the present request
 	roots     []string        // the folders that it named when it came, as it writes them
 	daemon    *link
@@ -97,7 +99,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	if s.phase == exited {
 		return s.clean
 	}
-	s.out.start()
+	s.out.Start()
 	if opts.Greeted != nil {
 		opts.Greeted()
 	}
@@ -113,7 +115,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	}
 	flushed := make(chan struct{})
 	go func() {
-		s.out.close()
+		s.out.Close()
 		close(flushed)
 	}()
 	select {
@@ -125,7 +127,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 
 func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 	s := &Server{
-		opts: opts, out: newOutbox(out), inbox: make(chan func(), 256), ended: make(chan struct{}),
+		opts: opts, out: outbox.New(out), inbox: make(chan func(), 256), ended: make(chan struct{}),
 		asked: map[string]func(rpc.Message){}, docs: map[string]*document{}, compose: map[string]*draft{},
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
@@ -164,10 +166,10 @@ func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 // next returns the editor's next message, and answers what is none. After an error there is nothing more.
 func (s *Server) next(r *rpc.FrameReader) (rpc.Message, error) {
 	m, _, err := r.Next(func(id json.RawMessage, bad *rpc.Error) {
-		s.out.setFraming(r.Framing())
+		s.out.SetFraming(r.Framing())
 		s.reply(id, nil, bad)
 	})
-	s.out.setFraming(r.Framing())
+	s.out.SetFraming(r.Framing())
 	return m, err
 }
 

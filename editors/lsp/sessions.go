@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -50,7 +52,7 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 				return
 			}
 			in.session, in.opening, in.fresh = read.Session.ID, nil, false
-			s.show(levelInfo, "cursord: the next prompt goes to session %s", cut(read.Session.Title, 60))
+			s.show(levelInfo, "cursord: the next prompt goes to session %s", plaintext.FirstLine(read.Session.Title, 60))
 		})
 		return nil, nil
 	}
@@ -85,7 +87,7 @@ func (s *Server) listSessions(w *workspace) {
 				return
 			}
 			text, first := s.sessionsText(w, folders.Workspaces, list.Sessions)
-			_ = s.write(w, sessionsFile, text, &Range{Start: Position{Line: first}, End: Position{Line: first}}) // write says what failed
+			_ = s.write(w, sessionsFile, text, &protocol.Range{Start: protocol.Position{Line: first}, End: protocol.Position{Line: first}}) // write says what failed
 		})
 	})
 }
@@ -110,7 +112,7 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 		head := "\n## " + root
 		for _, f := range folders {
 			if f.Workspace == root && f.PendingHunks > 0 {
-				head += fmt.Sprintf(" · %s to review", number(f.PendingHunks, "hunk"))
+				head += fmt.Sprintf(" · %s to review", plaintext.Count(f.PendingHunks, "hunk"))
 			}
 		}
 		b.WriteString(head + "\n\n")
@@ -142,17 +144,17 @@ func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
 		}
 	}
 	if hunks > 0 && one.Workspace == w.path {
-		mark += " · " + number(hunks, "hunk")
+		mark += " · " + plaintext.Count(hunks, "hunk")
 	}
 	if one.Workspace == w.path && one.ID == s.nextSession(w) {
 		mark += " · goes on here"
 	}
-	return fmt.Sprintf("- %s · %s · %s%s · %s", titleInList(one.Title), one.UpdatedAt.Local().Format("2006-01-02 15:04"), number(one.Turns, "turn"), mark, one.ID)
+	return fmt.Sprintf("- %s · %s · %s%s · %s", titleInList(one.Title), one.UpdatedAt.Local().Format("2006-01-02 15:04"), plaintext.Count(one.Turns, "turn"), mark, one.ID)
 }
 
 // titleInList returns a title as it is listed: without what separates the parts of a line.
 func titleInList(title string) string {
-	if title = strings.ReplaceAll(cut(title, 60), " · ", " - "); title == "" {
+	if title = strings.ReplaceAll(plaintext.FirstLine(title, 60), " · ", " - "); title == "" {
 		return "(no title)"
 	}
 	return title
@@ -164,7 +166,7 @@ func (s *Server) savedSessions(d *document) bool {
 	if w == nil {
 		return false
 	}
-	for line := range strings.Lines(d.text.s) {
+	for line := range strings.Lines(d.text.Content) {
 		id := listedSession(line)
 		title, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " · ")
 		title = strings.TrimSpace(title)
@@ -205,16 +207,16 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 			s.listSessions(w)
 		})
 	}
-	if !s.client.questions {
+	if !s.client.Questions {
 		sure()
 		return nil, nil
 	}
 	const keep, remove = "Keep it", "Delete it"
-	s.ask("window/showMessageRequest", showMessageParams{
+	s.ask("window/showMessageRequest", protocol.ShowMessageParams{
 		Type: levelWarning, Message: fmt.Sprintf("Delete the session %s and all that was said in it?", w.listedTitles[t.Session]),
-		Actions: []messageAction{{keep}, {remove}},
+		Actions: []protocol.MessageAction{{Title: keep}, {Title: remove}},
 	}, func(m rpc.Message) {
-		var chosen *messageAction
+		var chosen *protocol.MessageAction
 		if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil && chosen.Title == remove {
 			sure()
 		}
@@ -239,31 +241,31 @@ func (s *Server) sessionsListed(d *document) *workspace {
 }
 
 // sessionActions returns what can be done about a line in the list of sessions; false for other documents.
-func (s *Server) sessionActions(d *document, r Range) ([]codeAction, bool) {
+func (s *Server) sessionActions(d *document, r protocol.Range) ([]protocol.CodeAction, bool) {
 	w := s.sessionsListed(d)
 	if w == nil {
 		return nil, false
 	}
-	id := listedSession(d.text.line(d.text.lineAt(r.Start, s.client.encoding)))
+	id := listedSession(d.text.Line(d.text.LineAt(r.Start, s.client.Encoding)))
 	if id == "" {
 		return nil, true
 	}
 	t := target{Workspace: w.path, Session: id}
-	actions := []codeAction{
-		{Title: "Resume this session", Kind: kindQuickFix, IsPreferred: true, Command: commandOf("Resume this session", commandResume, t)},
-		{Title: "Ask in this session…", Kind: kindQuickFix, Command: commandOf("Ask in this session…", commandCompose, t)},
-		{Title: "Open its transcript", Kind: kindQuickFix, Command: commandOf("Open its transcript", commandTranscript, t)},
+	actions := []protocol.CodeAction{
+		{Title: "Resume this session", Kind: protocol.KindQuickFix, IsPreferred: true, Command: commandOf("Resume this session", commandResume, t)},
+		{Title: "Ask in this session…", Kind: protocol.KindQuickFix, Command: commandOf("Ask in this session…", commandCompose, t)},
+		{Title: "Open its transcript", Kind: protocol.KindQuickFix, Command: commandOf("Open its transcript", commandTranscript, t)},
 	}
 	for _, p := range w.running {
 		if p.session == id {
 			t := target{Workspace: w.path, Turn: p.turn}
-			actions = append(actions, codeAction{
-				Title: "Cancel its turn", Kind: kindQuickFix, Command: commandOf("Cancel its turn", commandCancel, t),
+			actions = append(actions, protocol.CodeAction{
+				Title: "Cancel its turn", Kind: protocol.KindQuickFix, Command: commandOf("Cancel its turn", commandCancel, t),
 			})
 		}
 	}
-	actions = append(actions, codeAction{
-		Title: "Delete this session", Kind: kindQuickFix, Command: commandOf("Delete this session", commandDelete, t),
+	actions = append(actions, protocol.CodeAction{
+		Title: "Delete this session", Kind: protocol.KindQuickFix, Command: commandOf("Delete this session", commandDelete, t),
 	})
 	return actions, true
 }

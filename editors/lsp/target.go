@@ -6,17 +6,18 @@ import (
 	"strings"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
 // touched is where a person was last, as far as requests tell.
 type touched struct {
 	uri string
-	at  *Range
+	at  *protocol.Range
 }
 
 // touch notes where a person is; without a range only the document.
-func (s *Server) touch(d *document, at *Range) {
+func (s *Server) touch(d *document, at *protocol.Range) {
 	if d.workspace == nil {
 		return
 	}
@@ -166,8 +167,8 @@ func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 		return nil, err
 	}
 	for _, p := range s.placedAt(w, at.uri) {
-		if r := p.lineRange(s.client.encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
-			return []string{p.hunk.ID}, nil
+		if r := p.LineRange(s.client.Encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
+			return []string{p.Hunk.ID}, nil
 		}
 	}
 	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: cursord.next goes to one"}
@@ -224,8 +225,8 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 		}
 		if _, file = s.locate(at.uri); file == "" {
 			for _, p := range s.placedAt(w, at.uri) {
-				if r := p.lineRange(s.client.encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
-					file = p.diff.Path
+				if r := p.LineRange(s.client.Encoding); r.Start.Line <= at.line && r.End.Line >= at.line {
+					file = p.Diff.Path
 				}
 			}
 		}

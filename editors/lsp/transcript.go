@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 )
 
 // followPause is how often a transcript is written at most while its session goes on; one that takes long to be read is
@@ -47,8 +48,8 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 		}
 		w.transcript = one
 		line := max(strings.Count(one.text, "\n")-1, 0)
-		_ = s.write(w, transcriptFile, one.text, &Range{Start: Position{Line: line}, End: Position{Line: line}}) // write says what failed
-		s.follow(w, id)                                                                                          // what came meanwhile
+		_ = s.write(w, transcriptFile, one.text, &protocol.Range{Start: protocol.Position{Line: line}, End: protocol.Position{Line: line}}) // write says what failed
+		s.follow(w, id)                                                                                                                     // what came meanwhile
 	})
 	return nil, nil
 }
@@ -124,12 +125,12 @@ func (s *Server) showFollowed(w *workspace, t *transcript) {
 		s.opts.Log.Warn("the transcript cannot be written", "err", err)
 	}
 	d := s.docs[paths.URI(file)]
-	if d == nil || !s.client.settings.LiveTranscript || !s.client.applyEdit {
+	if d == nil || !s.client.Settings.LiveTranscript || !s.client.ApplyEdit {
 		return
 	}
-	same := commonPrefix(d.text.s, t.text)
+	same := protocol.CommonPrefix(d.text.Content, t.text)
 	e := s.newEdits()
-	e.add(d.uri, textEdit{Range: d.text.span(same, len(d.text.s), s.client.encoding), NewText: t.text[same:]})
+	e.add(d.uri, protocol.TextEdit{Range: d.text.Span(same, len(d.text.Content), s.client.Encoding), NewText: t.text[same:]})
 	s.apply(transcriptFile, e.workspaceEdit(), func(string) {}) // the next one may be taken
 }
 
@@ -141,15 +142,6 @@ func (s *Server) closedTranscript(d *document) {
 	if w := s.stateFolder(d.uri); w != nil {
 		w.transcript = nil
 	}
-}
-
-// commonPrefix returns how much of two texts is the same, in whole lines.
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return strings.LastIndexByte(a[:n], '\n') + 1
 }
 
 // putFile makes a file hold something, all at once: editors may be loading it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
 
@@ -19,19 +21,19 @@ func (s *Server) askTrust(p *prompt) {
 	if w.untrusted = append(w.untrusted, p); len(w.untrusted) > 1 {
 		return // it was asked already
 	}
-	if !s.client.questions {
+	if !s.client.Questions {
 		// What to do comes first: some editors show a part of a line.
 		s.show(levelWarning, "cursord: trust %s? cursord.allow or cursord.deny – the agent runs commands and changes files in %s",
-			cut(filepath.Base(w.named), 40), w.named)
+			plaintext.FirstLine(filepath.Base(w.named), 40), w.named)
 		return
 	}
-	params := showMessageParams{
+	params := protocol.ShowMessageParams{
 		Type:    levelWarning,
 		Message: fmt.Sprintf("May the agent run commands and change files in %s?", w.named),
-		Actions: []messageAction{{titleDeny}, {titleAllow}},
+		Actions: []protocol.MessageAction{{Title: titleDeny}, {Title: titleAllow}},
 	}
 	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		var chosen *messageAction
+		var chosen *protocol.MessageAction
 		switch e := failedAnswer(m); {
 		case len(w.untrusted) == 0:
 		case e != nil:

@@ -6,6 +6,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -17,7 +18,7 @@ func (s *Server) undoCommand(t *target) (any, error) {
 		return nil, err
 	}
 	s.inTurn(w, func(done func()) {
-		params := rpc.UndoParams{Workspace: w.path, AsEdits: s.client.applyEdit}
+		params := rpc.UndoParams{Workspace: w.path, AsEdits: s.client.ApplyEdit}
 		decisionCall(s, w, "diff/undo", params, s.stepped(w, "took the last decision back", "nothing to undo", done))
 	})
 	return nil, nil
@@ -30,7 +31,7 @@ func (s *Server) redoCommand(t *target) (any, error) {
 		return nil, err
 	}
 	s.inTurn(w, func(done func()) {
-		params := rpc.RedoParams{Workspace: w.path, AsEdits: s.client.applyEdit}
+		params := rpc.RedoParams{Workspace: w.path, AsEdits: s.client.ApplyEdit}
 		decisionCall(s, w, "diff/redo", params, s.stepped(w, "made the last decision again", "nothing to redo", done))
 	})
 	return nil, nil
@@ -106,7 +107,7 @@ func decisionCall[R any](s *Server, w *workspace, method string, params any, the
 
 // followMoves has the editor's documents go where decisions have moved their files.
 func (s *Server) followMoves(w *workspace, diffs []*sessions.Diff) {
-	if !s.client.applyEdit || !s.client.documentChanges || !slices.Contains(s.client.resources, "rename") {
+	if !s.client.ApplyEdit || !s.client.DocumentChanges || !slices.Contains(s.client.Resources, "rename") {
 		return
 	}
 	there := func(path string) bool {
@@ -121,7 +122,7 @@ func (s *Server) followMoves(w *workspace, diffs []*sessions.Diff) {
 			}
 			if doc := s.docAt(w, from); doc != nil && s.docAt(w, to) == nil && !there(from) && there(to) {
 				e := s.newEdits()
-				e.before = append(e.before, resourceOperation{Kind: "rename", OldURI: doc.uri, NewURI: paths.URI(paths.Absolute(w.named, to))})
+				e.before = append(e.before, protocol.ResourceOperation{Kind: "rename", OldURI: doc.uri, NewURI: paths.URI(paths.Absolute(w.named, to))})
 				s.apply("cursord", e.workspaceEdit(), func(failure string) {
 					if failure != "" {
 						s.show(levelWarning, "cursord: %s is %s now: open it there", from, to)

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -114,14 +116,7 @@ func (s *Server) addFolder(uri string) *workspace {
 	return w
 }
 
-type foldersChange struct {
-	Event struct {
-		Added   []rpc.WorkspaceFolder `json:"added,omitempty"`
-		Removed []rpc.WorkspaceFolder `json:"removed,omitempty"`
-	} `json:"event"`
-}
-
-func (s *Server) didChangeFolders(p *foldersChange) {
+func (s *Server) didChangeFolders(p *protocol.FoldersChange) {
 	for _, f := range p.Event.Removed {
 		named, err := paths.Local(f.URI)
 		if err != nil {
@@ -243,10 +238,10 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	s.tellStatus(w)
 	if doc := s.docAt(w, d.Path); doc != nil {
 		disk, ok := w.readFile(d.Path)
-		lacks := d.DiskOnly > 0 && !s.client.applyEdit && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
+		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
 		if lacks && !doc.lacks {
 			s.show(levelWarning, "cursord: the agent has changed %s of %s on disk that your unsaved buffer does not have – a save over it undoes that",
-				number(d.DiskOnly, "line"), d.Path)
+				plaintext.Count(d.DiskOnly, "line"), d.Path)
 		}
 		doc.lacks = lacks
 	}

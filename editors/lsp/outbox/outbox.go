@@ -1,4 +1,4 @@
-package lsp
+package outbox
 
 import (
 	"io"
@@ -7,10 +7,8 @@ import (
 	"cursord/rpc"
 )
 
-// An outbox writes messages to the editor, in order, once it is started from a goroutine of its own: who hands one in does
-// not wait any more. Of notifications with one key the latest counts, so that an editor that does not read costs no memory
-// without bound.
-type outbox struct {
+// An Outbox writes messages to one editor. Before Start, Send writes by itself; then a goroutine writes.
+type Outbox struct {
 	w    io.Writer
 	done chan struct{}
 
@@ -19,9 +17,9 @@ type outbox struct {
 	framing rpc.Framing        // guarded by mu; nothing is written while it is unknown
 	queue   []*letter          // guarded by mu
 	started bool               // guarded by mu
-	keyed   map[string]*letter // guarded by mu; those that wait
+	keyed   map[string]*letter // guarded by mu; in queue, by key
 	closed  bool               // guarded by mu
-	broken  bool               // guarded by mu: what comes is dropped
+	broken  bool               // guarded by mu; a write has failed: messages are dropped
 }
 
 type letter struct {
@@ -29,20 +27,23 @@ type letter struct {
 	body []byte
 }
 
-func newOutbox(w io.Writer) *outbox {
-	b := &outbox{w: w, done: make(chan struct{}), keyed: map[string]*letter{}}
+// New returns an outbox that writes to w.
+func New(w io.Writer) *Outbox {
+	b := &Outbox{w: w, done: make(chan struct{}), keyed: map[string]*letter{}}
 	b.more = sync.NewCond(&b.mu)
 	return b
 }
 
-func (b *outbox) start() {
+// Start has a goroutine write from now on. Close ends it.
+func (b *Outbox) Start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.started = true
 	go b.run()
 }
 
-func (b *outbox) setFraming(f rpc.Framing) {
+// SetFraming says how messages are framed. Only the first framing counts that is not rpc.FramingUnknown.
+func (b *Outbox) SetFraming(f rpc.Framing) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.framing == rpc.FramingUnknown {
@@ -51,8 +52,9 @@ func (b *outbox) setFraming(f rpc.Framing) {
 	}
 }
 
-// send hands in a message. With a key it takes the place of one with that key that still waits.
-func (b *outbox) send(key string, body []byte) {
+// Send sends the body of a message. A body with a key, other than "", replaces one with that key that has not been written yet.
+// After Close, and after the editor is gone, bodies are dropped.
+func (b *Outbox) Send(key string, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || b.broken {
@@ -76,8 +78,8 @@ func (b *outbox) send(key string, body []byte) {
 	b.more.Signal()
 }
 
-// close lets what was handed in be written, and waits for that.
-func (b *outbox) close() {
+// Close writes all that was sent and waits for that.
+func (b *Outbox) Close() {
 	b.mu.Lock()
 	b.closed = true
 	b.more.Signal()
@@ -88,7 +90,7 @@ func (b *outbox) close() {
 	}
 }
 
-func (b *outbox) run() {
+func (b *Outbox) run() {
 	defer close(b.done)
 	var frames []byte
 	for {

@@ -1,4 +1,4 @@
-package lsp
+package protocol
 
 import (
 	"flag"
@@ -15,7 +15,7 @@ import (
 func init() { _ = flag.Set("rapid.seed", "1") }
 
 // model finds a position by walking, as the words of LSP's specification say it.
-func model(s string, p Position, e encoding) int {
+func model(s string, p Position, e Encoding) int {
 	line, at := 0, 0
 	for line < p.Line {
 		n := strings.IndexAny(s[at:], "\r\n")
@@ -31,14 +31,14 @@ func model(s string, p Position, e encoding) int {
 	for units := 0; at < len(s) && s[at] != '\n' && s[at] != '\r' && units < p.Character; {
 		r, size := utf8.DecodeRuneInString(s[at:])
 		switch e {
-		case utf8Encoding:
+		case UTF8:
 			units += size
 			if units > p.Character {
 				return at // inside of a character
 			}
-		case utf16Encoding:
+		case UTF16:
 			units += utf16.RuneLen(r)
-		case utf32Encoding:
+		case UTF32:
 			units++
 		}
 		at += size
@@ -55,24 +55,24 @@ func texts() *rapid.Generator[string] {
 func TestPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts().Draw(t, "text")
-		e := rapid.SampledFrom([]encoding{utf8Encoding, utf16Encoding, utf32Encoding}).Draw(t, "encoding")
-		text := newText(s)
+		e := rapid.SampledFrom([]Encoding{UTF8, UTF16, UTF32}).Draw(t, "encoding")
+		text := NewText(s)
 		positions := rapid.Custom(func(t *rapid.T) Position {
 			return Position{Line: rapid.IntRange(0, 8).Draw(t, "line"), Character: rapid.IntRange(0, 12).Draw(t, "character")}
 		})
 		p, q := positions.Draw(t, "p"), positions.Draw(t, "q")
-		at := text.offset(p, e)
+		at := text.Offset(p, e)
 		require.Equal(t, model(s, p, e), at)
-		require.Equal(t, at, text.offset(text.position(at, e), e))
+		require.Equal(t, at, text.Offset(text.position(at, e), e))
 
 		now := texts().Draw(t, "now")
 		from, to := at, model(s, q, e)
 		if to < from {
 			to = from
 		}
-		edited := text.edit(Range{Start: p, End: q}, e, now)
-		require.Equal(t, s[:from]+now+s[to:], edited.s)
-		again := newText(edited.s)
+		edited := text.Edit(Range{Start: p, End: q}, e, now)
+		require.Equal(t, s[:from]+now+s[to:], edited.Content)
+		again := NewText(edited.Content)
 		require.Equal(t, again, edited)
 	})
 }
@@ -81,19 +81,19 @@ func TestPositions(t *testing.T) {
 func TestLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts().Draw(t, "text")
-		text := newText(s)
+		text := NewText(s)
 		lines := strings.SplitAfter(s, "\n")
 		if lines[len(lines)-1] == "" {
 			lines = lines[:len(lines)-1]
 		}
-		require.Equal(t, len(lines), text.count())
+		require.Equal(t, len(lines), text.CountLines())
 		for i, line := range lines {
 			line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 			if i == 0 {
-				line = strings.TrimPrefix(line, byteOrderMark)
+				line = strings.TrimPrefix(line, ByteOrderMark)
 			}
-			require.Equal(t, line, text.line(i))
+			require.Equal(t, line, text.Line(i))
 		}
-		require.Equal(t, s, text.s[text.lineStart(0):text.lineStart(len(lines))])
+		require.Equal(t, s, text.Content[text.LineStart(0):text.LineStart(len(lines))])
 	})
 }

@@ -1,17 +1,19 @@
-package lsp
+package hunks
 
 import (
 	"strings"
 
+	"cursord/agent/plaintext"
+	"cursord/editors/lsp/protocol"
 	"cursord/sessions"
 )
 
 // maxChange bounds the characters of a line that a diagnostic quotes.
 const maxChange = 120
 
-// changeOf says in a line what a hunk changes: the first line that is new, "→ line", or where there is none the first one that
-// goes, "− line"; an ellipsis stands for more of them. It is "" for a hunk without lines, such as one of a renamed file.
-func changeOf(h *sessions.Hunk) string {
+// Quote returns the first line that a hunk adds, as "→ line", or if it adds none, the first line that it removes, as "− line". An
+// ellipsis stands for more lines. It returns "" for a hunk about a whole file.
+func Quote(h *sessions.Hunk) string {
 	if h.Kind != "text" {
 		return ""
 	}
@@ -23,19 +25,19 @@ func changeOf(h *sessions.Hunk) string {
 				continue
 			}
 			n++
-			if isBlank(first) {
+			if strings.TrimSpace(first) == "" {
 				first = text
 			}
 		}
 		if n == 0 {
 			continue
 		}
-		first = strings.Join(strings.Fields(strings.TrimPrefix(first, byteOrderMark)), " ")
+		first = strings.Join(strings.Fields(strings.TrimPrefix(first, protocol.ByteOrderMark)), " ")
 		if first == "" {
-			first = number(n, "blank line")
+			first = plaintext.Count(n, "blank line")
 			n = 1
 		}
-		text := side.shown + " " + cut(first, maxChange)
+		text := side.shown + " " + plaintext.FirstLine(first, maxChange)
 		if n > 1 && !strings.HasSuffix(text, "…") {
 			text += " …"
 		}

@@ -1,0 +1,151 @@
+package hunks
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"cursord/editors/lsp/protocol"
+	"cursord/sessions"
+)
+
+// A Side is the side of a hunk that an editor's text has.
+type Side int
+
+const (
+	Neither Side = iota
+	OldSide      // the lines before the agent
+	NewSide      // the lines that the agent made
+)
+
+// A Placed hunk is a hunk with its place in an editor.
+type Placed struct {
+	Hunk  *sessions.Hunk
+	Diff  *sessions.Diff
+	Index int // among the file's hunks
+	URI   string
+	Text  *protocol.Text // of the document; nil if it is not open
+	Side  Side
+	From  int  // the first line of the hunk's changed part
+	To    int  // the line behind the last; From if there is none
+	Alone bool // only the list of all hunks has it
+}
+
+// A Block is the text of one side of a hunk, without line ends. Its first and last lines are context.
+type Block struct {
+	Lines        []string
+	Before, Tail int // numbers of lines of context
+}
+
+// Sides returns both sides of a hunk of lines.
+func Sides(h *sessions.Hunk) (old, now Block) {
+	first, last := -1, -1
+	for i, line := range h.Lines {
+		if line == "" || line[0] == ' ' {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		last = i
+	}
+	for i, line := range h.Lines {
+		if line == "" {
+			line = " "
+		}
+		content := strings.TrimSuffix(line[1:], "\r")
+		if len(old.Lines) == 0 && h.OldStart <= 1 || len(now.Lines) == 0 && h.NewStart <= 1 {
+			content = strings.TrimPrefix(content, protocol.ByteOrderMark)
+		}
+		if line[0] != '+' {
+			old.Lines = append(old.Lines, content)
+		}
+		if line[0] != '-' {
+			now.Lines = append(now.Lines, content)
+		}
+		if line[0] == ' ' && i < first {
+			old.Before, now.Before = old.Before+1, now.Before+1
+		}
+		if line[0] == ' ' && i > last {
+			old.Tail, now.Tail = old.Tail+1, now.Tail+1
+		}
+	}
+	return old, now
+}
+
+// changed returns the lines that are not context.
+func (b Block) changed() []string { return b.Lines[b.Before : len(b.Lines)-b.Tail] }
+
+// Start returns the line, from 0, at which a side of a hunk begins. line and lines are a hunk's: line counts from 1, and for an
+// empty side it is the line before.
+func Start(line, lines int) int {
+	if lines == 0 {
+		return line
+	}
+	return max(line-1, 0)
+}
+
+// LineRange returns the range at which a hunk is shown: its lines, or if it has none here, the line at which they would be.
+func (p *Placed) LineRange(e protocol.Encoding) protocol.Range {
+	from, to := p.From, p.To
+	if p.Text == nil {
+		return protocol.Range{Start: protocol.Position{Line: from}, End: protocol.Position{Line: max(from, to-1)}}
+	}
+	from = min(from, max(p.Text.CountLines()-1, 0))
+	if to <= from {
+		to = from + 1
+	}
+	return p.Text.LineRange(from, min(to, max(p.Text.CountLines(), 1)), e)
+}
+
+// counts returns how many lines a hunk adds and removes.
+func counts(h *sessions.Hunk) (added, removed int) {
+	for _, line := range h.Lines {
+		switch {
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	return added, removed
+}
+
+// Summary returns what a hunk does in a few words, such as "+2 −1" or "a.go: new file, +9".
+func Summary(d *sessions.Diff, h *sessions.Hunk) string {
+	added, removed := counts(h)
+	if h.Kind == "text" {
+		return fmt.Sprintf("+%d −%d", added, removed)
+	}
+	switch d.Kind {
+	case sessions.DiffCreated:
+		return fmt.Sprintf("%s: new file, +%d", path.Base(d.Path), added)
+	case sessions.DiffDeleted:
+		return fmt.Sprintf("%s: deleted, −%d", path.Base(d.Path), removed)
+	case sessions.DiffRenamed:
+		return fmt.Sprintf("renamed: %s → %s", d.OldPath, d.Path)
+	case sessions.DiffMode:
+		return fmt.Sprintf("%s: mode %s → %s", path.Base(d.Path), d.OldMode, d.NewMode)
+	case sessions.DiffSymlink:
+		return fmt.Sprintf("%s: link %s → %s", path.Base(d.Path), d.OldTarget, d.NewTarget)
+	case sessions.DiffBinary:
+		return path.Base(d.Path) + ": binary"
+	case sessions.DiffLarge:
+		return path.Base(d.Path) + ": too large to be shown"
+	}
+	if d.OldPath != "" {
+		return fmt.Sprintf("renamed: %s → %s", d.OldPath, d.Path)
+	}
+	return path.Base(d.Path) + ": " + string(d.Kind)
+}
+
+// Author returns what follows a hunk's summary: how it was made, unless by edits alone, and whether it may be the user's own.
+func Author(h *sessions.Hunk) (text string) {
+	if by := h.MadeBy(); by != "" && by != "edit" {
+		text = " by " + by
+	}
+	if h.MaybeYours() {
+		text += " · may be yours: no call of the agent explains it"
+	}
+	return text
+}
