@@ -13,12 +13,15 @@ KILLS     ?= 1000
 # clone as well.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
-# The tests by processes: those of all subjects but what time decides, and those in which most goes on at a time. "go test" takes
-# packages as they are named, so what takes longest comes first. Three go at a time on two processors: much of their time is waits.
+# The tests by processes: all subjects but those that time decides. "go test" takes packages in the order of the list, so the
+# longest come first.
 TESTS     := ./cmd/cursord/tests
 LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
-PACKAGES  := { printf './%s\n' sessions agent rpc diffs daemon/copytree daemon daemon/internal/snapshot; $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/; } | awk '!had[$$0]++'
+# All other packages, the longest first; and the folders whose code has more than one goroutine: in the rest the race detector could
+# find nothing.
+PACKAGES   = $(addprefix ./,sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
+GOROUTINES = $(shell git grep -lE '^[[:space:]]*go [a-z]|\<sync\.|\<chan ' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # Processes with the race detector would end a second late; vet is a part of "make check".
@@ -56,9 +59,10 @@ picture: build ## draw the picture of README from a run of the demo
 undertest:
 	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
 
-test: undertest ## run all tests: the packages and the random stories with the race detector, what is proved by processes without
+test: undertest ## run all tests: concurrent packages and the random stories with the race detector, the rest without
 	CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
-	$(RACE) -parallel 6 $$($(PACKAGES))
+	$(RACE) -parallel 6 $(filter $(GOROUTINES),$(PACKAGES))
+	$(PLAIN) -parallel 6 $(filter-out $(GOROUTINES),$(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
 	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
 	$(PLAIN) $(TESTS)/alone

@@ -269,7 +269,7 @@ func TestHugeOutput(t *testing.T) {
 // or said twice, and no message is larger than a client takes.
 func TestHugeTextWithoutEnd(t *testing.T) {
 	world.TooLargeForRace(t)
-	const piecesOf, pieces, most = 1 << 20, 40, 32 << 20
+	const piecesOf, pieces, most = 1 << 20, 33, 32 << 20
 	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
 	w := world.New(t)
 	w.Plays(world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), world.Piece(chunk), world.Thinks("hm"), world.Piece("the end"), world.Succeeds("the end"))
