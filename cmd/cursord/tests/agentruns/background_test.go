@@ -5,7 +5,6 @@ package agentruns
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,9 +52,7 @@ func pidIn(t *testing.T, text string) int {
 
 // backgroundWorld is a world with a short grace.
 func backgroundWorld(t *testing.T, config string, env ...string) (*world.World, *world.Editor) {
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("no setsid")
-	}
+	world.Program(t, "setsid")
 	w := world.New(t)
 	t.Cleanup(func() { // where the test has failed, or the daemon was killed
 		if text := w.Get("../stray"); text != "(absent)" {

@@ -4,7 +4,6 @@ package agentruns
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -162,9 +161,7 @@ func TestHungAgents(t *testing.T) {
 // must not wait for it.
 func TestEscapedGrandchild(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("setsid"); err != nil {
-		t.Skip("no setsid")
-	}
+	world.Program(t, "setsid")
 	w := world.New(t)
 	w.Start()
 	e := w.Opens()

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"cursord/cmd/cursord/tests/world"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -87,10 +89,7 @@ func TestCheckClient(t *testing.T) {
 // TestCheckClientOfReadme: the script for authors of clients does nothing wrong. When its daemon ends, it says so and fails.
 func TestCheckClientOfReadme(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip(err)
-	}
+	python := world.Program(t, "python3")
 	script := filepath.Join(t.TempDir(), "client.py")
 	require.NoError(t, os.WriteFile(script, []byte(strings.Join(codeBlocks(t, "rpc/README.md", "python"), "")), 0o600))
 	said, status := checkClient(t, "", python, script)

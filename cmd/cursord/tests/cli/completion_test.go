@@ -62,14 +62,14 @@ func TestCompletion(t *testing.T) {
 	for shell, script := range shells {
 		t.Run(shell, func(t *testing.T) {
 			t.Parallel()
-			_, err := exec.LookPath(shell)
-			if shell == "bash" && err == nil {
-				_, err = os.Stat("/usr/share/bash-completion/bash_completion")
+			world.Program(t, shell)
+			if shell == "bash" {
+				_, err := os.Stat("/usr/share/bash-completion/bash_completion")
+				if err != nil && os.Getenv("CURSORD_NEED_PROGRAMS") == "" {
+					t.Skip(err)
+				}
+				require.NoError(t, err)
 			}
-			if err != nil && os.Getenv("CURSORD_NEED_SHELLS") == "" {
-				t.Skip(err)
-			}
-			require.NoError(t, err)
 			dir := t.TempDir()
 			out, _, status := w.Cursord("completion", shell)
 			require.Zero(t, status)

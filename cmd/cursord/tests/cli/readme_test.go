@@ -62,10 +62,7 @@ func TestScriptsOfClients(t *testing.T) {
 				cmd = exec.Command(program)
 			} else {
 				args := tt.run(file)
-				if _, err := exec.LookPath(args[0]); err != nil {
-					t.Skip(err)
-				}
-				cmd = exec.Command(args[0], args[1:]...)
+				cmd = exec.Command(world.Program(t, args[0]), args[1:]...)
 			}
 			cmd.Dir, cmd.Env = w.Root, append(w.Env(), "PWD="+w.Root)
 			out, err := cmd.CombinedOutput()

@@ -101,10 +101,7 @@ except ValueError:
 // TestPython has a generator make classes of the schema as it is, and a client use them with a daemon.
 func TestPython(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip(err)
-	}
+	python := world.Program(t, "python3")
 	quicktype := world.EditorsFound(t, "quicktype", "quicktype")[0]
 	w := world.New(t)
 	before, after := "a\n", "b\n"

@@ -4,7 +4,6 @@ package cli
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -103,9 +102,7 @@ func TestTerminalReview(t *testing.T) {
 // TestTerminalPager has a diff that is longer than the screen.
 func TestTerminalPager(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("less"); err != nil {
-		t.Skip("there is no less")
-	}
+	world.Program(t, "less")
 	w := world.New(t)
 	w.Plays(world.Lines(world.Edits("1", "a.txt", "(absent)", world.Numbered(100, nil)))...)
 	w.Start()

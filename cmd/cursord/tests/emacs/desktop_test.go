@@ -16,11 +16,7 @@ import (
 // messageBus starts a message bus that ends with the test, and returns its address.
 func messageBus(t *testing.T) string {
 	t.Helper()
-	bin, err := exec.LookPath("dbus-daemon")
-	if err != nil {
-		t.Skip("there is no dbus-daemon")
-	}
-	cmd := exec.Command(bin, "--session", "--nofork", "--print-address")
+	cmd := exec.Command(world.Program(t, "dbus-daemon"), "--session", "--nofork", "--print-address")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

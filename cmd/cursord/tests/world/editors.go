@@ -79,6 +79,17 @@ func editorFolder() string {
 	return filepath.Join(cache, "cursord-dev")
 }
 
+// Program returns the path of a program. Without it the test is skipped, unless CURSORD_NEED_PROGRAMS says that it must be there.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil && os.Getenv("CURSORD_NEED_PROGRAMS") == "" {
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	return path
+}
+
 // EditorsFound returns the programs bin/PATTERN in the folder of editors, and else the one that is on PATH. Without
 // any the test is skipped, unless CURSORD_NEED_EDITORS says that they must be there.
 func EditorsFound(t testing.TB, pattern, onPath string) []string {
