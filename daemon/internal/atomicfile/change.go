@@ -163,3 +163,20 @@ func (t Root) sameFile(a, b string) bool {
 	y, err2 := t.lstat(b)
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
+
+// HalfWritten reports whether a change was carried out in place, at least in part, before somebody else changed the file: the file
+// begins more like what was to be written than like what was there.
+func (t Root) HalfWritten(c *Change) bool {
+	if c.From != c.To || !c.Before.Exists || !c.After.Exists || c.Before.Target != "" || c.After.Target != "" {
+		return false
+	}
+	now := t.Read(c.To)
+	return now.Unreadable == "" && now.Exists && now.Target == "" && commonStart(now.Data, c.After.Data) > commonStart(now.Data, c.Before.Data)
+}
+
+func commonStart(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -85,7 +86,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &decisionlog.Group{Accept: dec.Accept}
 	plan, failed := r.planAll(choices, dec)
-	drop, err := r.intend(intent{Group: *g}, plan)
+	drop, err := r.intend(stored.Intent{Group: *g}, plan)
 	if err != nil {
 		return fail(err)
 	}

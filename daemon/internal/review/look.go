@@ -25,12 +25,12 @@ func (r *Reviewer) watchPending() {
 		var also []string
 		if len(paths) > 0 {
 			// What was committed while nothing was pending was no word about what is pending now.
-			if len(r.watch.Paths) > 0 && r.head.known {
+			if len(r.watch.Paths) > 0 && r.head.Known() {
 				r.headMoved(r.setup.Running() == 0)
 			} else {
 				r.lookAtHead(false)
 			}
-			if head := r.head.path(); head != "" {
+			if head := r.head.Path(); head != "" {
 				also = append(also, head)
 			}
 		}
@@ -45,7 +45,7 @@ func (r *Reviewer) watchPending() {
 func (r *Reviewer) look(touched func(path string) bool) {
 	r.rewatch = true // folders may have come and gone
 	r.lookAgain(touched, 0)
-	if head := r.head.path(); head != "" && touched(head) {
+	if head := r.head.Path(); head != "" && touched(head) {
 		r.headMoved(r.setup.Running() == 0)
 	}
 }

@@ -3,13 +3,12 @@ package review
 import (
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"log/slog"
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/paths"
-	"cursord/diffs"
 	"cursord/sessions"
 )
 
@@ -17,7 +16,7 @@ import (
 func (r *Reviewer) resume(intents []sessions.Numbered) {
 	for _, rec := range intents {
 		r.intents = max(r.intents, rec.N)
-		var in intent
+		var in stored.Intent
 		err := json.Unmarshal(rec.Data, &in)
 		var published []*sessions.Diff
 		var ops []sessions.Op
@@ -35,7 +34,7 @@ func (r *Reviewer) resume(intents []sessions.Numbered) {
 // finishIntent finishes what was begun of an intent. The group of decisions keeps the files in which it is carried out:
 // where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
 // together.
-func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
+func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
 	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
 	for i := range in.Files {
@@ -62,7 +61,7 @@ func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []s
 				at[i] = atomicfile.Carried
 			}
 		}
-		if at[i] == atomicfile.Foreign && halfWritten(r.within, c) {
+		if at[i] == atomicfile.Foreign && r.isHalfWritten(c) {
 			// What is decided stands, and what the file holds otherwise is a person's: the former content comes back by undo.
 			r.halfWritten(c)
 			at[i], begun = atomicfile.Carried, true
@@ -101,26 +100,13 @@ func (r *Reviewer) finishIntent(in *intent) (published []*sessions.Diff, ops []s
 	return published, append(ops, more...), nil
 }
 
-// halfWritten reports whether a file is seen to have been written, in place and at least in part, before somebody else changed
-// it: it begins like what was to be written, and not like what was there.
-func halfWritten(within func(*treeChange, func(atomicfile.Root) error) error, c *treeChange) (half bool) {
-	if c.From != c.To || !c.Before.Exists || !c.After.Exists || c.Before.Target != "" || c.After.Target != "" {
-		return false
-	}
-	_ = within(c, func(t atomicfile.Root) error {
-		now := t.Read(c.To)
-		half = now.Unreadable == "" && now.Exists && now.Target == "" &&
-			commonStart(now.Data, c.After.Data) > commonStart(now.Data, c.Before.Data)
+// isHalfWritten reports whether the folder shows that a change was cut short.
+func (r *Reviewer) isHalfWritten(c *treeChange) (half bool) {
+	_ = r.within(c, func(t atomicfile.Root) error { // a folder that cannot be opened shows nothing
+		half = t.HalfWritten(&c.Change)
 		return nil
 	})
 	return half
-}
-
-func commonStart(a, b []byte) (n int) {
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // halfWritten says of a change that it was cut short and that the file has been changed since.
@@ -142,7 +128,7 @@ func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 }
 
 // adoptIntended has the review of a file be what it is once its change is carried out.
-func (r *Reviewer) adoptIntended(x *intendedFile, c *treeChange) (*file, error) {
+func (r *Reviewer) adoptIntended(x *stored.IntendedFile, c *treeChange) (*file, error) {
 	f := r.decided(decisionlog.File{Path: x.From, N: x.State.N})
 	if f == nil {
 		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
@@ -158,12 +144,8 @@ func (r *Reviewer) adoptIntended(x *intendedFile, c *treeChange) (*file, error) 
 }
 
 // intended returns the change of a file of an intent.
-func (r *Reviewer) intended(x *intendedFile) (*treeChange, error) {
-	before, err := r.content(x.Before)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", x.From, err)
-	}
-	after, err := r.content(x.After)
+func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
+	c, err := x.Change(r.setup.Store)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.To, err)
 	}
@@ -171,17 +153,5 @@ func (r *Reviewer) intended(x *intendedFile) (*treeChange, error) {
 	if x.Copy {
 		in = r.treeOf(x.Session)
 	}
-	return &treeChange{in: in, Change: atomicfile.Change{
-		From: x.From, To: x.To, Temp: x.Temp, Before: atomicfile.State{Content: before}, After: after, Mode: fs.FileMode(x.Mode), Dirs: x.Dirs,
-		Links: x.Links,
-	}}, nil
-}
-
-// content returns what heldOf has described.
-func (r *Reviewer) content(h held) (c diffs.Content, err error) {
-	c = diffs.Content{Exists: h.Exists, Target: string(h.Target), Mode: h.Mode}
-	if h.Blob != "" {
-		c.Data, err = r.setup.Store.Blob(h.Blob)
-	}
-	return c, err
+	return &treeChange{in: in, Change: c}, nil
 }

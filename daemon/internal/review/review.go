@@ -11,9 +11,11 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
@@ -44,7 +46,7 @@ type Reviewer struct {
 	vacated   map[string]bool // paths from which files have gone, to be published
 	affected  map[*file]bool  // files that a decision about others may have changed
 	deferred  map[*file]bool  // files to be read again when their agents' calls have ended
-	head      gitHead
+	head      commits.Head
 	watch     *watch.Files
 	rewatch   bool // what is pending may have changed since watch was given its paths
 
@@ -64,7 +66,7 @@ type file struct {
 	accepted []string         // of a copy: folders that were made for it in the work tree
 	links    atomicfile.Links // through which it may be written in the work tree
 	mode     uint32           // permission bits as last seen, for writing a deleted file back
-	stored   fileState        // what the store has
+	stored   stored.File      // what the store has
 	sources  int              // of edits, that the review knew when it last forgot some
 
 	lookedAt int64         // when the disk was read last, or somewhat before that, a moment of package clock; 0: not yet
@@ -80,27 +82,14 @@ type file struct {
 	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
 }
 
-// A fileState is a file's form in the store.
-type fileState struct {
-	N        uint64           `json:"n"`
-	Mode     uint32           `json:"mode,omitempty"`
-	Made     []string         `json:"made,omitempty"`
-	Accepted []string         `json:"accepted,omitempty"`
-	Links    atomicfile.Links `json:"links,omitzero"`
-	Base     string           `json:"base"` // blobs
-	Now      string           `json:"now"`
-	Weave    []byte           `json:"weave"`
-	Stashed  *stashedState    `json:"stashed,omitempty"`
-}
-
-// NewReviewer starts the reviewer of a workspace, with what the store has of it. What the last daemon had begun to write is
+// New starts the reviewer of a workspace, with what the store has of it. What the last daemon had begun to write is
 // finished, by the reviewer's goroutine, before anything else.
 func New(setup Setup) (*Reviewer, error) {
 	r := &Reviewer{
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		published: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
 		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
-		deferred: map[*file]bool{},
+		deferred: map[*file]bool{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
 	}
 	r.later.Init()
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}

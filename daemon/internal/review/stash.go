@@ -6,8 +6,8 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/stored"
 	"cursord/diffs"
-	"cursord/sessions"
 )
 
 // This file keeps the hunks that a person has put away with "git stash", until they come back by "git stash pop".
@@ -18,17 +18,9 @@ type stashed struct {
 	rev    uint64 // of the file's review since then, as long as only people have changed the file
 }
 
-// A stashedState is its form in the store.
-type stashedState struct {
-	Rev   uint64 `json:"rev"`
-	Base  string `json:"base"` // blobs
-	Now   string `json:"now"`
-	Weave []byte `json:"weave"`
-}
-
-func (s *stashed) state() (*stashedState, [][]byte) {
-	base, now := s.review.Baseline().Data, s.review.Current().Data
-	return &stashedState{s.rev, sessions.BlobID(base), sessions.BlobID(now), s.review.Marshal()}, [][]byte{base, now}
+func (s *stashed) state() (*stored.Stash, [][]byte) {
+	base, now, weave, blobs := stored.Review(s.review)
+	return &stored.Stash{Rev: s.rev, Base: base, Now: now, Weave: weave}, blobs
 }
 
 // away reports whether hunks of the file are in a stash.
@@ -40,15 +32,12 @@ func (r *Reviewer) loadStashed(f *file) {
 	if s == nil {
 		return
 	}
-	base, err1 := r.setup.Store.Blob(s.Base)
-	now, err2 := r.setup.Store.Blob(s.Now)
-	if err1 != nil || err2 != nil {
-		r.setup.Log.Warn("the hunks of a stash are lost", "path", f.path)
+	review, err := s.Load(r.setup.Store)
+	if err != nil {
+		r.setup.Log.Warn("the hunks of a stash are lost", "path", f.path, "err", err)
 		return
 	}
-	if review, err := diffs.Unmarshal(s.Weave, base, now); err == nil {
-		f.stashed = &stashed{review, s.Rev}
-	}
+	f.stashed = &stashed{review, s.Rev}
 }
 
 // hasStash reports whether the workspace's repository has a stash. The time of that does not count: git makes a stash before it takes

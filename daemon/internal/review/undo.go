@@ -8,6 +8,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -114,7 +115,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		plan = append(plan, p)
 		touched = append(touched, f)
 	}
-	drop, err := r.intend(intent{Group: g, N: g.N}, plan)
+	drop, err := r.intend(stored.Intent{Group: g, N: g.N}, plan)
 	if err != nil {
 		return rollback(err)
 	}

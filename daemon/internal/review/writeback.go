@@ -12,9 +12,9 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/paths"
 	"cursord/diffs"
-	"cursord/sessions"
 )
 
 // A treeChange is a change of a tree.
@@ -246,12 +246,9 @@ func (f *file) keep() (restore func()) {
 }
 
 // state returns the form of a file in the store, and the contents that it refers to.
-func (f *file) state() (s fileState, blobs [][]byte) {
-	base, now := f.review.Baseline().Data, f.review.Current().Data
-	s, blobs = fileState{
-		N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links,
-		Base: sessions.BlobID(base), Now: sessions.BlobID(now), Weave: f.review.Marshal(),
-	}, [][]byte{base, now}
+func (f *file) state() (s stored.File, blobs [][]byte) {
+	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
+	s.Base, s.Now, s.Weave, blobs = stored.Review(f.review)
 	if f.stashed != nil && f.stashed.rev == f.review.Rev() {
 		var more [][]byte
 		s.Stashed, more = f.stashed.state()

@@ -1,0 +1,115 @@
+// Package stored has the forms in which the store keeps files under review, and what a decision is about to write. Contents
+// are kept beside them, as blobs. A field's JSON name never changes: a newer build reads what an older one has stored.
+package stored
+
+import (
+	"io/fs"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A File is a file under review.
+type File struct {
+	N        uint64           `json:"n"`              // names the review in hunk ids
+	Mode     uint32           `json:"mode,omitempty"` // permission bits as last seen
+	Made     []string         `json:"made,omitempty"` // folders that the agent made for it
+	Accepted []string         `json:"accepted,omitempty"`
+	Links    atomicfile.Links `json:"links,omitzero"`
+	Base     string           `json:"base"` // blobs
+	Now      string           `json:"now"`
+	Weave    []byte           `json:"weave"`
+	Stashed  *Stash           `json:"stashed,omitempty"`
+}
+
+// A Stash is a review of a file as it was before a person put away what was pending.
+type Stash struct {
+	Rev   uint64 `json:"rev"`
+	Base  string `json:"base"` // blobs
+	Now   string `json:"now"`
+	Weave []byte `json:"weave"`
+}
+
+// Review returns the form of a review, and the contents of its blobs.
+func Review(review *diffs.Review) (base, now string, weave []byte, blobs [][]byte) {
+	blobs = [][]byte{review.Baseline().Data, review.Current().Data}
+	return sessions.BlobID(blobs[0]), sessions.BlobID(blobs[1]), review.Marshal(), blobs
+}
+
+// Load returns the review.
+func (s *Stash) Load(store *sessions.Store) (*diffs.Review, error) {
+	base, err := store.Blob(s.Base)
+	if err != nil {
+		return nil, err
+	}
+	now, err := store.Blob(s.Now)
+	if err != nil {
+		return nil, err
+	}
+	return diffs.Unmarshal(s.Weave, base, now)
+}
+
+// An Intent is what a request is about to write. It is durable before the first write. The transaction that stores the result drops it.
+// So a daemon that finds an intent at its start knows whose work the disk shows.
+type Intent struct {
+	Group decisionlog.Group `json:"group"`       // without its files
+	N     uint64            `json:"n,omitempty"` // of a group that is undone or redone; 0: it is new
+	Files []IntendedFile    `json:"files"`
+}
+
+// An IntendedFile is a file of an intent: its change, and what the store is to have of it then.
+type IntendedFile struct {
+	Session    string                  `json:"session,omitempty"` // in whose copy the file is under review
+	Copy       bool                    `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
+	From       string                  `json:"from"`
+	To         string                  `json:"to"`
+	Temp       string                  `json:"temp"`
+	Before     Content                 `json:"before"`
+	After      Content                 `json:"after"`
+	Mode       uint32                  `json:"mode"`
+	Links      atomicfile.Links        `json:"links,omitzero"`
+	Dirs       []string                `json:"dirs,omitempty"`
+	Decision   diffs.Decision          `json:"decision"`
+	Rejections []decisionlog.Rejection `json:"told,omitempty"`
+	State      File                    `json:"state"`
+}
+
+// A Content is what a path holds. Its text is a blob.
+type Content struct {
+	Exists bool   `json:"exists"`
+	Blob   string `json:"blob,omitempty"`
+	Target []byte `json:"target,omitempty"` // need not be UTF-8
+	Mode   uint32 `json:"mode,omitempty"`
+}
+
+// ContentOf returns the form of a content. Its text, if it has one, is to be stored beside it.
+func ContentOf(c diffs.Content) Content {
+	s := Content{Exists: c.Exists, Target: []byte(c.Target), Mode: c.Mode}
+	if c.Exists && c.Target == "" {
+		s.Blob = sessions.BlobID(c.Data)
+	}
+	return s
+}
+
+// Load returns the content that [ContentOf] was given.
+func (s Content) Load(store *sessions.Store) (c diffs.Content, err error) {
+	c = diffs.Content{Exists: s.Exists, Target: string(s.Target), Mode: s.Mode}
+	if s.Blob != "" {
+		c.Data, err = store.Blob(s.Blob)
+	}
+	return c, err
+}
+
+// Change returns the change of the file as it was about to be carried out.
+func (x *IntendedFile) Change(store *sessions.Store) (c atomicfile.Change, err error) {
+	before, err := x.Before.Load(store)
+	if err != nil {
+		return c, err
+	}
+	after, err := x.After.Load(store)
+	return atomicfile.Change{
+		From: x.From, To: x.To, Temp: x.Temp, Before: atomicfile.State{Content: before}, After: after, Mode: fs.FileMode(x.Mode), Dirs: x.Dirs, Links: x.Links,
+	}, err
+}
