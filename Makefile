@@ -44,9 +44,10 @@ install: ## install cursord where "go install" puts programs, and say where that
 release: ## make a release in dist/: VERSION=v1.2.3 (else what git describes), URL=the project's address, ONLY=linux/amd64,...
 	$(GO) run ./cmd/cursord/internal/release -version '$(VERSION)' $(if $(URL),-url '$(URL)') $(if $(ONLY),-only '$(ONLY)')
 
-try-release: ## make a release for this system twice and compare; install, use, upgrade and remove the Debian package in a clean root
+try-release: ## make a release for this system twice and compare; install, use, upgrade and remove the packages in clean roots; try the recipes
 	.ci/twice
 	.ci/deb
+	.ci/recipes
 
 demo: build ## run the main job with the embedded agent: a turn, a review, a restart
 	@./bin/cursord demo
