@@ -189,3 +189,27 @@ func TestClear(t *testing.T) {
 	require.ErrorContains(t, other.clear(), "is not empty")
 	require.FileExists(t, filepath.Join(other.out, "mine"))
 }
+
+// TestWhereInstalled: "make install" says where the program is, and whether a shell finds it or another one.
+func TestWhereInstalled(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script")
+	}
+	top, err := output("go", "list", "-m", "-f", "{{.Dir}}")
+	require.NoError(t, err)
+	ours, other := t.TempDir(), t.TempDir()
+	for _, dir := range []string{ours, other} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "cursord"), []byte("#!/bin/sh\n"), 0o700))
+	}
+	for path, want := range map[string]string{
+		"": ours + " is not on your PATH.", ours: "it is on your PATH", ours + ":" + other: "it is on your PATH",
+		other + ":" + ours: "your PATH finds another cursord first: " + other + "/cursord.",
+	} {
+		cmd := exec.Command(filepath.Join(strings.TrimSpace(top), ".ci", "where"), filepath.Join(ours, "cursord"))
+		cmd.Env = []string{"PATH=" + path + ":/usr/bin:/bin"}
+		said, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		require.True(t, strings.HasPrefix(string(said), "installed "+ours+"/cursord\n"+want), "%s", said)
+	}
+}
