@@ -29,7 +29,8 @@ func messageBus(t *testing.T) string {
 	return strings.TrimSpace(address)
 }
 
-// TestEmacsDesktop has a turn end while nobody looks: the desktop is told by D-Bus, once, unless a setting says no.
+// TestEmacsDesktop ends a turn while no frame has the focus. Emacs then sends one notification to the desktop, by D-Bus. With
+// cursord-notify-turn-end off it sends none.
 func TestEmacsDesktop(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -53,7 +54,7 @@ func TestEmacsDesktop(t *testing.T) {
 		e.eval(`(progn (setq cursord-notify-turn-end nil) nil)`)
 		ask("two")
 		require.Equal(t, true, e.eval(`(equal notified '(("cursord: ws" "done")))`))
-		// By ssh it would be the desktop of another machine.
+		// By ssh, D-Bus leads to the desktop of the other machine.
 		require.Nil(t, e.eval(`(progn (setenv "SSH_CONNECTION" "a 1 b 2") (cursord--desktop-p))`))
 		e.quiet()
 	})
