@@ -58,9 +58,9 @@ It is called with a function that it has to call in the end."
 ;;;; Requests
 
 (defun cursord--apply-edits (ws all decision)
-  "Make what ALL, edits of an answer, says in buffers of WS.
-If they are a DECISION, undo of what was saved leads back to before it.
-Return nil if a buffer is not what it was any more, and was left."
+  "Make the edits of an answer, ALL, in buffers of WS.
+If they are those of a DECISION, or of one that was `redone', undo of saved
+text takes it back.  Return nil if a buffer has changed meanwhile: it is left."
   (let ((fits t))
     (seq-doseq (one all)
       (let ((document (cursord-document-at ws (plist-get one :path))))
@@ -69,9 +69,9 @@ Return nil if a buffer is not what it was any more, and was left."
                       (plist-get one :version))
                  (cursord--in-sync-p document))
             (with-current-buffer (cursord-document-buffer document)
-              (when decision
-                (push (cons (buffer-hash) decision)
-                      (cursord-document-edited document)))
+              (when-let* ((hash (buffer-hash))
+                          (made (cursord--decision-at document hash decision)))
+                (push (cons hash made) (cursord-document-edited document)))
               (cursord-apply-edits (plist-get one :edits))
               (unless decision
                 (cursord--forget-rejects document)))
@@ -84,21 +84,22 @@ Return nil if a buffer is not what it was any more, and was left."
   "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit.
 SEEN are the hunks that it was about, as far as they were seen."
   (let* ((diffs (plist-get result :diffs))
+         (decision (if (eq method :diff/redo) 'redone
+                     (plist-get result :decision)))
          (fits (cursord--apply-edits ws (plist-get result :edits)
-                                     (and (length= diffs 1)
-                                          (plist-get result :decision)))))
+                                     (and (length= diffs 1) decision))))
     (cursord--put-diffs ws diffs)
     ;; What is isolated is written when it is accepted.
-    (when-let* (((eq method
-                     (if (and seen (seq-every-p #'cursord-isolated-p seen))
-                         :diff/accept
-                       :diff/reject)))
+    (when-let* (((memq method
+                       (if (and seen (seq-every-p #'cursord-isolated-p seen))
+                           '(:diff/accept)
+                         '(:diff/reject :diff/redo))))
                 ((seq-empty-p (plist-get result :edits)))
                 ((length= diffs 1))
                 (document (cursord-document-at ws
                                                (plist-get (seq-first diffs)
                                                           :path))))
-      (cursord--undo-leads-to document (plist-get result :decision)))
+      (cursord--undo-leads-to document decision))
     fits))
 
 (defun cursord-find-hunk (ws id)

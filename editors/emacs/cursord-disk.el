@@ -283,12 +283,13 @@ changes."
     (cursord-tell-again document)))
 
 (defun cursord--undo-leads-to (document decision)
-  "Have undo in the buffer of DOCUMENT take back DECISION, which was followed.
-If it is being followed, that is so once it was."
+  "Have undo in the buffer of DOCUMENT take back DECISION, or one `redone'.
+Its text was read from the disk; if that goes on, do so in the end."
   (when decision
     (if (cursord-document-reading document)
         (setf (cursord-document-deciding document) decision)
-      (when-let* ((left (cursord-document-left document)))
+      (when-let* ((left (cursord-document-left document))
+                  (decision (cursord--decision-at document left decision)))
         (setf (cursord-document-left document) nil
               (cursord-document-rejects document)
               (cons (cons left decision)

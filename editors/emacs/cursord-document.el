@@ -40,6 +40,8 @@
           :documentation "Decisions that were made as edits since the last save, as `rejects' has them.")
   (rejects nil
            :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
+  (forgotten nil
+             :documentation "Those of them that the daemon has undone; it may redo them.")
   (undone nil
           :documentation "Decisions whose text undo has brought back, the latest first.")
   (deciding nil
@@ -84,10 +86,22 @@ Of one that is there, Emacs would ask whether to read it again."
 The buffer of DOCUMENT is current, and has just got that text from the daemon."
   (let ((hash (buffer-hash)))
     (cl-flet ((before (decisions)
-                (let ((found (assoc hash decisions)))
-                  (if found (cdr (memq found decisions)) decisions))))
+                (if-let* ((found (assoc hash decisions)))
+                    (let ((older (cdr (memq found decisions))))
+                      (setf (cursord-document-forgotten document)
+                            (take 50 (append (cl-ldiff decisions older)
+                                             (cursord-document-forgotten document))))
+                      older)
+                  decisions)))
       (cl-callf before (cursord-document-edited document))
       (cl-callf before (cursord-document-rejects document)))))
+
+(defun cursord--decision-at (document hash decision)
+  "DECISION, made where the text of DOCUMENT had HASH; a number, or nil.
+If it is `redone', it is the one that was undone there."
+  (if (eq decision 'redone)
+      (cdr (assoc hash (cursord-document-forgotten document)))
+    decision))
 
 (defun cursord-tell-again (document)
   "Have the diff of DOCUMENT drawn again."

@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'outline)
 (require 'cursord-workspace)
 (require 'cursord-document)
 (require 'cursord-patch)
@@ -48,7 +49,7 @@
               (let* ((diff (gethash path (cursord-workspace-diffs ws)))
                      (old (gethash path known))
                      (notes (cursord--section-notes ws path diff)))
-                (if (and old (eq diff (cursord-section-diff old))
+                (if (and old (equal diff (cursord-section-diff old))
                          (equal notes (cursord-section-notes old)))
                     old
                   (cursord--section-make :path path :diff diff :notes notes
@@ -146,6 +147,36 @@ ids of hunks from the one there on, and of those before."
                     cursord--refine-most))
         (ignore-errors (diff-refine-hunk))))))
 
+(defun cursord--heading-key (position)
+  "What the heading at POSITION is of: a hunk's id, or nil and a path."
+  (let ((hunk (and (not (eq (char-after position) ?d))
+                   (cursord-review-hunk-at position))))
+    (cons (plist-get hunk :id) (get-text-property position 'cursord-path))))
+
+(defun cursord--folded-headings (beg end)
+  "What the headings between BEG and END are of that are seen and folded."
+  (let (keys)
+    (save-excursion
+      (goto-char beg)
+      (while (re-search-forward "^\\(?:diff --git \\|@@ \\)" end t)
+        (let ((bol (match-beginning 0)))
+          (when (and (outline-invisible-p (line-end-position))
+                     (not (outline-invisible-p bol)))
+            (push (cursord--heading-key bol) keys)))))
+    keys))
+
+(defun cursord--fold-headings (beg end keys)
+  "Fold the headings between BEG and END that are of KEYS."
+  (when keys
+    (save-excursion
+      (goto-char beg)
+      (while (re-search-forward "^\\(?:diff --git \\|@@ \\)" end t)
+        (let ((bol (match-beginning 0)))
+          (when (member (cursord--heading-key bol) keys)
+            (goto-char bol)
+            (outline-hide-subtree)
+            (forward-line 1)))))))
+
 (defun cursord--drop-equal (a b)
   "Drop what the lists A and B have in common at the beginning.
 The value is (CHARACTERS A . B): how much that was, and what is left."
@@ -183,6 +214,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
                    (in (lambda (position)
                          (and (<= beg position) (<= position end))))
                    (places nil)
+                   (folded (cursord--folded-headings beg end))
                    (inhibit-read-only t))
         (ignore old-middle)
         (unless first
@@ -201,7 +233,8 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
           (delete-region beg end)
           (insert (if (or new (not (cursord-workspace-ready ws)))
                       (mapconcat #'cursord-section-text (reverse new-middle) "")
-                    "Nothing to review.\n")))
+                    "Nothing to review.\n"))
+          (cursord--fold-headings beg (point) folded))
         (setq cursord--sections new)
         ;; The hunk that one is led to is seen like one that one goes to.
         (when (get-buffer-window nil t)

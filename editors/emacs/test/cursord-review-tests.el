@@ -41,6 +41,41 @@
           (equal "Nothing to review.\n" (buffer-string)))
         (should (equal "one\n2\nthree\n" (cursord-test-get "f")))))))
 
+(ert-deftest cursord-test-review-keeps-folds ()
+  "What is folded in the review stays so when its file is drawn again."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 40))
+           (after (cursord-test-numbered 40 5 "five\n" 20 "20\n" 35 "35\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (seen (lambda ()
+                   (let (lines)
+                     (save-excursion
+                       (goto-char (point-min))
+                       (while (re-search-forward "^[-+][^-+].*$" nil t)
+                         (unless (invisible-p (match-beginning 0))
+                           (push (match-string-no-properties 0) lines))))
+                     (nreverse lines)))))
+      (cursord-test-plays (cursord-test-edits "f" before after)
+                          (cursord-test-edits "n" nil "new\n"))
+      (cursord-test-turn ws "change")
+      (save-window-excursion
+        (cursord-review)
+        (cursord-test-until "the diff" (= 7 (length (funcall seen))))
+        (cursord-next-hunk)
+        (outline-cycle)                 ; the second hunk of f
+        (search-forward "diff --git")
+        (outline-cycle)                 ; the file n
+        (should (equal '("-line 5" "+five" "-line 35" "+35") (funcall seen)))
+        (goto-char (point-min))
+        (search-forward "+five")
+        (cursord-accept-hunk)
+        (cursord-test-until "the decision" (equal '(3 . 2) (cursord-pending ws)))
+        (cursord-test-until "the drawing"
+          (equal '("-line 35" "+35") (funcall seen)))
+        (cursord-undo)
+        (cursord-test-until "the hunk to be back"
+          (equal '("-line 5" "+five" "-line 35" "+35") (funcall seen)))))))
+
 (ert-deftest cursord-test-comparing-waits-for-the-diff ()
   "What was typed is told at once; until the diff of it is there, nothing is compared."
   (cursord-test-with-world
