@@ -17,7 +17,7 @@ const (
 	GIFBytes = "GIF89a picture"
 )
 
-// prompts returns what the latest run of the agent was asked.
+// Prompted returns the prompt of the agent's latest run.
 func (w *World) Prompted() string {
 	w.T.Helper()
 	runs := w.Runs()
@@ -25,7 +25,7 @@ func (w *World) Prompted() string {
 	return runs[len(runs)-1].Prompt
 }
 
-// Kept lists the files of images that came as bytes.
+// Kept lists the files of images that a client sent as bytes.
 func (w *World) Kept() []string {
 	w.T.Helper()
 	files, err := filepath.Glob(filepath.Join(w.Dir, "state", "images", "*", "*"))
@@ -33,7 +33,7 @@ func (w *World) Kept() []string {
 	return files
 }
 
-// PermitArgs returns what the latest run of the agent was given of the options that decide what it may do.
+// PermitArgs returns those options of the agent's latest run that say what it may do.
 func (w *World) PermitArgs() (args []string) {
 	w.T.Helper()
 	runs := w.Runs()
@@ -50,7 +50,7 @@ func (w *World) PermitArgs() (args []string) {
 	return args
 }
 
-// Waiting plays a turn that has said all and waits for a server, in a world that lets it.
+// Waiting plays a turn that has said everything and then waits for a server, in a world that allows such a wait.
 func (w *World) Waiting() {
 	w.Put("../config.toml", "background = \"wait\"\n")
 	w.Plays(InitLine,
@@ -58,7 +58,7 @@ func (w *World) Waiting() {
 		Says("Up.", ""), `{"fake":"hang"}`)
 }
 
-// Runs lists what the agent was started with.
+// Runs lists the agent's runs, the oldest first.
 func (w *World) Runs() (runs []AgentRun) {
 	w.T.Helper()
 	b, err := os.ReadFile(w.runLog)
@@ -74,7 +74,7 @@ func (w *World) Runs() (runs []AgentRun) {
 	return runs
 }
 
-// An AgentRun is what an agent was started with, as the fake agent notes it.
+// An AgentRun is a run of the agent as the fake agent notes it: its command line, its environment and its prompt.
 type AgentRun struct {
 	Args    []string `json:"args"`
 	Cwd     string   `json:"cwd"`

@@ -10,8 +10,8 @@ import (
 	"cursord/sessions"
 )
 
-// Audit checks what one subscription was told against the order that the protocol promises, and that the deltas of
-// each text item are its text.
+// Audit checks that the notifications of one subscription have the order that the protocol promises, and that the deltas of
+// each text item add up to its text.
 func Audit(t testing.TB, all []Notification) {
 	t.Helper()
 	last := uint64(0)
@@ -20,7 +20,7 @@ func Audit(t testing.TB, all []Notification) {
 		final bool
 	}
 	items := map[string]*grown{}
-	open := map[string]map[string]bool{} // items that run, by turn
+	open := map[string]map[string]bool{} // running items, by turn
 	state := map[string]sessions.SessionState{}
 	ended := map[string]bool{}
 	revs := map[string]uint64{}

@@ -20,7 +20,7 @@ import (
 	"cursord/cmd/cursord/internal/undertest"
 )
 
-// CursordOK runs the command line, which must succeed, and returns what it printed.
+// CursordOK runs the command line, requires it to succeed, and returns its output.
 func (w *World) CursordOK(args ...string) string {
 	w.T.Helper()
 	out, errOut, status := w.Cursord(args...)
@@ -28,24 +28,24 @@ func (w *World) CursordOK(args ...string) string {
 	return out
 }
 
-// Logged waits until a log has a text.
+// Logged waits until a log contains a text.
 func (w *World) Logged(log func() string, text string) {
 	w.T.Helper()
 	require.True(w.T, Comes(Patience, func() bool { return strings.Contains(log(), text) }), "not logged: %s", text)
 }
 
-// LogFile returns what a daemon in the background has logged.
+// LogFile returns the log of a daemon that runs in the background.
 func (w *World) LogFile() string {
 	b, err := os.ReadFile(filepath.Join(w.Dir, "state", "cursord.log"))
 	require.NoError(w.T, err)
 	return string(b)
 }
 
-// Exit statuses that scripts may rely on.
+// Exit statuses on which scripts may rely.
 const (
 	StatusOK        = 0
 	StatusFailed    = 1
-	StatusCancelled = 130 // of a run whose turn was cancelled
+	StatusCancelled = 130 // the turn was cancelled
 )
 
 // Env is the environment of the world's processes, with more variables at its end.
@@ -70,7 +70,7 @@ func (w *World) Start(env ...string) {
 	}
 }
 
-// ComesUp is start for a daemon that may end before it takes connections; then it returns false.
+// ComesUp is Start for a daemon that may end before it takes connections. It returns false if the daemon ended.
 func (w *World) ComesUp(env ...string) bool {
 	w.T.Helper()
 	w.Cmd = exec.Command("cursord", append([]string{"serve"}, w.Args...)...)
@@ -102,7 +102,7 @@ func (w *World) ComesUp(env ...string) bool {
 	}
 }
 
-// Answers asks the daemon something. That it can be dialled says little: a child of one that was killed may hold its
+// Answers asks the daemon for its status. A successful dial alone proves little: a child of a killed daemon may hold its
 // socket for a moment.
 func (w *World) Answers() error {
 	conn, err := net.Dial("unix", w.Socket())
@@ -120,7 +120,7 @@ func (w *World) Answers() error {
 // Kill ends the daemon as a crash would.
 func (w *World) Kill() { w.signal(syscall.SIGKILL) }
 
-// Stop ends it as a service manager would.
+// Stop ends the daemon as a service manager would.
 func (w *World) Stop() { w.signal(syscall.SIGTERM) }
 
 func (w *World) signal(sig syscall.Signal) {
@@ -143,7 +143,7 @@ func (w *World) Command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Cursord runs the command line and returns what it printed and its exit status.
+// Cursord runs the command line and returns its output and its exit status.
 func (w *World) Cursord(args ...string) (stdout, stderr string, status int) {
 	w.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)

@@ -34,7 +34,7 @@ func (d *Document) Types(old, now string) {
 	d.Set(strings.Replace(d.Text, old, now, 1))
 }
 
-// Set makes text the document's, as one who types does: the daemon is told, and the file stays.
+// Set replaces the document's text, as typing does: the daemon hears of it, and the file stays as it is.
 func (d *Document) Set(text string) {
 	d.E.T.Helper()
 	d.Version++
@@ -55,7 +55,7 @@ func (d *Document) Closes() {
 	d.Note("document/didClose", Obj{})
 }
 
-// Applies does what an answer says to the text, and tells the daemon.
+// Applies makes the edits of an answer in the text, and reports them to the daemon.
 func (d *Document) Applies(all []api.DocumentEdits) {
 	d.E.T.Helper()
 	require.Len(d.E.T, all, 1)

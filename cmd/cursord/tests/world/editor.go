@@ -20,7 +20,7 @@ import (
 	"cursord/sessions"
 )
 
-// Describe returns a turn's items, one a string.
+// Describe returns one string for each item of a turn.
 func (e *Editor) Describe(turn string) (lines []string) {
 	var items []*sessions.Item
 	for _, n := range e.All() {
@@ -60,7 +60,7 @@ func (e *Editor) Describe(turn string) (lines []string) {
 	return lines
 }
 
-// Exists waits until an agent's command has made a file.
+// Exists waits until a command of the agent has made a file.
 func (w *World) Exists(name string) {
 	w.T.Helper()
 	require.True(w.T, Comes(Patience, func() bool { _, err := os.Lstat(w.Path(name)); return err == nil }), "%s does not come", name)
@@ -74,7 +74,7 @@ func (e *Editor) Calls(turn string) {
 	})
 }
 
-// OpenDocument opens a file of the workspace, with the text that it has.
+// OpenDocument opens a file of the workspace with the text on disk.
 func (e *Editor) OpenDocument(path string) *Document {
 	e.T.Helper()
 	d := &Document{E: e, Path: path, Uri: "file://" + e.World.Path(path), Version: 1, Text: e.World.Get(path)}
@@ -99,7 +99,7 @@ func (e *Editor) Ok(s *sessions.Session) *sessions.Turn {
 	return turn
 }
 
-// Turns lists what was told of turns, the newest form of each.
+// Turns returns the newest form of each turn that the editor has received.
 func (e *Editor) Turns() (turns []*sessions.Turn) {
 	seen := map[string]int{}
 	for _, n := range e.All() {
@@ -138,7 +138,7 @@ func (e *Editor) Status() (s api.Status) {
 	return s
 }
 
-// Reconnected waits until the editor has been told so for the nth time.
+// Reconnected waits until the editor has reconnected n times.
 func (e *Editor) Reconnected(n int) {
 	e.T.Helper()
 	e.Until("another daemon", func(t Notification) bool {
@@ -149,8 +149,8 @@ func (e *Editor) Reconnected(n int) {
 	})
 }
 
-// WithoutLostText returns what the editor was told, each item's text being cut to what a daemon had on disk when it was
-// killed.
+// WithoutLostText returns the editor's notifications, with each item's text cut to the part that was on disk when the daemon
+// was killed.
 func (e *Editor) WithoutLostText() []Notification {
 	kept := map[string]int{}
 	for _, n := range e.All() {
@@ -171,7 +171,7 @@ func (e *Editor) WithoutLostText() []Notification {
 	return list
 }
 
-// Notices are what a turn tells people.
+// Notices returns the notices of a turn as one text.
 func (e *Editor) Notices(turn string) string {
 	return strings.Join(e.Said(turn, sessions.ItemNotice), "\n")
 }
@@ -183,7 +183,7 @@ func (w *World) OpensWithoutTrust() *Editor {
 	return e
 }
 
-// told waits for a diff/changed of path, told after mark, that fits.
+// DiffOf waits for a diff/changed of path behind mark for which fits returns true.
 func (e *Editor) DiffOf(path string, mark int, what string, fits func(*sessions.Diff) bool) *sessions.Diff {
 	e.T.Helper()
 	n := 0
@@ -193,7 +193,7 @@ func (e *Editor) DiffOf(path string, mark int, what string, fits func(*sessions.
 	}).Diff
 }
 
-// An Editor is a client that keeps all it was told, in order.
+// An Editor is a client that keeps all notifications, in order.
 type Editor struct {
 	T      testing.TB
 	World  *World
@@ -229,15 +229,15 @@ func (e *Editor) Fails(method string, params any) *rpc.Error {
 	return failed
 }
 
-// All returns what was told so far.
+// All returns the notifications so far.
 func (e *Editor) All() []Notification {
 	e.Mu.Lock()
 	defer e.Mu.Unlock()
 	return e.Told[:len(e.Told):len(e.Told)]
 }
 
-// Until waits for a notification that fits, told before or after now. It is patient while there is news: on a busy machine
-// much takes long, and nothing takes long to begin.
+// Until waits for a notification, past or future, for which fits returns true. It waits on as long as other notifications
+// come: on a busy machine a turn may take long, but its first notifications come soon.
 func (e *Editor) Until(what string, fits func(Notification) bool) Notification {
 	e.T.Helper()
 	last := time.Now().Add(10 * Patience)
@@ -263,7 +263,7 @@ func (e *Editor) Until(what string, fits func(Notification) bool) Notification {
 	}
 }
 
-// transcript is the end of what the editor was told: a test that fails should not print a flood.
+// transcript returns the editor's last notifications. Only the last, so that a failed test does not print a flood.
 func (e *Editor) transcript() string {
 	const most = 40
 	var b strings.Builder
@@ -308,7 +308,7 @@ func (e *Editor) Turn(params Obj) *sessions.Turn {
 	return e.Ends(e.Asks(params).ID)
 }
 
-// Diffs lists what is pending, by path.
+// Diffs returns the pending diffs, by path.
 func (e *Editor) Diffs() map[string]*sessions.Diff {
 	e.T.Helper()
 	var list struct{ Diffs []*sessions.Diff }
@@ -329,8 +329,7 @@ func (e *Editor) Decides(method string, params Obj) api.Decided {
 	return out
 }
 
-// Items returns the newest form of a turn's items, in order, and checks on the way that the deltas of each item
-// are its text.
+// Items returns the newest form of a turn's items, in order. It checks that the deltas of each item add up to its text.
 func (e *Editor) Items(turn string) []*sessions.Item {
 	e.T.Helper()
 	var items []*sessions.Item
@@ -356,7 +355,7 @@ func (e *Editor) Items(turn string) []*sessions.Item {
 	return items
 }
 
-// Said returns a turn's items of a kind as texts.
+// Said returns the texts of a turn's items of one kind.
 func (e *Editor) Said(turn string, kind sessions.ItemKind) (texts []string) {
 	e.T.Helper()
 	for _, item := range e.Items(turn) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Elapsed takes out of a screen how long turns took.
+// Elapsed removes the duration of turns from a screen.
 func Elapsed(screen string) string {
 	var b strings.Builder
 	for line := range strings.Lines(screen) {
@@ -24,7 +24,7 @@ func Elapsed(screen string) string {
 	return b.String()
 }
 
-// stateFile returns one of the files that "cursord lsp" keeps for the workspace.
+// LspFile returns a file that "cursord lsp" keeps for the workspace.
 func (w *World) LspFile(name string) string {
 	w.T.Helper()
 	all, err := filepath.Glob(filepath.Join(w.Dir, "state", "lsp", "ws-*", name))
@@ -33,7 +33,7 @@ func (w *World) LspFile(name string) string {
 	return all[0]
 }
 
-// LSPCapabilities are the capabilities of an editor that has all.
+// LSPCapabilities returns the capabilities of an editor that supports everything.
 func LSPCapabilities() Obj {
 	return Obj{
 		"general": Obj{"positionEncodings": []string{"utf-8", "utf-16"}},
@@ -55,7 +55,7 @@ func LSPCapabilities() Obj {
 	}
 }
 
-// BuiltinWorld is a workspace in which an agent will change a file in two places.
+// BuiltinWorld returns a world whose agent will change a file in two places.
 func BuiltinWorld(t *testing.T) (w *World, before, after string) {
 	w = New(t)
 	before, after = Numbered(30, nil), Numbered(30, map[int]string{5: "agent 5\n", 25: ""})
@@ -67,7 +67,7 @@ func BuiltinWorld(t *testing.T) (w *World, before, after string) {
 	return w, before, after
 }
 
-// editorFolder is where "make editors" puts editors.
+// editorFolder returns the folder into which "make editors" puts the editors.
 func editorFolder() string {
 	if dir := os.Getenv("CURSORD_EDITORS"); dir != "" {
 		return dir
@@ -90,8 +90,8 @@ func Program(t testing.TB, name string) string {
 	return path
 }
 
-// EditorsFound returns the programs bin/PATTERN in the folder of editors, and else the one that is on PATH. Without
-// any the test is skipped, unless CURSORD_NEED_EDITORS says that they must be there.
+// EditorsFound returns the programs bin/PATTERN in the folder of editors; without any, the program onPath if PATH has it.
+// Without either the test is skipped, unless CURSORD_NEED_EDITORS says that the editors must be there.
 func EditorsFound(t testing.TB, pattern, onPath string) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(editorFolder(), "bin", pattern))
@@ -109,7 +109,7 @@ func EditorsFound(t testing.TB, pattern, onPath string) []string {
 	return found
 }
 
-// Trusts Trusts the workspace, as a person would have before.
+// Trusts trusts the workspace, as if a person had done so before.
 func (w *World) Trusts() {
 	w.T.Helper()
 	_, stderr, status := w.Cursord("trust")

@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// Exported writes a session as it is exported, with one turn and an answer of size bytes, and returns the file.
+// Exported writes an exported session with one turn, whose answer has size bytes, and returns the file's path.
 func (w *World) Exported(id string, updated time.Time, size int) string {
 	w.T.Helper()
 	at := sessions.Time{Time: updated}
@@ -30,7 +30,7 @@ func (w *World) Exported(id string, updated time.Time, size int) string {
 	return path
 }
 
-// WritesExport writes a file that session/import takes, of these lines.
+// WritesExport writes these lines to a file for session/import.
 func (w *World) WritesExport(path string, lines ...api.ExportLine) {
 	w.T.Helper()
 	var file bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"cursord/sessions"
 )
 
-// Vias lists how the sources of a diff's hunks came about.
+// Vias lists the via of each source of a diff's hunks.
 func Vias(d *sessions.Diff) (all []string) {
 	if d == nil {
 		return []string{"not listed"}
@@ -33,7 +33,8 @@ func HunkIDs(d *sessions.Diff) (ids []string) {
 	return ids
 }
 
-// Reviewing starts a daemon whose agent has turned before into after at path, and returns a client that was told so.
+// Reviewing starts a daemon whose agent changes the file at path from before to after. It returns a client that has received
+// the diff.
 func Reviewing(t *testing.T, path, before, after string) (*World, *Editor) {
 	t.Helper()
 	w := New(t)
@@ -46,10 +47,10 @@ func Reviewing(t *testing.T, path, before, after string) (*World, *Editor) {
 	return w, e
 }
 
-// Settled reports whether a diff has nothing left to decide.
+// Settled reports whether a diff has no pending hunk.
 func Settled(d *sessions.Diff) bool { return d.State == "clean" }
 
-// Summary says what a diff is without its lines.
+// Summary describes a diff without its lines.
 func Summary(d *sessions.Diff) string {
 	var hunks []string
 	for _, h := range d.Hunks {

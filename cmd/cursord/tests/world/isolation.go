@@ -12,7 +12,7 @@ import (
 	"cursord/sessions"
 )
 
-// CopyOf returns where the session's agent works.
+// CopyOf returns the folder in which the session's agent works.
 func (w *World) CopyOf(s *sessions.Session) string {
 	return filepath.Join(w.Dir, "state", "copies", s.ID, "ws")
 }
@@ -28,7 +28,7 @@ func (w *World) Copied(s *sessions.Session, name string) string {
 	return string(b)
 }
 
-// Whole returns all that a folder holds: files with their modes, links with their targets, folders.
+// Whole lists the content of a folder: files with their modes, links with their targets, folders.
 func (w *World) Whole(dir string) map[string]string {
 	w.T.Helper()
 	all := map[string]string{}

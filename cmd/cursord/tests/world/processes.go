@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Processes lists the processes whose environment has these variables, "NAME=" being one of any value.
+// Processes lists the processes whose environment has all these variables. "NAME=" matches any value.
 func Processes(t testing.TB, variables ...string) (pids []int) {
 	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
@@ -36,7 +36,7 @@ func Processes(t testing.TB, variables ...string) (pids []int) {
 	return pids
 }
 
-// HasVariables reports whether an environment, as in /proc/PID/environ, has all these "NAME=value".
+// HasVariables reports whether an environment, in the form of /proc/PID/environ, has all these "NAME=value".
 func HasVariables(env []byte, variables []string) bool {
 	for _, v := range variables {
 		if !strings.HasSuffix(v, "=") {
@@ -49,8 +49,8 @@ func HasVariables(env []byte, variables []string) bool {
 	return true
 }
 
-// Resident returns a process's resident memory in MB, now ("VmRSS") or at most ("VmHWM"); 0 where the system does not
-// tell.
+// Resident returns a process's resident memory in MB, either now ("VmRSS") or at its highest ("VmHWM"); 0 where the system
+// does not say.
 func Resident(pid int, field string) float64 {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *World) Memory() int {
 	return kib >> 10
 }
 
-// RequireLittleMemory fails if the daemon has ever needed more than it may. With the race detector it needs far more.
+// RequireLittleMemory fails if the daemon has used more than mostMemory at any time. It allows more with the race detector.
 func (w *World) RequireLittleMemory() {
 	w.T.Helper()
 	if !RaceDetector {
@@ -86,22 +86,22 @@ func (w *World) RequireLittleMemory() {
 	}
 }
 
-// mostMemory is what the daemon may need for anything that an agent does, in MiB.
+// mostMemory is the limit for the daemon's memory in MiB, whatever an agent does.
 const mostMemory = 200
 
-// Meter is the file in which the daemon notes what it uses, when it gets SIGUSR1.
+// Meter is the file to which the daemon writes its use of resources on SIGUSR1.
 func (w *World) Meter() string { return filepath.Join(w.Dir, "meter") }
 
-// A Piped process is a client's end of one that speaks on stdin and stdout.
+// A Piped process is a client's end of a process that speaks on stdin and stdout.
 type Piped struct {
 	io.ReadCloser
 	io.WriteCloser
 }
 
-// Close ends what the process reads.
+// Close closes the process's stdin.
 func (p Piped) Close() error { return p.WriteCloser.Close() }
 
-// Spawns starts "cursord stdio" of a program, whose end the test waits for at its own, and the daemon's with it.
+// Spawns starts "cursord stdio" of a program. At its end the test waits for this process and for the daemon that it started.
 func (w *World) Spawns(program string, args ...string) (*exec.Cmd, io.ReadWriteCloser) {
 	w.T.Helper()
 	cmd, conn := w.Stdio(program, args...)
@@ -128,5 +128,5 @@ func (w *World) Stdio(program string, args ...string) (*exec.Cmd, io.ReadWriteCl
 	return cmd, Piped{ReadCloser: out, WriteCloser: in}
 }
 
-// Shell is a command that runs another in its place, after something that a shell does.
+// Shell returns a command that runs first in a shell, and then replaces the shell by the command that is appended.
 func Shell(first string) []string { return []string{"sh", "-c", first + ` && exec "$@"`, "sh"} }

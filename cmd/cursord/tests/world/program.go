@@ -25,12 +25,12 @@ func TooLargeForRace(t *testing.T) {
 	}
 }
 
-// programVar names the program under test, if it has been built already: DIR/cursord, with the tag cursordtest, and with
-// the race detector where the tests have it.
+// programVar names the program under test, if it is built already: DIR/cursord with the tag cursordtest, and with the race
+// detector if the tests are.
 const programVar = "CURSORD_TEST_PROGRAM"
 
-// Main runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH; others
-// are programs that the tests' own binary is, by their names. No daemon of a test outlives it.
+// Main runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH. If the
+// tests' own binary is started by a name in others, it runs that function. No daemon of a test outlives Main.
 func Main(m *testing.M, others map[string]func()) {
 	testscript.Main(tests{m}, others)
 }
@@ -47,7 +47,7 @@ func (t tests) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // some children are other users'
+	if err := os.Chmod(dir, 0o755); err != nil { // some children run as other users
 		panic(err)
 	}
 	program := os.Getenv(programVar)
@@ -58,7 +58,7 @@ func (t tests) Run() int {
 			return 1
 		}
 	}
-	if signal.Ignored(syscall.SIGHUP) { // as below nohup: what is started by a program that catches it is not deaf to it
+	if signal.Ignored(syscall.SIGHUP) { // below nohup this process ignores SIGHUP; a child of a process that catches it does not
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	os.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -78,10 +78,10 @@ func (t tests) Run() int {
 
 var shared string
 
-// Shared is a folder for what several tests of a package use; it goes when they have ended.
+// Shared is a folder for files that several tests of a package use. Main removes it.
 func Shared() string { return shared }
 
-// build builds the program under test: cursord, with what package undertest has.
+// build builds the program under test: cursord with package undertest.
 func build(path string) error {
 	cmd := exec.Command("go", "build", "-tags", "cursordtest", "-buildvcs=false", "-o", path, "cursord/cmd/cursord")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -95,8 +95,8 @@ func build(path string) error {
 	return nil
 }
 
-// MakeLife makes a pipe that this process holds open while it lives, and its children look at: whatever ends it, no daemon
-// of a test stays.
+// MakeLife makes a pipe that this process holds open and that its children watch, so that no daemon of a test outlives the
+// tests, however they end.
 func MakeLife(path string) (*os.File, error) {
 	if err := syscall.Mkfifo(path, 0o644); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func MakeLife(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR, 0)
 }
 
-// Top is a place in the project, from its top folder.
+// Top returns a path in the project, from its top folder.
 func Top(elem ...string) string { return filepath.Join(append([]string{topFolder()}, elem...)...) }
 
 var topFolder = sync.OnceValue(func() string {
@@ -123,13 +123,13 @@ var topFolder = sync.OnceValue(func() string {
 	}
 })
 
-// ReadSources has "go test" know that what comes of the tests depends on the program's sources: a result that it remembers
-// counts no more when one of them has changed.
+// ReadSources reads the names of the program's sources, so that "go test" does not take a result from its cache after one of
+// them has changed.
 var ReadSources = sync.OnceValue(func() error {
 	return filepath.WalkDir(topFolder(), func(path string, d os.DirEntry, err error) error {
 		if d != nil && d.IsDir() && (d.Name() == "bin" || d.Name()[0] == '.') {
 			return filepath.SkipDir
 		}
-		return err // each folder that is read counts, with its files' names, sizes and times
+		return err // of each folder that is read, "go test" notes its files' names, sizes and times
 	})
 })

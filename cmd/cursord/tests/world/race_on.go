@@ -2,5 +2,5 @@
 
 package world
 
-// RaceDetector says whether the processes under test carry the race detector, and with it many times the memory.
+// RaceDetector says whether the processes under test are built with the race detector, and so use many times the memory.
 const RaceDetector = true

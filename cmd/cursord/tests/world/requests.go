@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 )
 
-// Request is a JSON-RPC request in one line, without its end.
+// Request returns a JSON-RPC request as one line, without a line end.
 func Request(id int, method string, params Obj) string {
 	b, _ := json.Marshal(Obj{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	return string(b)
 }
 
-// Talk is a run that says something of each kind.
+// Talk is a run of the agent that says something of each kind.
 func Talk() []string {
 	return []string{InitLine, UserLine, Thinks("Hm"), ThoughtEnd, Piece("I "), Piece("look."), Flush("I look."), Started("c", ReadArgs),
 		`{"fake":"write","path":"made.txt","text":"{{prompt}}\n"}`, Completed("c", ReadDone), Piece("Done."), Says("Done.", ""), Succeeds("I look.Done.")}

@@ -17,7 +17,7 @@ func Playing(lines ...[]string) (all []string) {
 	return all
 }
 
-// call makes the two lines of a tool call around what it does.
+// CallLines returns the two lines of a tool call, with the lines of does between them.
 func CallLines(start, end string, does ...string) []string {
 	all := append([]string{start}, does...)
 	return append(all, end, Done)
@@ -28,38 +28,38 @@ const (
 	UserLine = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"{{prompt}}"}]},"session_id":"{{session}}"}`
 )
 
-// Says is an assistant line; more are further members.
+// Says returns an assistant line. more holds further members.
 func Says(text, more string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"session_id":"{{session}}"%s}`, text, more)
 }
 
-// Piece is a delta of the real wire in partial mode, flush its consolidated message before a tool.
+// Piece returns a delta as the agent sends it with partial output.
 func Piece(text string) string { return Says(text, `,"timestamp_ms":{{now_ms}}`) }
 
-// Flush is a line of the agent that repeats all of a text which it has said in pieces.
+// Flush returns the line in which the agent repeats a text whose pieces it has sent.
 func Flush(text string) string {
 	return Says(text, `,"timestamp_ms":{{now_ms}},"model_call_id":"r-0-ab12"`)
 }
 
-// Thinks is a line of the agent: a piece of what it thinks.
+// Thinks returns a piece of a thought.
 func Thinks(text string) string {
 	return fmt.Sprintf(`{"type":"thinking","subtype":"delta","text":%q,"session_id":"{{session}}","timestamp_ms":{{now_ms}}}`, text)
 }
 
-// ThoughtEnd is the line of the agent after its last thought.
+// ThoughtEnd is the line behind the last piece of a thought.
 const ThoughtEnd = `{"type":"thinking","subtype":"completed","session_id":"{{session}}","timestamp_ms":{{now_ms}}}`
 
-// Started is a line of the agent: the start of a call.
+// Started returns the line that begins a call.
 func Started(id, call string) string {
 	return fmt.Sprintf(`{"type":"tool_call","subtype":"started","call_id":%q,"tool_call":%s,"model_call_id":"r-0-ab12","session_id":"{{session}}","timestamp_ms":{{now_ms}}}`, id, call)
 }
 
-// Completed is a line of the agent: the end of a call.
+// Completed returns the line that ends a call.
 func Completed(id, call string) string {
 	return strings.Replace(Started(id, call), `"started"`, `"completed"`, 1)
 }
 
-// Succeeds is the last line of an agent whose turn went well; text is what it has said.
+// Succeeds returns the last line of a successful run. text is the agent's answer.
 func Succeeds(text string) string {
 	return fmt.Sprintf(`{"type":"result","subtype":"success","duration_ms":5,"duration_api_ms":5,"is_error":false,"result":%q,"session_id":"{{session}}","request_id":"req","usage":{"inputTokens":1,"outputTokens":1,"cacheReadTokens":0,"cacheWriteTokens":0}}`, text)
 }
@@ -71,7 +71,7 @@ const (
 	Slept    = `{"shellToolCall":{"args":{"command":"sleep 2"},"result":{"success":{"exitCode":0,"stdout":"ok","stderr":"","executionTime":2}}}}`
 )
 
-// Writes is the script of an agent that writes a file.
+// Writes returns the script of an agent that writes a file.
 func Writes(path, text string) []string {
 	raw, _ := json.Marshal(text)
 	call := fmt.Sprintf(`"call_id":"1","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/%s"}`, path)
@@ -81,12 +81,12 @@ func Writes(path, text string) []string {
 	}
 }
 
-// Streams is a line of the agent: a text that it says at once.
+// Streams returns a line with a whole text.
 func Streams(text string) string {
 	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]},"timestamp_ms":{{now_ms}}}`, text)
 }
 
-// Edits are script lines by which the agent writes after to path, where before was ("(absent)": nothing).
+// Edits returns the lines of a call that changes path from before to after. "(absent)" means that there is no file.
 func Edits(call, path, before, after string) []string {
 	q := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	old := ""
@@ -107,7 +107,7 @@ func Edits(call, path, before, after string) []string {
 	}
 }
 
-// Deletes are script lines by which the agent deletes path, which held before.
+// Deletes returns the lines of a call that deletes path, whose content was before.
 func Deletes(call, path, before string) []string {
 	prev, _ := json.Marshal(before)
 	args := `"args":{"path":"{{cwd}}/` + path + `"}`
@@ -119,10 +119,10 @@ func Deletes(call, path, before string) []string {
 	}
 }
 
-// Done is the last line of an agent whose turn went well.
+// Done is the last line of a successful run.
 const Done = `{"type":"result","subtype":"success","is_error":false,"result":"ok"}`
 
-// Lines puts groups of lines together.
+// Lines joins groups of lines.
 func Lines(groups ...[]string) []string {
 	var all []string
 	for _, g := range groups {
@@ -131,7 +131,7 @@ func Lines(groups ...[]string) []string {
 	return append(all, Done)
 }
 
-// Shells are script lines by which the agent runs a shell command.
+// Shells returns the lines of a call that runs a shell command.
 func Shells(call, command string) []string {
 	args := fmt.Sprintf(`"args":{"command":%q,"workingDirectory":""}`, "x")
 	return []string{
@@ -141,11 +141,11 @@ func Shells(call, command string) []string {
 	}
 }
 
-// Execs is a line that has the fake agent run a command in a shell.
+// Execs returns a line that makes the fake agent run a shell command outside of a call.
 func Execs(command string) string {
 	argv, _ := json.Marshal([]string{"sh", "-c", command})
 	return fmt.Sprintf(`{"fake":"exec","argv":%s}`, argv)
 }
 
-// Waits has the agent wait until the test makes a file, outside of the workspace.
+// Waits returns a line that makes the agent wait for a file, which the test makes outside of the workspace.
 func Waits(name string) string { return fmt.Sprintf(`{"fake":"wait","path":"../%s"}`, name) }

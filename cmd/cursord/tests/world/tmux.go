@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Poll waits until something is so.
+// Poll waits until fits returns true.
 func (tm *Tmux) Poll(what string, fits func() bool) {
 	tm.T.Helper()
 	if !Comes(Patience, fits) {
@@ -26,7 +26,7 @@ type Tmux struct {
 	socket string
 }
 
-// Terminal opens a terminal of 80 columns in the workspace, with more variables in its environment.
+// Terminal opens a terminal of 80 columns in the workspace, with env added to its environment.
 func (w *World) Terminal(t *testing.T, env ...string) *Tmux {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -49,7 +49,7 @@ func (tm *Tmux) Command(args ...string) *exec.Cmd {
 	return exec.Command("tmux", append([]string{"-u", "-S", tm.socket}, args...)...)
 }
 
-// Types Types text; names of keys, such as Enter, are the keys.
+// Types types text. Names of keys, such as Enter, stand for the keys.
 func (tm *Tmux) Types(keys ...string) {
 	tm.T.Helper()
 	out, err := tm.Command(append([]string{"send-keys"}, keys...)...).CombinedOutput()
@@ -69,7 +69,7 @@ func (tm *Tmux) Screen() string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// Until waits Until the screen ends in a text.
+// Until waits until the screen ends in a text.
 func (tm *Tmux) Until(end string) {
 	tm.T.Helper()
 	var screen string

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Ages makes files older than the index that they come to, so that git need not look into them, and the daemon asks git for
-// what they held.
+// Ages makes files older than the index will be, so that git trusts the index about them, and the daemon asks git for their
+// former content.
 func (w *World) Ages(names ...string) {
 	w.T.Helper()
 	old := time.Now().Add(-time.Hour)
@@ -26,7 +26,7 @@ func (w *World) Ages(names ...string) {
 	}
 }
 
-// Scrambled changes some lines of a text, drops some, and puts some in between.
+// Scrambled changes some lines of a text, removes some, and inserts some.
 func Scrambled(rnd *rand.Rand, text, word string) string {
 	out := ""
 	for i, line := range SplitAfter(text) {
@@ -43,7 +43,7 @@ func Scrambled(rnd *rand.Rand, text, word string) string {
 	return out
 }
 
-// GitIn runs git in a folder beside the workspace, or in it.
+// GitIn runs git in a folder, which is named from the workspace.
 func (w *World) GitIn(dir string, args ...string) string {
 	w.T.Helper()
 	defer func(ws string) { w.Root = ws }(w.Root)
@@ -51,7 +51,7 @@ func (w *World) GitIn(dir string, args ...string) string {
 	return w.Git(args...)
 }
 
-// RepositoryIn makes a repository of a folder beside the workspace with these files.
+// RepositoryIn makes a repository with these files in a folder, which is named from the workspace.
 func (w *World) RepositoryIn(dir string, files Tree) {
 	w.T.Helper()
 	for path, text := range files {
@@ -62,7 +62,7 @@ func (w *World) RepositoryIn(dir string, files Tree) {
 	w.GitIn(dir, "commit", "-q", "-m", "first")
 }
 
-// Numbered is a text of n lines, "line 1" and so on, of which some are others; "" is none.
+// Numbered returns a text of n lines, "line 1" and so on. change replaces some of them; "" removes a line.
 func Numbered(n int, change map[int]string) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -75,7 +75,7 @@ func Numbered(n int, change map[int]string) string {
 	return b.String()
 }
 
-// A Tree is a workspace's files by path; "(absent)" for none.
+// A Tree is files by path; "(absent)" stands for no file.
 type Tree map[string]string
 
 // PutAll writes files of the workspace; "(absent)" removes one.
@@ -87,7 +87,7 @@ func (w *World) PutAll(files Tree) {
 	}
 }
 
-// RequireTree requires files of the workspace to be so.
+// RequireTree requires these files of the workspace.
 func (w *World) RequireTree(want Tree) {
 	w.T.Helper()
 	for path, text := range want {
@@ -95,7 +95,7 @@ func (w *World) RequireTree(want Tree) {
 	}
 }
 
-// Changing is the script of an agent that turns before into after.
+// Changing returns the script of an agent that changes the files from before to after.
 func Changing(before, after Tree) []string {
 	var all [][]string
 	i := 0
@@ -130,7 +130,7 @@ func SplitAfter(text string) []string {
 	return lines
 }
 
-// Git runs Git in the workspace.
+// Git runs git in the workspace.
 func (w *World) Git(args ...string) string {
 	w.T.Helper()
 	cmd := exec.Command("git", args...)
@@ -140,7 +140,7 @@ func (w *World) Git(args ...string) string {
 	return string(out)
 }
 
-// Commits makes the workspace a repository that has all its files.
+// Commits makes the workspace a repository and commits all its files.
 func (w *World) Commits() {
 	w.T.Helper()
 	w.Git("init", "-q")
@@ -158,7 +158,7 @@ func Keys[V any](m map[string]V) (all []string) {
 	return all
 }
 
-// Makes runs commands in the workspace, as a person.
+// Makes runs shell commands in the workspace, as a person would.
 func (w *World) Makes(command string) {
 	w.T.Helper()
 	cmd := exec.Command("sh", "-ec", command)
@@ -167,7 +167,7 @@ func (w *World) Makes(command string) {
 	require.NoError(w.T, err, "%s: %s", command, out)
 }
 
-// Listing says what the workspace holds: for each file its mode and content, for each link its target.
+// Listing lists the workspace's files with mode and content, and its links with their targets.
 func (w *World) Listing() string {
 	w.T.Helper()
 	var b strings.Builder

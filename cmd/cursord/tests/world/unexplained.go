@@ -8,8 +8,8 @@ import (
 	"cursord/sessions"
 )
 
-// These are the files of a turn that edits f, in two places, and writes notes.txt by no call while the agent's hooks may run
-// programs.
+// The files before and after a turn that edits f in two places by a call, and writes notes.txt by no call, while the agent's
+// hooks may run programs.
 var (
 	UnexplainedBefore = Tree{"f": Numbered(20, nil), "notes.txt": Numbered(20, nil)}
 	UnexplainedAfter  = Tree{
@@ -28,7 +28,7 @@ func (w *World) PlaysUnexplained() {
 		[]string{Execs("sleep 0.1; sed -i 's/^line 12$/twelve/' notes.txt")})...)
 }
 
-// Unexplained starts a daemon and has such a turn.
+// Unexplained starts a daemon and runs such a turn.
 func (w *World) Unexplained() (e *Editor, turn *sessions.Turn) {
 	w.PlaysUnexplained()
 	w.Start()
@@ -40,7 +40,7 @@ func (w *World) Unexplained() (e *Editor, turn *sessions.Turn) {
 	return e, turn
 }
 
-// With returns some files, and others in the place of those of the same names.
+// With returns files with those of others that are named in place of its own.
 func (files Tree) With(others Tree, names ...string) Tree {
 	all := Tree{}
 	for name, text := range files {

@@ -18,5 +18,5 @@ func (w *World) Program(name, script string) string {
 	return path
 }
 
-// Fake is a script that runs the fake agent.
+// Fake returns a script that runs the fake agent.
 func (w *World) Fake() string { return "exec " + filepath.Join(w.Dir, "agent") + ` "$@"` }

@@ -22,14 +22,15 @@ import (
 	"cursord/rpc"
 )
 
-// The messages of these tests are held against rpc/schema.json, in both directions. What goes over an editor's connection
-// is recorded and looked at when its test has ended, so that nothing gets slower meanwhile; so are those of "cursord stdio"
-// and, in the scripts, of the daemon.
+// The messages of these tests are checked against rpc/schema.json, in both directions. An editor's connection is recorded
+// and checked at the end of its test, so that the test itself is not slowed down. The same goes for "cursord stdio" and, in
+// scripts, for the daemon.
 
-// A flood of notifications of one kind is all alike: of a connection's, the first ones are looked at, and then one of many.
+// The notifications of a flood are alike. So of each kind on a connection the first are checked, and after that one of
+// noticeSample.
 const firstNotices, noticeSample = 200, 50
 
-// wires is where the processes of a world record what their editors say and hear; "" if they do not.
+// wires returns the folder in which a world's processes record their messages; "" if they do not.
 func (w *World) wires() string {
 	if _, bench := w.T.(*testing.B); bench {
 		return ""
@@ -37,7 +38,7 @@ func (w *World) wires() string {
 	return filepath.Join(w.Dir, "wires")
 }
 
-// CheckWires looks at what was recorded in a folder; of hostile peers, at what the daemon says unasked, and at errors.
+// CheckWires checks the records in a folder. With hostile peers it checks only the daemon's notifications and errors.
 func CheckWires(t testing.TB, dir string, hostile bool) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	require.NoError(t, err)
@@ -46,7 +47,7 @@ func CheckWires(t testing.TB, dir string, hostile bool) {
 	}
 }
 
-// Checked returns conn, the client's side of a connection, with its messages looked at when the test has ended.
+// Checked returns the client's side of a connection, whose messages are checked at the end of the test.
 func (w *World) Checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
 	dir := w.wires()
 	if dir == "" {
@@ -54,14 +55,14 @@ func (w *World) Checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
 	}
 	file, err := os.CreateTemp(dir, "editor-")
 	if err != nil {
-		return conn // a full disk is what the test is about
+		return conn // the test is about a full disk
 	}
 	tracer := rpc.NewTracer(file)
 	traced := tracer.Conn(conn)
 	t := w.T
 	t.Cleanup(func() {
 		traced.Close()
-		// What could not be recorded is not looked at.
+		// A message that could not be recorded is not checked.
 		_ = tracer.Wait()
 		file.Close()
 		checkWire(t, file.Name(), w.Hostile)
@@ -70,7 +71,7 @@ func (w *World) Checked(conn io.ReadWriteCloser) io.ReadWriteCloser {
 	return traced
 }
 
-// checkWire looks at a record of messages.
+// checkWire checks one record of messages.
 func checkWire(t testing.TB, path string, hostile bool) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -82,7 +83,7 @@ func checkWire(t testing.TB, path string, hostile bool) {
 	for {
 		raw, err := in.ReadBytes('\n')
 		if err != nil {
-			return // a process that was killed leaves a line half written
+			return // a killed process leaves half a line
 		}
 		if method := noticeOf(raw); method != "" {
 			notices[method]++
@@ -96,7 +97,7 @@ func checkWire(t testing.TB, path string, hostile bool) {
 			Message    json.RawMessage
 			Text       string
 		}
-		if head, message, ok := bytes.Cut(raw, []byte(`,"message":`)); ok && len(head) < 200 { // else a long message is read twice
+		if head, message, ok := bytes.Cut(raw, []byte(`,"message":`)); ok && len(head) < 200 { // otherwise a long message would be decoded twice
 			require.NoError(t, json.Unmarshal(append(bytes.Clone(head), '}'), &line), "%s: %.300s", path, raw)
 			line.Message = bytes.TrimSuffix(message, []byte("}\n"))
 		} else {
@@ -116,7 +117,7 @@ func checkWire(t testing.TB, path string, hostile bool) {
 	}
 }
 
-// noticeOf returns the method of a recorded line, if it is one that the daemon floods clients with; else "".
+// noticeOf returns the method of a recorded line, if the daemon sends floods of it; otherwise "".
 func noticeOf(raw []byte) string {
 	_, rest, ok := bytes.Cut(raw[:min(len(raw), 400)], []byte(`"method":"`))
 	if !ok {
@@ -129,7 +130,7 @@ func noticeOf(raw []byte) string {
 	return string(method)
 }
 
-// A wireCheck looks at the messages of one connection.
+// A wireCheck checks the messages of one connection.
 type wireCheck struct {
 	t       testing.TB
 	editor  bool
@@ -142,7 +143,7 @@ type askedFor struct {
 	params json.RawMessage
 }
 
-// message looks at one message. Parameters that were refused as wrong may be wrong; all others must be as the schema says.
+// message checks one message. Parameters may be wrong if the request was refused for that reason.
 func (c *wireCheck) message(fromClient bool, raw json.RawMessage) {
 	var m struct {
 		ID     json.RawMessage
@@ -162,7 +163,7 @@ func (c *wireCheck) message(fromClient bool, raw json.RawMessage) {
 		if at := "/$defs/ClientNotifications/properties/" + pointer(*m.Method); !c.hostile && wireSchemas().has(at) {
 			c.fits(at, m.Params, *m.Method)
 		}
-	case fromClient: // responses, and what is no message
+	case fromClient: // responses, and lines that are no message
 	case m.Method != nil:
 		c.fits("/$defs/Notifications/properties/"+pointer(*m.Method), m.Params, *m.Method)
 	default:
@@ -182,7 +183,7 @@ func (c *wireCheck) response(id, result, failure json.RawMessage) {
 		}
 	}
 	if !known || c.hostile {
-		return // it was asked before somebody recorded it; or other requests have its id
+		return // the request came before the recording began, or another request has its id
 	}
 	name := ""
 	for word := range strings.SplitSeq(q.method, "/") {
@@ -195,7 +196,7 @@ func (c *wireCheck) response(id, result, failure json.RawMessage) {
 	}
 }
 
-// fits compares a value with the schema at a place of the file.
+// fits checks a value against the schema at a place in the file.
 func (c *wireCheck) fits(at string, raw json.RawMessage, what string) {
 	if raw == nil || string(raw) == "null" && strings.HasSuffix(at, "/params") {
 		raw = json.RawMessage("{}")
@@ -214,12 +215,12 @@ func (c *wireCheck) fits(at string, raw json.RawMessage, what string) {
 	}
 }
 
-// pointer makes a name part of a JSON pointer.
+// pointer escapes a name for a JSON pointer.
 func pointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "%", "%25", "$", "%24").Replace(name)
 }
 
-// schemas are the parts of rpc/schema.json, compiled when they are first needed.
+// schemas holds the parts of rpc/schema.json, each compiled at its first use.
 type schemas struct {
 	compiler *jsonschema.Compiler
 	file     map[string]any
@@ -259,7 +260,7 @@ func (s *schemas) at(place string) (*jsonschema.Schema, error) {
 	return made, err
 }
 
-// has reports whether the file has a place; the compiler panics where it has not.
+// has reports whether the file has a place. The compiler panics if it has not.
 func (s *schemas) has(place string) bool {
 	var at any = s.file
 	for _, name := range strings.Split(place, "/")[1:] {

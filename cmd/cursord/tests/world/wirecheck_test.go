@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheWireCheckSeesMistakes: a check that finds nothing wrong must be able to.
+// TestTheWireCheckSeesMistakes proves that the check finds mistakes.
 func TestTheWireCheckSeesMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestTheWireCheckSeesMistakes(t *testing.T) {
 	}
 }
 
-// errorsSeen is a test that takes down its errors.
+// errorsSeen is a testing.TB that records errors.
 type errorsSeen struct {
 	testing.TB
 	texts []string

@@ -1,8 +1,8 @@
 //go:build unix
 
-// Package world is the harness of the tests that run cursord as processes. A World is a machine in small: a home, a
-// workspace, an agent that plays a script, a daemon. An Editor is a client of that daemon which keeps all it is told. Only
-// the agent is faked; the program is cursord as it is built, with what package undertest has.
+// Package world is the harness of the tests that run cursord as processes. A World is a small machine: a home, a workspace,
+// an agent that plays a script, a daemon. An Editor is a client of that daemon that keeps all its notifications. Only the
+// agent is faked; the program is cursord with package undertest built in.
 package world
 
 import (
@@ -24,11 +24,11 @@ import (
 	"cursord/rpc"
 )
 
-// Patience bounds every wait of these tests; nothing waits for it to pass.
+// Patience bounds every wait of these tests. No test waits for it to pass.
 const Patience = 30 * time.Second
 
-// Comes waits until something holds, for a time at most, and reports whether it does. It looks often at first and then less,
-// because to look takes the processor from those who are waited for.
+// Comes waits until holds returns true, for limit at most, and reports whether it did. It looks often at first and then less
+// often, because looking takes processor time from the processes under test.
 func Comes(limit time.Duration, holds func() bool) bool {
 	const longest = 50 * time.Millisecond
 	end := time.Now().Add(limit)
@@ -41,7 +41,7 @@ func Comes(limit time.Duration, holds func() bool) bool {
 	return true
 }
 
-// End is the end of a log: a test that fails should not print a flood.
+// End returns the end of a log. Only the end, so that a failed test does not print a flood.
 func End(log string) string {
 	const most = 8 << 10
 	if len(log) <= most {
@@ -50,25 +50,25 @@ func End(log string) string {
 	return fmt.Sprintf("(%d bytes before)…%s", len(log)-most, log[len(log)-most:])
 }
 
-// noRaceDelay keeps processes with the race detector from sleeping for a second at their end.
+// noRaceDelay: without it a process with the race detector sleeps for a second at its end.
 const noRaceDelay = "GORACE=atexit_sleep_ms=0"
 
-// A World is a machine in small: a home, a workspace, an agent that plays a script, and a daemon as a process.
+// A World is a small machine: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type World struct {
 	T       testing.TB
-	Dir     string        // all the rest is below it; short, because a socket's path is limited
-	Root    string        // of the workspace
-	Script  string        // what the agent plays
-	runLog  string        // what the agent was started with
-	Args    []string      // of cursord serve
+	Dir     string        // the parent of everything else; short, because a socket's path is limited
+	Root    string        // the workspace
+	Script  string        // the agent's script
+	runLog  string        // the agent's runs
+	Args    []string      // arguments of cursord serve
 	Within  []string      // a command that runs "cursord serve" in its place; nil: none
-	Hostile bool          // clients, or a daemon, say what is wrong on purpose
-	Log     *bytes.Buffer // what the daemon prints
-	Cmd     *exec.Cmd     // the daemon; nil: none
+	Hostile bool          // clients or a daemon send wrong messages on purpose
+	Log     *bytes.Buffer // the daemon's output
+	Cmd     *exec.Cmd     // the daemon; nil if there is none
 	Ended   chan struct{} // closed when the daemon has ended
 }
 
-// New makes a world that ends, with all its processes, with the test.
+// New makes a world. It ends with the test, with all its processes.
 func New(t testing.TB) *World {
 	t.Helper()
 	require.NoError(t, ReadSources())
@@ -102,20 +102,20 @@ func New(t testing.TB) *World {
 	return w
 }
 
-// Path is where a file of the workspace is.
+// Path returns the path of a file of the workspace.
 func (w *World) Path(name string) string { return filepath.Join(w.Root, filepath.FromSlash(name)) }
 
-// Socket is where the daemon listens.
+// Socket returns the path of the daemon's socket.
 func (w *World) Socket() string { return filepath.Join(w.Dir, "d.sock") }
 
-// Put writes a file of the workspace, with its folders.
+// Put writes a file of the workspace and makes its folders.
 func (w *World) Put(name, text string) {
 	w.T.Helper()
 	require.NoError(w.T, os.MkdirAll(filepath.Dir(w.Path(name)), 0o755))
 	require.NoError(w.T, os.WriteFile(w.Path(name), []byte(text), 0o644))
 }
 
-// Get reads a file of the workspace; "(absent)" if it is not there.
+// Get reads a file of the workspace; "(absent)" if there is none.
 func (w *World) Get(name string) string {
 	w.T.Helper()
 	b, err := os.ReadFile(w.Path(name))
@@ -126,7 +126,7 @@ func (w *World) Get(name string) string {
 	return string(b)
 }
 
-// Plays makes the agent's next turns play these lines.
+// Plays makes these lines the script of the agent's next turns.
 func (w *World) Plays(lines ...string) {
 	w.T.Helper()
 	require.NoError(w.T, os.WriteFile(w.Script, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
@@ -140,7 +140,7 @@ func (w *World) Joins() *Editor {
 	return w.EditorOn(conn)
 }
 
-// EditorOn makes an editor of a connection.
+// EditorOn makes an editor that uses a connection.
 func (w *World) EditorOn(conn io.ReadWriteCloser) *Editor {
 	e := &Editor{T: w.T, World: w, More: make(chan struct{})}
 	e.Client = rpc.NewClient(w.Checked(conn), func(method string, params json.RawMessage) {
@@ -158,7 +158,7 @@ func (w *World) EditorOn(conn io.ReadWriteCloser) *Editor {
 	return e
 }
 
-// Opens connects an editor that has trusted the workspace and subscribed to it.
+// Opens connects an editor that trusts the workspace and subscribes to it.
 func (w *World) Opens() *Editor {
 	w.T.Helper()
 	e := w.Joins()
@@ -167,7 +167,7 @@ func (w *World) Opens() *Editor {
 	return e
 }
 
-// In lets w and e report to a subtest, until the function that it returns is called.
+// In makes w and e report to a subtest until the returned function is called.
 func (w *World) In(t *testing.T, e *Editor) func() {
 	parent := w.T
 	w.T, e.T = t, t
