@@ -54,7 +54,7 @@ func pidIn(t *testing.T, text string) int {
 func backgroundWorld(t *testing.T, config string, env ...string) (*world.World, *world.Editor) {
 	world.Program(t, "setsid")
 	w := world.New(t)
-	t.Cleanup(func() { // where the test has failed, or the daemon was killed
+	t.Cleanup(func() { // if the test has failed, or the daemon was killed
 		if text := w.Get("../stray"); text != "(absent)" {
 			_ = syscall.Kill(-pidIn(t, text), syscall.SIGKILL)
 		}
@@ -64,7 +64,7 @@ func backgroundWorld(t *testing.T, config string, env ...string) (*world.World, 
 	return w, w.Opens()
 }
 
-// backgrounds are what a turn was told to wait for, "" for nothing, without repetitions.
+// backgrounds lists the commands for which a turn said that it waits; "" for none. Repetitions are left out.
 func backgrounds(e *world.Editor, turn string) (all []string) {
 	for _, n := range e.All() {
 		if n.Method != "turn/changed" || n.Turn.ID != turn {
@@ -77,8 +77,8 @@ func backgrounds(e *world.Editor, turn string) (all []string) {
 	return all
 }
 
-// TestTurnsThatLeaveCommands has agents of all kinds say all and wait for a server in the background: the turn is completed,
-// people know which command ran, and nothing runs any more.
+// TestTurnsThatLeaveCommands has agents of all kinds finish their answer while a server runs in the background. The turn is
+// completed, a notice names the command, and nothing runs any more.
 func TestTurnsThatLeaveCommands(t *testing.T) {
 	t.Parallel()
 	const kept = `The setting background = "wait" has turns wait for such commands.`
@@ -127,7 +127,7 @@ func TestTurnsThatLeaveCommands(t *testing.T) {
 	}
 }
 
-// TestTurnsThatGoOn has an agent go on after silence: nothing that it says is cut, and the turn is no other.
+// TestTurnsThatGoOn has an agent go on after a silence: its text is complete, and the turn is the same.
 func TestTurnsThatGoOn(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string][]string{"partial output": {world.Piece("One."), world.Says("One.", "")}, "no partial output": {world.Says("One.", "")}} {
@@ -159,7 +159,8 @@ func TestTurnsThatGoOn(t *testing.T) {
 	}
 }
 
-// TestTurnsThatWaitForTheBackground has a turn wait for a server without limit: all can see it, and a cancel ends the server.
+// TestTurnsThatWaitForTheBackground has a turn wait for a server without limit. All clients see that it waits, and a cancel
+// ends the server.
 func TestTurnsThatWaitForTheBackground(t *testing.T) {
 	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\nbackground_grace = \"1ms\"\nagent_idle_timeout = \"1s\"\n")
@@ -191,7 +192,7 @@ func TestTurnsThatWaitForTheBackground(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestCrashInTheWait kills the daemon while a turn waits: afterwards it waits for nothing, and nothing runs.
+// TestCrashInTheWait kills the daemon while a turn waits. The next daemon waits for nothing, and nothing runs.
 func TestCrashInTheWait(t *testing.T) {
 	t.Parallel()
 	w, e := backgroundWorld(t, "background = \"wait\"\n")

@@ -16,8 +16,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestOptionsThatABuildLacks starts an old build, which refuses an option, once more without that option, and later builds
-// of the daemon remember it.
+// TestOptionsThatABuildLacks has an old build that refuses an option. The daemon starts it again without the option, and
+// later daemons remember that.
 func TestOptionsThatABuildLacks(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -40,7 +40,7 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 	require.Equal(t, first+1, count())
 
-	w.Kill() // another daemon knows it, too
+	w.Kill() // the next daemon remembers it
 	w.Start(env...)
 	require.Equal(t, sessions.TurnCompleted, w.Opens().Turn(nil).Status)
 	require.Equal(t, first+2, count())
@@ -48,7 +48,7 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 		require.NotContains(t, run.Args, "--disable-auto-update")
 	}
 
-	// One of the first builds lacks more.
+	// One of the first builds lacks more options.
 	w.Kill()
 	w.Start("CURSORD_AGENT="+bin, "CURSORD_FAKE_BUILD=2025.09")
 	turn = w.Opens().Turn(nil)
@@ -56,7 +56,7 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 	require.Equal(t, []string{"-p", "--output-format", "stream-json", "--model", "auto", "--workspace", w.Root}, w.Runs()[3].Args)
 	before := count()
 
-	// What is remembered may be damaged.
+	// The file that remembers it may be damaged.
 	w.Kill()
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "state", "builds.json"), []byte(`{"lacks": 5`), 0o600))
 	w.Start(env...)
@@ -64,7 +64,7 @@ func TestOptionsThatABuildLacks(t *testing.T) {
 	require.Equal(t, before+first, count())
 }
 
-// TestBuildChanges has the agent be another build in a session's next turn.
+// TestBuildChanges replaces the agent's build between two turns of a session.
 func TestBuildChanges(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -92,7 +92,7 @@ func TestBuildChanges(t *testing.T) {
 	require.Equal(t, "2026.09.28-64d2043", read.Turns[0].AgentVersion, "it is stored")
 }
 
-// TestLoginIsWhatTheServerSays has a token that the server does not take.
+// TestLoginIsWhatTheServerSays has a token that the server refuses.
 func TestLoginIsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	status := func(t *testing.T, env ...string) api.AgentStatus {
@@ -130,7 +130,8 @@ func TestLoginIsWhatTheServerSays(t *testing.T) {
 	require.Contains(t, a.Message, "CURSOR_API_KEY is set, and no answer of Cursor's server confirms it")
 }
 
-// TestOptionsThatDecide fails a turn that asks for what the build does not know, rather than run it in another way.
+// TestOptionsThatDecide: a turn fails if it asks for an option that the build does not know and that decides what the agent
+// may do.
 func TestOptionsThatDecide(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -150,8 +151,8 @@ func TestOptionsThatDecide(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 }
 
-// TestAgentThatDoesNotAnswer is a program called agent that waits for a person: it does not hold the daemon's start up, it is not
-// taken for Cursor's, and nobody says that it is another's.
+// TestAgentThatDoesNotAnswer has a program called agent that waits for input. It does not delay the daemon's start, and the
+// daemon says neither that it is Cursor's agent nor that it is another vendor's.
 func TestAgentThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -22,7 +22,7 @@ func printsEnv(w *world.World) string {
 	return w.Program("printing", `test "$1" = -p && env >`+w.Path("../env")+"\n"+w.Fake())
 }
 
-// keepsNoSecret looks for the secret in all that the daemon has written.
+// keepsNoSecret requires that no file of the daemon contains the secret.
 func keepsNoSecret(w *world.World) {
 	w.T.Helper()
 	require.NotContains(w.T, w.Log.String(), envSecret)
@@ -36,7 +36,7 @@ func keepsNoSecret(w *world.World) {
 	}))
 }
 
-// TestEnvironmentOfTheClient gives agents the environment of who starts the turn, and nobody else gets to see it.
+// TestEnvironmentOfTheClient: an agent gets the environment of the client that starts the turn, and no other client sees it.
 func TestEnvironmentOfTheClient(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -46,12 +46,12 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 	w.Start("CURSORD_AGENT=" + printsEnv(w))
 	e := w.Opens()
 
-	// A client that tells nothing.
+	// A client that sends no environment.
 	turn := e.Turn(nil)
 	require.Contains(t, e.Notices(turn.ID), "gave no environment")
 	require.NotContains(t, w.Get("../env"), "WHO=")
 
-	// Commands tell it by themselves, editors through cursord stdio.
+	// Commands send theirs, and so do editors through cursord stdio.
 	run := w.Command("run", "hello")
 	run.Env = append(run.Env, "WHO=command", "CURSOR_API_KEY="+envSecret)
 	out, err := run.CombinedOutput()
@@ -67,7 +67,7 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, through.Turn(nil).Status)
 	require.Contains(t, w.Get("../env"), "WHO=editor\n")
 
-	// Whoever speaks the protocol, here one that has the daemon say what it hears.
+	// A client that speaks the protocol itself; here the daemon logs its messages.
 	var hello struct{ AgentEnv string }
 	other := w.Joins()
 	other.Must("initialize", world.Obj{"trace": "verbose"}, &hello)
@@ -96,7 +96,7 @@ func TestEnvironmentOfTheClient(t *testing.T) {
 	keepsNoSecret(w)
 }
 
-// TestEnvironmentOfTheDaemon is the other way round, which holds unless the configuration says otherwise.
+// TestEnvironmentOfTheDaemon: with the setting for it, an agent gets the daemon's environment.
 func TestEnvironmentOfTheDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -116,7 +116,7 @@ func TestEnvironmentOfTheDaemon(t *testing.T) {
 	keepsNoSecret(w)
 }
 
-// TestDoctorKnowsWhoseEnvironmentAgentsGet does not say that it is the daemon's where it is the client's.
+// TestDoctorKnowsWhoseEnvironmentAgentsGet: doctor says whether it is the client's or the daemon's.
 func TestDoctorKnowsWhoseEnvironmentAgentsGet(t *testing.T) {
 	w := world.New(t)
 	w.Put("../config.toml", "agent_env = \"client\"\n")
@@ -127,7 +127,7 @@ func TestDoctorKnowsWhoseEnvironmentAgentsGet(t *testing.T) {
 	require.NotContains(t, out, "agents run in the daemon's")
 }
 
-// TestDoctorComparesEnvironments names what differs and tells no values.
+// TestDoctorComparesEnvironments: doctor names the variables that differ, and no values.
 func TestDoctorComparesEnvironments(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

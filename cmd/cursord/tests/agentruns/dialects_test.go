@@ -13,7 +13,7 @@ import (
 	"cursord/sessions"
 )
 
-// A dialect is a run of the agent in one of the known descriptions of its stream, and what a client must see of it.
+// A dialect is a run of the agent in one of the known forms of its stream, and the items that a client must see.
 type dialect struct {
 	name   string
 	lines  []string
@@ -162,8 +162,8 @@ func dialects() []dialect {
 	}
 }
 
-// TestDialects plays each run at three speeds: all lines at once, as fast as they are printed, and slowly enough that
-// each is told on its own.
+// TestDialects plays each run at three speeds: all lines at once, as fast as they are printed, and slowly enough that each
+// is sent on its own.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

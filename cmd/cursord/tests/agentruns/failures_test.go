@@ -27,7 +27,7 @@ func TestFailures(t *testing.T) {
 	tests := []struct {
 		name   string
 		lines  []string
-		agent  string // a shell script to use for the agent
+		agent  string // the agent as a shell script
 		status sessions.TurnStatus
 		kind   string
 		says   string // in the error's message
@@ -96,7 +96,7 @@ echo "Error: the last words" >&2; exit 1`, kind: "agentFailed", says: "the last 
 			if tt.status == "" {
 				tt.status = sessions.TurnFailed
 			}
-			turn := e.Turn(world.Obj{"prompt": prompt}) // whatever the agent left behind lives longer than patience
+			turn := e.Turn(world.Obj{"prompt": prompt}) // processes that the agent left behind live longer than Patience
 			require.Empty(t, world.Processes(t, "CURSORD_TURN_ID="+turn.ID))
 			require.Equal(t, tt.status, turn.Status, "%+v", turn.Error)
 			if tt.kind == "" {
@@ -112,7 +112,7 @@ echo "Error: the last words" >&2; exit 1`, kind: "agentFailed", says: "the last 
 	world.Audit(t, e.All())
 }
 
-// TestHungAgents is about agents that say nothing, and about those that do not go.
+// TestHungAgents is about agents that say nothing, and about agents that do not end.
 func TestHungAgents(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -157,8 +157,8 @@ func TestHungAgents(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestEscapedGrandchild has a process that leaves the agent's group and holds its pipes: it may live, but the turn
-// must not wait for it.
+// TestEscapedGrandchild has a process that leaves the agent's group and keeps its pipes open: it may live, but the turn does
+// not wait for it.
 func TestEscapedGrandchild(t *testing.T) {
 	t.Parallel()
 	world.Program(t, "setsid")
@@ -226,7 +226,7 @@ func TestLoggedOut(t *testing.T) {
 	require.Equal(t, "notLoggedIn", hello.Agent.State)
 }
 
-// TestTurnsTellOfTheLogin has turns show whether the login works: what is known of the agent follows them, without a question.
+// TestTurnsTellOfTheLogin: a turn's end updates what the daemon reports of the login, without asking the agent.
 func TestTurnsTellOfTheLogin(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

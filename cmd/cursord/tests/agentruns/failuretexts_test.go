@@ -11,8 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestFailuresOfBuilds has builds of the agent fail where the exit status, or the stream that they say it on, would lead
-// astray. No turn leaves a process behind.
+// TestFailuresOfBuilds has builds of the agent fail in ways whose exit status or stream would mislead. No turn leaves a
+// process behind.
 func TestFailuresOfBuilds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -74,7 +74,7 @@ func TestFailuresOfBuilds(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestModelsThatCannotBeListed is an agent that lists no models and calls that a success, and one whose login has run out.
+// TestModelsThatCannotBeListed has an agent that lists no models and reports success, and one whose login has expired.
 func TestModelsThatCannotBeListed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

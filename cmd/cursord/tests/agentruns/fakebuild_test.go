@@ -17,7 +17,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestFakeAgentEnds has a build's run ended from outside while a command of it is in the background.
+// TestFakeAgentEnds ends a run from outside while a command of it is in the background.
 func TestFakeAgentEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -21,13 +21,13 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// fakeFixtures says how the fake agent comes to say what a fixture of agent/testdata says.
+// fakeFixtures says which scene makes the fake agent print a fixture of agent/testdata.
 var fakeFixtures = []struct {
 	fixture string // as a glob below agent/testdata
 	scene   string
 	args    string
 	env     string
-	ends    bool // the command in the background ends once all is said
+	ends    bool // the command in the background ends after the last line
 	stays   bool // the agent waits for it; the test ends the agent
 }{
 	{fixture: "*/turn-whole", scene: "turn"},
@@ -48,8 +48,8 @@ var fakeFixtures = []struct {
 	{fixture: "2026.10.01-e373342/unknown-option", args: "--x"},
 }
 
-// TestFakeAgentIsLikeItsFixtures has the fake agent play scenes as a build does. What its lines mean, what it says on stderr and
-// how it ends is what the fixtures of the build say, which were written without it.
+// TestFakeAgentIsLikeItsFixtures has the fake agent play scenes as a build does. Its stream, its stderr and its exit status
+// must mean the same as the fixtures of the build, which were written without it.
 func TestFakeAgentIsLikeItsFixtures(t *testing.T) {
 	t.Parallel()
 	data := world.Top("agent", "testdata")
@@ -134,17 +134,18 @@ func TestFakeAgentIsLikeItsFixtures(t *testing.T) {
 	}
 }
 
-// A meaning is what a stream says, without what differs between two runs: where pieces are cut, ids, times and counts.
+// A meaning is the content of a stream without the parts that differ between two runs: the cuts of pieces, ids, times and
+// counts.
 type meaning struct {
 	dec   *agent.Decoder
 	dir   string
 	ids   map[string]int
 	lines []string
 
-	shapes []string // of the lines, equal ones in a row once
+	shapes []string // shapes of the lines, without repetitions in a row
 }
 
-// shapeOf returns the names of all members of a line. Those of a notification nobody has published.
+// shapeOf returns the names of all members of a line. The members of a notification are not published.
 func shapeOf(line string) string {
 	var v any
 	if json.Unmarshal([]byte(line), &v) != nil {
@@ -209,7 +210,7 @@ func (m *meaning) add(ev agent.Event) {
 		m.say("unreadable", ev.Line)
 	case agent.Failure:
 		m.say("failure", ev.Message)
-	case agent.Waiting, agent.BackgroundEnded: // for what depends on the members of a notification, which nobody has published
+	case agent.Waiting, agent.BackgroundEnded: // these depend on the members of a notification, which are not published
 	default:
 		m.say(fmt.Sprintf("%T", ev), "")
 	}

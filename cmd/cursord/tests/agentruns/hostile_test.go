@@ -64,7 +64,7 @@ func TestPrompts(t *testing.T) {
 	require.Equal(t, -32001, e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "x", "sessionId": "none"}).Code)
 }
 
-// TestCommandLine compares what the agent is started with.
+// TestCommandLine compares the agent's command lines.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -101,7 +101,7 @@ func TestCommandLine(t *testing.T) {
 		require.Equal(t, []string{"--resume", run.Session}, again[len(again)-2:])
 		require.Equal(t, "m-2", again[slices.Index(again, "--model")+1])
 	}
-	// What a session has goes for its turns.
+	// A session's options hold for its turns.
 	e.Must("session/update", world.Obj{"sessionId": session, "model": "m-3", "mode": "ask"}, nil)
 	e.Turn(world.Obj{"sessionId": session})
 	runs := w.Runs()
@@ -115,7 +115,7 @@ func TestCommandLine(t *testing.T) {
 	require.Equal(t, append(slices.Clone(base), "m-4", "--workspace", w.Root, "--disable-auto-update", "--background-shell-timeout", "30", "--resume", "adopted-1"), runs[len(runs)-1].Args)
 }
 
-// TestHugeLines is about lines that are as long as a file, and longer than any.
+// TestHugeLines is about lines as long as a file, and lines longer than any limit.
 func TestHugeLines(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
@@ -154,7 +154,7 @@ func TestHugeLines(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestCuts is about what tool calls show of long texts.
+// TestCuts is about the parts of long texts that tool calls show.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -196,7 +196,7 @@ func TestCuts(t *testing.T) {
 	require.Equal(t, -32001, e.Fails("item/read", world.Obj{"itemId": "none"}).Code)
 }
 
-// TestManyCalls and TestHugeFlood are turns that are long in number.
+// TestManyCalls and TestHugeFlood are about turns with many calls and many deltas.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 10_000
@@ -246,7 +246,7 @@ func TestHugeFlood(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestHugeOutput has an agent say 1 GB of what nobody asked for.
+// TestHugeOutput has an agent print 1 GB of unknown lines.
 func TestHugeOutput(t *testing.T) {
 	world.TooLargeForRace(t)
 	const lines, size = 8000, 64 << 10
@@ -265,8 +265,8 @@ func TestHugeOutput(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestHugeTextWithoutEnd has an agent say more than one item holds, streamed and consolidated: it goes on in another, nothing is lost
-// or said twice, and no message is larger than a client takes.
+// TestHugeTextWithoutEnd has an agent say more than one item holds, in pieces and as a whole. The text goes on in another
+// item, nothing is lost or doubled, and no message is larger than a client takes.
 func TestHugeTextWithoutEnd(t *testing.T) {
 	world.TooLargeForRace(t)
 	const piecesOf, pieces, most = 1 << 20, 33, 32 << 20
@@ -277,7 +277,7 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 	e := w.Opens()
 	turn := e.Turn(nil)
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
-	// Clients that are behind get fewer deltas: what counts is the items as they are in the end.
+	// Clients that are behind get fewer deltas, so the finished items are compared.
 	texts := func(e *world.Editor) (said []string) {
 		last := map[int]string{}
 		for _, n := range e.All() {
@@ -302,7 +302,7 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 	require.True(t, slices.Equal(said, texts(late)))
 }
 
-// TestManyOpenCalls has an agent end with more open calls than are closed in one commit.
+// TestManyOpenCalls has an agent end with more open calls than one commit closes.
 func TestManyOpenCalls(t *testing.T) {
 	t.Parallel()
 	const calls = 1000
@@ -319,7 +319,7 @@ func TestManyOpenCalls(t *testing.T) {
 	require.Equal(t, []string{fmt.Sprint("f", calls-1)}, whole.Item.Tool.Paths)
 	require.Contains(t, string(whole.Item.Tool.Args), long)
 
-	// A cancelled turn, and one behind it that waits for its end.
+	// A turn is cancelled, and another waits for its end.
 	w.Plays(append(opens(calls, `"path":"f{{i}}"`)[:3], `{"fake":"hang"}`)...)
 	first := e.Asks(world.Obj{"sessionId": turn.SessionID})
 	second := e.Asks(world.Obj{"sessionId": turn.SessionID})

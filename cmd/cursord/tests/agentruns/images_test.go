@@ -15,8 +15,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestImages sends images along, as paths and as bytes: the agent gets paths that it can read, and what is no image is
-// refused before there is a turn.
+// TestImages sends images as paths and as bytes. The agent gets paths that it can read. A file that is no image is refused
+// before there is a turn.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -44,7 +44,7 @@ func TestImages(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
 
-	// The transcript tells of them.
+	// The transcript names them.
 	shown, _, status := w.Cursord("show", turn.SessionID)
 	require.Zero(t, status)
 	require.Contains(t, shown, "[image: "+far+"]")
@@ -80,7 +80,7 @@ func TestImages(t *testing.T) {
 	require.Len(t, w.Runs(), 2)
 	require.Eventually(t, func() bool { return len(w.Kept()) == 1 }, world.Patience, 5e6)
 
-	// Images go with their session, and a daemon that was killed leaves none behind that belong to none.
+	// Images are removed with their session. After a kill the next daemon removes images that belong to no session.
 	other := e.Turn(world.Obj{"context": []world.Obj{clip}})
 	require.Len(t, w.Kept(), 2)
 	e.Must("session/delete", world.Obj{"sessionId": turn.SessionID}, nil)
@@ -93,8 +93,7 @@ func TestImages(t *testing.T) {
 	require.Equal(t, other.Images, w.Kept())
 }
 
-// TestImagesOfIsolatedSessions has the agent in a copy see images of the workspace: those of the copy, or, where git ignores
-// them, copies of their own.
+// TestImagesOfIsolatedSessions: the agent in a copy gets the copy's images; images that git ignores are copied for it.
 func TestImagesOfIsolatedSessions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

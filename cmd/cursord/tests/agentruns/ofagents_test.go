@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestAgentDoesNotDecide has the agent's shell go to the daemon itself: it can look, and decides nothing, also where it
-// takes the marks out of the environment of what it starts. The person can decide all the same.
+// TestAgentDoesNotDecide has the agent's shell call cursord itself: it can read and decide nothing, also if it removes the
+// marks from its environment. The person can decide all the same.
 func TestAgentDoesNotDecide(t *testing.T) {
 	t.Parallel()
 	const refused = "agents must not decide about their own work"
@@ -40,7 +40,7 @@ func TestAgentDoesNotDecide(t *testing.T) {
 	require.Contains(t, w.Get("../seen"), "+new", "it can look")
 	require.Len(t, e.Diffs()["a"].Hunks, 1)
 
-	// What has another daemon's mark is no agent of this one, such as a daemon that is under test.
+	// A process with another daemon's mark, such as a daemon under test, is no agent of this daemon.
 	cmd := exec.Command("cursord", "accept", "--all")
 	cmd.Env, cmd.Dir = append(w.Env(), "CURSORD_STORE=other", "CURSORD_TURN_ID="+turn.ID), w.Root
 	out, err := cmd.CombinedOutput()

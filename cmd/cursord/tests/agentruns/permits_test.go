@@ -18,8 +18,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestPermits has turns, sessions and the configuration say what the agent may do: the nearest of them counts, and the agent
-// is started so.
+// TestPermits sets the agent's permissions in turns, sessions and the configuration: the turn's count before the session's,
+// and the session's before the configuration's.
 func TestPermits(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -81,12 +81,12 @@ func TestPermits(t *testing.T) {
 		})
 	}
 
-	// What a session says can be taken back.
+	// A session's option can be removed again.
 	e.Must("session/update", world.Obj{"sessionId": boxed.ID, "sandbox": "default", "autoReview": false, "addDirs": []string{}}, nil)
 	e.Turn(world.Obj{"sessionId": boxed.ID})
 	require.Empty(t, w.PermitArgs())
 
-	// The configuration speaks last.
+	// The configuration holds where neither the turn nor the session says anything.
 	w.Put("../config.toml", fmt.Sprintf("sandbox = \"enabled\"\nauto_review = true\nadd_dirs = [%q]\n", far))
 	w.Stop()
 	w.Start()
@@ -101,8 +101,7 @@ func TestPermits(t *testing.T) {
 	require.Contains(t, failed.Message, "by the setting add_dirs")
 }
 
-// TestPermitsThatAreRefused asks for sandboxes and folders that do not exist, that contradict each other, or that nobody has
-// trusted.
+// TestPermitsThatAreRefused asks for sandboxes and folders that do not exist, contradict each other, or are not trusted.
 func TestPermitsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -157,7 +156,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	e.Must("turn/start", named, nil)
 	e.Ends("named")
 
-	// A repetition finds its turn, whatever has become of the folder; what asks for more does not.
+	// A repetition finds its turn even if the folder is gone; a request with more folders does not.
 	require.NoError(t, os.Remove(lib))
 	e.Must("turn/start", named, nil)
 	for _, other := range []world.Obj{{"sandbox": "disabled"}, {"autoReview": true}, {"addDirs": []string{"../lib", "../far"}}, {"addDirs": []string{}}} {
@@ -169,7 +168,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	}
 	require.Len(t, w.Runs(), 1)
 
-	// What an agent in a copy is given must not lead it to the work tree.
+	// The folders of an agent in a copy must not lead to the work tree.
 	e.Trusts(w.Dir)
 	params := world.Obj{"workspace": w.Root, "prompt": "do it", "sessionId": copied.Session.ID, "addDirs": []string{".."}}
 	failed = e.Fails("turn/start", params)
@@ -177,7 +176,7 @@ func TestPermitsThatAreRefused(t *testing.T) {
 	require.Contains(t, failed.Message, "contains the workspace")
 }
 
-// TestAddedFoldersAreTold has a turn say what folders beside the workspace mean, once for each set of them in a session.
+// TestAddedFoldersAreTold: a turn says what added folders mean, once for each set of them in a session.
 func TestAddedFoldersAreTold(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -212,7 +211,7 @@ func TestAddedFoldersAreTold(t *testing.T) {
 	}
 }
 
-// TestPermitsOnTheCommandLine gives cursord run and cursord chat flags for what the agent may do and see.
+// TestPermitsOnTheCommandLine gives cursord run and cursord chat flags for the agent's permissions and folders.
 func TestPermitsOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -247,7 +246,7 @@ func TestPermitsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, said, "is no image")
 }
 
-// TestImportedPermits has a file say what the agents of its session may do: that is not for a file to say.
+// TestImportedPermits: permissions in an imported file are ignored.
 func TestImportedPermits(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -267,8 +266,7 @@ func TestImportedPermits(t *testing.T) {
 	require.Empty(t, out.Session.AddDirs)
 }
 
-// TestPermitsThatABuildLacks has a build of the agent that does not know an option: the turn fails, and is never done
-// without it.
+// TestPermitsThatABuildLacks has a build that does not know an option: the turn fails, and never runs without it.
 func TestPermitsThatABuildLacks(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -289,8 +287,8 @@ func TestPermitsThatABuildLacks(t *testing.T) {
 	}
 }
 
-// TestDeniedCommands has an agent that is not allowed some of what it wants: each call says why, and one notice at the end
-// sums up and says what would have allowed it.
+// TestDeniedCommands has an agent that is denied some commands: each call says why, and one notice at the end sums up and
+// names the setting that would have allowed them.
 func TestDeniedCommands(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

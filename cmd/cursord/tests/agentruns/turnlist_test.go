@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// idsOf are the ids of turns, in order.
+// idsOf returns the ids of turns, in order.
 func idsOf(turns []*sessions.Turn) (ids []string) {
 	for _, t := range turns {
 		ids = append(ids, t.ID)
@@ -25,7 +25,7 @@ func idsOf(turns []*sessions.Turn) (ids []string) {
 	return ids
 }
 
-// TestTurnList lists turns of a session, and what the sessions are at.
+// TestTurnList lists the turns of a session, and the state of sessions.
 func TestTurnList(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -74,7 +74,7 @@ func TestTurnList(t *testing.T) {
 	require.Equal(t, api.KindNotFound, e.Fails("turn/list", world.Obj{"sessionId": "none"}).Data.Kind)
 	require.Equal(t, api.KindNotFound, e.Fails("turn/list", world.Obj{"sessionId": one.SessionID, "workspace": w.Dir}).Data.Kind)
 
-	// Whoever looks for what goes on finds the ids of turns, and how others have ended.
+	// The status shows the ids of running turns, and how others ended.
 	status, _, code := w.Cursord("status")
 	require.Zero(t, code)
 	require.Regexp(t, `(?m) queued .* `+two.SessionID+` +b3$`, status)
@@ -88,7 +88,7 @@ func TestTurnList(t *testing.T) {
 	}
 }
 
-// TestWhatBecameOfATurn shows a failure of a kind that nobody knows: its own words, where they are, and that it failed.
+// TestWhatBecameOfATurn shows a failure of an unknown kind with its own message.
 func TestWhatBecameOfATurn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -108,7 +108,7 @@ func TestWhatBecameOfATurn(t *testing.T) {
 	require.Regexp(t, "failed: agentFailed .* "+turn.SessionID, shown)
 }
 
-// TestStatusTellsTroubles has the status name keys of the configuration that nobody knows, and the agent.
+// TestStatusTellsTroubles: the status names unknown keys of the configuration, and the agent.
 func TestStatusTellsTroubles(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -134,7 +134,8 @@ func TestStatusTellsTroubles(t *testing.T) {
 	require.Eventually(t, func() bool { return !strings.Contains(status(), "sandboks") }, world.Patience, 50*time.Millisecond)
 }
 
-// TestDoctorKnowsWhatABuildLacks names what the configuration asks of all turns, and the agent does not know.
+// TestDoctorKnowsWhatABuildLacks: doctor names options that the configuration sets for all turns and that the agent does not
+// know.
 func TestDoctorKnowsWhatABuildLacks(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -150,7 +151,7 @@ func TestDoctorKnowsWhatABuildLacks(t *testing.T) {
 	require.NotContains(t, out, "all is well")
 }
 
-// TestLoginOfAnotherProgram believes nothing that another program than cursor-agent says of a login.
+// TestLoginOfAnotherProgram: what another program than cursor-agent says of a login is ignored.
 func TestLoginOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -19,10 +19,10 @@ import (
 
 // These tests are about which program is the agent, which build it is, and whose environment it gets.
 
-// systemPath is of the folders of the system's own programs, in which there is no agent.
+// systemPath has only the folders of the system's own programs, without an agent.
 const systemPath = "/usr/bin:/bin"
 
-// TestAgentOfAClient has a daemon that finds no agent find the one that its clients have.
+// TestAgentOfAClient: a daemon that finds no agent uses the one that its clients find.
 func TestAgentOfAClient(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T) (*world.World, *world.Editor, string) {
@@ -141,7 +141,7 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Contains(t, string(out), grok+" was not taken for cursor-agent: its --version prints \"grok 0.4.1\"")
 	require.Contains(t, string(out), "problem: cursor-agent is not installed")
 
-	// The same, where only the client has it on its PATH.
+	// The same, if only the client has it on its PATH.
 	elsewhere := world.New(t)
 	elsewhere.Start("PATH="+systemPath, "CURSORD_AGENT=")
 	doctor = elsewhere.Command("doctor")
@@ -163,11 +163,11 @@ func TestAnotherVendorsAgent(t *testing.T) {
 	require.Equal(t, ours, a.Path)
 	ran, err := os.ReadFile(filepath.Join(w.Dir, "grok-ran"))
 	require.NoError(t, err)
-	// A turn and a client may want to know at the same moment.
+	// A turn and a client may ask at the same moment.
 	require.LessOrEqual(t, bytes.Count(ran, []byte("started")), 4, "each daemon asks it once, or twice at a time")
 }
 
-// TestWrongNamesOfTheAgent says which setting or variable names what, and what is wrong with it.
+// TestWrongNamesOfTheAgent: the error names the setting or variable, and says what is wrong with it.
 func TestWrongNamesOfTheAgent(t *testing.T) {
 	w := world.New(t)
 	folder := filepath.Join(w.Dir, "folder")
@@ -182,7 +182,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	require.Equal(t, remedy, failed.Data.Hint)
 	require.EqualValues(t, "agentNotInstalled", failed.Data.Kind)
 
-	// A client's is no better.
+	// A wrong name in the client's environment gets the same error.
 	nowhere := filepath.Join(w.Dir, "nowhere")
 	w.Joins().Must("initialize", world.Obj{"environment": world.Obj{"agent": nowhere}}, nil)
 	failed = e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "hi"})
@@ -194,7 +194,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	require.Contains(t, string(out), "problem: "+inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there; "+remedy)
 	require.Equal(t, 1, strings.Count(string(out), "problem: "), "%s", out)
 
-	// It is another program, which runs.
+	// The name of another program that runs.
 	grok := w.Program("grok", `test "$1" = --version && { echo 'grok 1.2.3'; exit; }; echo "error: unknown option '$1'" >&2; exit 1`)
 	w.Put("../config.toml", "agent = \""+grok+"\"\n")
 	turn := e.Turn(nil)
@@ -206,7 +206,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	require.Contains(t, a.Message, "config.toml names "+grok+", which may not be cursor-agent")
 }
 
-// TestDoctorShowsBothAgents has the daemon and the shell that asks find different agents.
+// TestDoctorShowsBothAgents: the daemon and the shell that runs doctor find different agents.
 func TestDoctorShowsBothAgents(t *testing.T) {
 	w := world.New(t)
 	w.Start("PATH=" + systemPath)
@@ -230,7 +230,7 @@ func TestDoctorShowsBothAgents(t *testing.T) {
 		grok+" was not taken for cursor-agent", "it is on our PATH alone")
 }
 
-// TestKeyThatTheDaemonLacks tells a person who has an API key that the daemon has none.
+// TestKeyThatTheDaemonLacks: a person with an API key learns that the daemon has none.
 func TestKeyThatTheDaemonLacks(t *testing.T) {
 	w := world.New(t)
 	w.Start("CURSORD_FAKE_STATUS=logged-out", "CURSORD_FAKE_BUILD=2026.10.01")
@@ -252,7 +252,7 @@ func TestKeyThatTheDaemonLacks(t *testing.T) {
 	require.NotContains(t, out, says)
 }
 
-// turnOrFailure starts a turn that has to fail and returns why.
+// turnOrFailure starts a turn that must fail and returns its error.
 func turnOrFailure(e *world.Editor) string {
 	e.T.Helper()
 	var started struct{ Turn *sessions.Turn }

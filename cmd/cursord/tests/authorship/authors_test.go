@@ -15,14 +15,14 @@ import (
 	"cursord/sessions"
 )
 
-// TestSavesThatEditorsReport has a person save a file in an editor in the middle of an agent's command. What the editor
-// says is a person's, without a look at any clock.
+// TestSavesThatEditorsReport has a person save a file in an editor while an agent's command runs. The saved text that the
+// editor reports is a person's, whatever the times of files say.
 func TestSavesThatEditorsReport(t *testing.T) {
 	t.Parallel()
 	const old, mine, both = "old\nline\n", "old\nline\nmine\n", "OLD\nline\nmine\n"
 	types := func(d *world.Document, text string) {
 		d.Set(text)
-		d.E.Diffs() // what was told has come
+		d.E.Diffs() // the daemon has the reports now
 	}
 	for _, c := range []struct {
 		name   string
@@ -50,7 +50,7 @@ func TestSavesThatEditorsReport(t *testing.T) {
 		{
 			"typed over what the agent has written, the save not yet told", func(d *world.Document) {
 				d.E.World.Put("f", "OLD\nline\n")
-				d.Set("OLD\nline\n") // the editor reads it
+				d.Set("OLD\nline\n") // the editor loads the file
 				types(d, both)
 				d.E.World.Put("f", both)
 			}, "", true,
@@ -88,9 +88,9 @@ func TestSavesThatEditorsReport(t *testing.T) {
 				w.Exists("../ready")
 				e.Calls(turn.ID)
 				d := e.OpenDocument("f")
-				e.Diffs() // it is known before anybody writes
+				e.Diffs() // the daemon knows the texts before anybody writes
 				c.saves(d)
-				e.Diffs() // what was told has come
+				e.Diffs() // the daemon has the reports now
 				w.Put("../go", "")
 				require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 				require.Equal(t, listed, world.Sorted(world.Keys(e.Diffs())))
@@ -102,8 +102,8 @@ func TestSavesThatEditorsReport(t *testing.T) {
 	}
 }
 
-// TestAWrongGuessIsNoLoss has a person save files in the middle of a command, and tell nobody. That is taken for the
-// command's, and comes back when its reject is undone.
+// TestAWrongGuessIsNoLoss has a person save files while a command runs, without a report. The daemon takes the changes for
+// the command's. When their reject is undone, they are back.
 func TestAWrongGuessIsNoLoss(t *testing.T) {
 	t.Parallel()
 	v := world.Numbered(20, nil)
@@ -144,8 +144,8 @@ func TestAWrongGuessIsNoLoss(t *testing.T) {
 	w.RequireTree(world.Tree{"f": mine})
 }
 
-// TestChangesNearACommand has changes shortly before a command and shortly after one, which are not its. What was changed after it
-// and before anybody looked at the files may have been changed by it, too: nothing tells.
+// TestChangesNearACommand has changes shortly before a command and shortly after it, which the command did not make. A
+// change after the command and before the daemon's look at the files may be the command's, too: no evidence decides.
 func TestChangesNearACommand(t *testing.T) {
 	t.Parallel()
 	stamped := func(subtype, ms, result string) string {
@@ -177,18 +177,18 @@ sed "s/START/$(($(ms before)+30))/; s/END/$(($(ms after)-30))/" ../template`)
 	w.RequireTree(world.Tree{"far": "a\nx\n", "before": "a\nx\n", "in": "a\n", "after": "a\nx\n", "made": "x\n"})
 }
 
-// TestASaveRightAfterACommand has a command change a file, and a person save it between the command's end and the look at the files
-// that follows: what of it is whose nobody knows, and all of it is listed.
+// TestASaveRightAfterACommand has a command change a file, and a person save it between the command's end and the daemon's
+// look at the files. Nobody can know whose the changes are, so all of them are listed.
 func TestASaveRightAfterACommand(t *testing.T) {
 	t.Parallel()
 	v := world.Numbered(20, nil)
 	edited := world.Numbered(20, map[int]string{2: "edited\n"})
 	for name, row := range map[string]struct {
-		first   string // what an edit leaves before the command
-		command string // before the person's save
+		first   string // text after an edit before the command
+		command string // text before the person's save
 		save    string
 		want    []string // via of hunks
-		left    string   // by a reject of all
+		left    string   // text after a reject of all
 	}{
 		"in place":            {v, "sed -i 's/^line 5$/agent/' f", "sed 's/^line 15$/mine/' f > ../x; cat ../x > f", []string{"unknown", "unknown"}, "mine"},
 		"by renaming":         {v, "sed -i 's/^line 5$/agent/' f", "sed -i 's/^line 15$/mine/' f", []string{"unknown", "unknown"}, "mine"},
@@ -229,7 +229,7 @@ func TestASaveRightAfterACommand(t *testing.T) {
 	}
 }
 
-// TestMovedAndChanged has commands move files and change them as well.
+// TestMovedAndChanged has commands move files and also change them.
 func TestMovedAndChanged(t *testing.T) {
 	t.Parallel()
 	v := world.Numbered(20, nil)
@@ -263,8 +263,8 @@ func TestMovedAndChanged(t *testing.T) {
 	require.NoDirExists(t, w.Path("d2"))
 }
 
-// TestALookBeforeTheWordIsNoPersons has two calls write a file under review, and somebody look at it, before the agent
-// has said what the first one did.
+// TestALookBeforeTheWordIsNoPersons has two calls write a file under review. The daemon looks at it before the agent has
+// reported the first call's change.
 func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 	t.Parallel()
 	v0 := world.Numbered(20, nil)
@@ -280,7 +280,7 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 		want  string
 	}{
 		{"the word comes", said, v0},
-		{"no word comes", []string{world.Done}, world.Numbered(20, map[int]string{9: "nine"})}, // which may be a person's
+		{"no word comes", []string{world.Done}, world.Numbered(20, map[int]string{9: "nine"})}, // the change may be a person's
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			w := world.New(t)
@@ -306,7 +306,7 @@ func TestALookBeforeTheWordIsNoPersons(t *testing.T) {
 	}
 }
 
-// TestCancelledInACall cancels turns in calls that have written and not said so.
+// TestCancelledInACall cancels turns during calls that have written without a report.
 func TestCancelledInACall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, path, before, after, kind string }{

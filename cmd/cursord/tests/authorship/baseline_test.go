@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestBaselineWithoutReport has agents that do not say what a file held before they wrote it.
+// TestBaselineWithoutReport has agents that do not report a file's content before their write.
 func TestBaselineWithoutReport(t *testing.T) {
 	t.Parallel()
 	writes := func(path, text string) string { return fmt.Sprintf(`{"fake":"write","path":%q,"text":%q}`, path, text) }
@@ -91,7 +91,7 @@ func TestBaselineWithoutReport(t *testing.T) {
 	}
 }
 
-// TestTurnsOnOneFile keeps the ids of hunks over turns, user edits and restarts.
+// TestTurnsOnOneFile requires the ids of hunks to stay over turns, edits of a person, and restarts.
 func TestTurnsOnOneFile(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -132,7 +132,7 @@ func TestTurnsOnOneFile(t *testing.T) {
 	require.Equal(t, now, world.HunkIDs(e.Diffs()["f"]))
 }
 
-// TestUserSaveBeforeTheAgentWrites is a save that neither the disk nor the agent's report has any more.
+// TestUserSaveBeforeTheAgentWrites has a person save a text that is neither on the disk any more nor in the agent's report.
 func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -163,7 +163,7 @@ func TestUserSaveBeforeTheAgentWrites(t *testing.T) {
 	w.RequireTree(world.Tree{"f": mine})
 }
 
-// TestTurnIsFoundWithoutAnAgent asks for a turn again when the agent has been removed.
+// TestTurnIsFoundWithoutAnAgent repeats a turn/start after the agent has been removed: the answer is the first turn.
 func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -175,8 +175,8 @@ func TestTurnIsFoundWithoutAnAgent(t *testing.T) {
 	require.EqualValues(t, -32010, e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "x"}).Code)
 }
 
-// TestRemovedAndMadeAgain is a file that the agent made and a person accepted and removed: when the agent makes it
-// again, it is to review again.
+// TestRemovedAndMadeAgain has a person accept and then remove a file that the agent made. When the agent makes it again, it
+// is under review again.
 func TestRemovedAndMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -192,7 +192,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "(absent)"})
 }
 
-// TestAFileThatTheAgentMadeAndRemovedAtOnce is seen by nobody but in what the agent says.
+// TestAFileThatTheAgentMadeAndRemovedAtOnce: only the agent's report shows such a file.
 func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 	t.Parallel()
 	made, removed := world.Edits("1", "f", "(absent)", "x\n"), world.Deletes("2", "f", "x\n")
@@ -203,7 +203,7 @@ func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 	e.Turn(nil)
 	require.Empty(t, e.Diffs())
 
-	// What another has made meanwhile is not what it said.
+	// A file that somebody else has made meanwhile is not the one of the report.
 	w.Plays(`{"fake":"write","path":"g","text":"mine\n"}`, `{"fake":"delete","path":"g"}`, made[0], made[2],
 		strings.ReplaceAll(removed[0], "/f", "/g"), strings.NewReplacer("/f", "/g", `"x\n"`, `"mine\n"`).Replace(removed[2]), world.Done)
 	e.Turn(world.Obj{"prompt": "again"})
@@ -211,8 +211,8 @@ func TestAFileThatTheAgentMadeAndRemovedAtOnce(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "(absent)", "g": "mine\n"})
 }
 
-// TestACommandMakesAgainWhatAPersonTookBack accepts what a command did, takes it back by hand, and has a command do the same
-// once more: that is to review again.
+// TestACommandMakesAgainWhatAPersonTookBack accepts a command's change and then reverts it by hand. When a command makes the
+// same change again, it is under review again.
 func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
 	t.Parallel()
 	before := world.Tree{"changed": "a\n", "gone": "g\n", "new": "(absent)", "d/moved": "m\n", "d/to": "(absent)"}
@@ -245,7 +245,7 @@ func TestACommandMakesAgainWhatAPersonTookBack(t *testing.T) {
 	}
 }
 
-// TestACommandRemovesWhatAnotherMade leaves nothing to review, and nothing for a reject to bring back.
+// TestACommandRemovesWhatAnotherMade: nothing is left to review, and a reject brings nothing back.
 func TestACommandRemovesWhatAnotherMade(t *testing.T) {
 	t.Parallel()
 	for _, repository := range []bool{false, true} {
@@ -266,7 +266,8 @@ func TestACommandRemovesWhatAnotherMade(t *testing.T) {
 	}
 }
 
-// TestALinkThatAnEditReplaces by a file comes back, whatever the agent says was there before: it has read what the link leads to.
+// TestALinkThatAnEditReplaces has an edit replace a link by a file. A reject brings the link back, although the agent
+// reports the content of the file that the link led to.
 func TestALinkThatAnEditReplaces(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
@@ -292,8 +293,8 @@ func TestALinkThatAnEditReplaces(t *testing.T) {
 	}
 }
 
-// TestAMoveOfWhatAPersonMadeAnew has an agent remove a file, which is decided or comes to nothing, a person make one in its
-// place, and the agent move that: a reject moves the person's back, and nothing that was there long ago.
+// TestAMoveOfWhatAPersonMadeAnew has an agent remove a file, a person make a new one in its place, and the agent move that
+// one. A reject moves the person's file back, and does not bring the first file back.
 func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -322,7 +323,8 @@ func TestAMoveOfWhatAPersonMadeAnew(t *testing.T) {
 	}
 }
 
-// TestAnEditThatIsSeenWhileItReplacesAFile which is not there at that moment; the agent says nothing of what was.
+// TestAnEditThatIsSeenWhileItReplacesAFile has the daemon look at the moment in which there is no file. The agent does not
+// report the former content.
 func TestAnEditThatIsSeenWhileItReplacesAFile(t *testing.T) {
 	t.Parallel()
 	for _, pending := range []bool{false, true} {

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestCommandsThatTheDaemonHearsLate has commands come while the daemon is still busy with what the call before them
-// changed: what they change is under review, with the time that the agent says or without.
+// TestCommandsThatTheDaemonHearsLate has commands begin while the daemon still works on the call before them. Their changes
+// are under review, whether or not the agent reports times.
 func TestCommandsThatTheDaemonHearsLate(t *testing.T) {
 	t.Parallel()
 	for name, busy := range map[string]func(w *world.World) []string{

@@ -17,8 +17,8 @@ import (
 
 const formatterHook = `{"version": 1, "hooks": {"afterFileEdit": [{"command": "fmt.sh"}]}}`
 
-// TestFormattersOfHooks has a formatter write over the lines of an edit, before the call's end and some time after it. Where
-// the agent's hooks run programs after edits, that is part of the turn's change; elsewhere it is a person's.
+// TestFormattersOfHooks has a formatter change the lines of an edit, before the call's end and some time after it. If the
+// agent's hooks run programs after edits, the formatter's change is part of the turn's; otherwise it is a person's.
 func TestFormattersOfHooks(t *testing.T) {
 	t.Parallel()
 	const before, after = "a\nb\nc\n", "a\nx=1\ny=2\nc\n"
@@ -29,9 +29,9 @@ func TestFormattersOfHooks(t *testing.T) {
 		name     string
 		hooks    string
 		early    []string // before the call's end
-		late     []string // after it
-		vias     string   // of the hunks of f
-		rejected string   // f once all is rejected
+		late     []string // after the call's end
+		vias     string   // the via of each hunk of f
+		rejected string   // f after a reject of all
 	}{
 		{"before the end", formatterHook, []string{format}, nil, "[edit hook]", before},
 		{"after the end", formatterHook, nil, []string{pause, format, pause}, "[edit hook]", before},
@@ -69,8 +69,8 @@ func TestFormattersOfHooks(t *testing.T) {
 	}
 }
 
-// TestSavesInOtherWindows has a person save other files while a turn runs that has no command. They are listed only while the
-// agent's hooks run programs, which may have written them; then as what may be the person's.
+// TestSavesInOtherWindows has a person save other files during a turn without commands. They are listed only if the agent's
+// hooks run programs, which may have written them; and then as changes that may be the person's.
 func TestSavesInOtherWindows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -137,8 +137,8 @@ func TestLockFilesOfEditors(t *testing.T) {
 	}
 }
 
-// TestEditsBesideAnEditor has edits of a file that an editor has open which reports nothing. An edit that reports its texts is
-// certain all the same; of one that does not, the lines may be the person's.
+// TestEditsBesideAnEditor has edits of a file that is open in an editor which reports nothing. An edit that reports its
+// texts is certain all the same. Without them, the lines may be the person's.
 func TestEditsBesideAnEditor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ report, via string }{
@@ -161,8 +161,8 @@ func TestEditsBesideAnEditor(t *testing.T) {
 	}
 }
 
-// TestProcessesThatOutliveTheirTurn has a command leave a process behind. People are told, and what it writes in a later turn
-// is listed as what may be a person's, as long as it lives.
+// TestProcessesThatOutliveTheirTurn has a command leave a process behind. A notice says so. While the process lives, its
+// writes in later turns are listed as changes that may be a person's.
 func TestProcessesThatOutliveTheirTurn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -210,8 +210,8 @@ func TestBackgroundCommands(t *testing.T) {
 	require.Equal(t, []string{"unknown"}, world.Vias(found["later"]))
 }
 
-// TestWhatComesAfterABackgroundCommand has the agent tell the end of a command that it left in the background: what that has written
-// may be a person's, and what a person saves from then on is the person's.
+// TestWhatComesAfterABackgroundCommand has the agent report the end of a background command. The command's writes may be a
+// person's; saves after its end are the person's.
 func TestWhatComesAfterABackgroundCommand(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -233,7 +233,7 @@ func TestWhatComesAfterABackgroundCommand(t *testing.T) {
 		return n.Item != nil && n.Item.Kind == sessions.ItemNotice && strings.Contains(n.Item.Text, "Background command ended")
 	})
 	told := time.Now()
-	require.Eventually(t, func() bool { // a save in the moment of the end could not be told from one before it
+	require.Eventually(t, func() bool { // a save at the moment of the end would look like one before it
 		w.Put("../tick", "")
 		info, err := os.Stat(w.Path("../tick"))
 		return err == nil && info.ModTime().After(told)
@@ -246,14 +246,14 @@ func TestWhatComesAfterABackgroundCommand(t *testing.T) {
 	require.Equal(t, []string{"not listed"}, world.Vias(found["mine"]), e.Notices(turn.ID))
 }
 
-// TestWhatACommandLeavesRunning has a command put something in the background and not say so: what that writes later in the turn is
-// listed as what may be a person's. Where nothing is left running, the same change is not.
+// TestWhatACommandLeavesRunning has a command leave a process in the background without saying so. The process's later
+// writes are listed as changes that may be a person's. If nothing is left running, the same change is not listed.
 func TestWhatACommandLeavesRunning(t *testing.T) {
 	t.Parallel()
 	const wait, stay = "while [ -d $PWD ] && [ ! -e ../now ]; do sleep 0.01; done; sleep 0.05", "; while [ -d $PWD ] && [ ! -e ../stop ]; do sleep 0.05; done"
 	for name, c := range map[string]struct {
 		command string
-		later   []string // lines of the script behind the command
+		later   []string // script lines behind the command
 		via     string
 	}{
 		"in the background":       {"(" + wait + "; echo x >> later" + stay + ") >/dev/null 2>&1 </dev/null &", nil, "unknown"},
@@ -278,7 +278,7 @@ func TestWhatACommandLeavesRunning(t *testing.T) {
 			w.Put("../now", "")
 			require.Eventually(t, func() bool { return w.Get("later") == "a\nx\n" }, world.Patience, world.Patience/1000)
 			w.Put("../more", "")
-			ended("edit") // by now the daemon has looked at what the command has left
+			ended("edit") // the daemon has looked for the command's processes now
 			w.Put("../end", "")
 			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 			found := e.Diffs()
@@ -317,8 +317,8 @@ func TestToolsOfOtherKinds(t *testing.T) {
 	w.RequireTree(world.Tree{"mcp": "a\n", "task": "a\n", "other": "a\n"})
 }
 
-// TestRewrittenBetweenCalls has somebody rewrite a file between two edits of it, at any pace: no line is there twice, whatever is
-// decided, and a reject takes back the agent's lines alone.
+// TestRewrittenBetweenCalls has somebody rewrite a file between two edits of it, at any pace. Whatever is decided, no line
+// is there twice, and a reject removes only the agent's lines.
 func TestRewrittenBetweenCalls(t *testing.T) {
 	t.Parallel()
 	v0 := world.Numbered(20, nil)
@@ -329,7 +329,7 @@ func TestRewrittenBetweenCalls(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		between  string // a command
-		text     string // the file then
+		text     string // the file after the command
 		rejected string
 	}{
 		{"formatted by rename", "sed -i 's/^/  /' f", indented(v1), indented(v1)},
@@ -356,7 +356,7 @@ func TestRewrittenBetweenCalls(t *testing.T) {
 				require.Contains(t, found.Hunks[len(found.Hunks)-1].Lines, "+"+strings.Split(next, "\n")[8])
 				e.Decides("diff/reject", world.Obj{"all": true})
 				have := w.Get("f")
-				if have != c.rejected { // the line that was formatted is the person's; the one that the agent replaced comes back beside it
+				if have != c.rejected { // the formatted line is the person's; the line that the agent replaced comes back beside it
 					require.Equal(t, c.rejected, strings.Replace(have, "line 3\n", "", 1))
 				}
 				seen := map[string]bool{}

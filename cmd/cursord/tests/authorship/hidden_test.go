@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestRulesOfTheTurnHideNothing has commands write rules that hide from git what the commands make: that is listed all the
-// same, and what was ignored before is not.
+// TestRulesOfTheTurnHideNothing has commands write ignore rules that hide new files from git. These files are listed all the
+// same; files that were ignored before the turn are not.
 func TestRulesOfTheTurnHideNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -56,7 +56,7 @@ func TestARejectWaitsForTheToolThatWrites(t *testing.T) {
 	require.Equal(t, 1, out.Applied)
 	w.RequireTree(world.Tree{"f": strings.Replace(later, "agent 2\n", "line 2\n", 1)})
 	require.Len(t, e.Diffs()["f"].Hunks, 1)
-	// Now it is at once, though the turn still runs.
+	// Now it is decided at once, although the turn still runs.
 	e.Decides("diff/reject", world.Obj{"all": true})
 	w.RequireTree(world.Tree{"f": before})
 	w.Put("../end", "")
@@ -118,7 +118,7 @@ func TestTheAgentIsToldWhatWasRejected(t *testing.T) {
 	require.NotContains(t, prompt, "line 25")
 	require.Equal(t, "go on", next(), "told once")
 
-	// What was taken back is not told.
+	// A change that was taken back is not reported to the agent.
 	w.Plays(world.Lines(world.Edits("c2", "g", "(absent)", strings.Repeat("long line\n", 10)))...)
 	e.Turn(world.Obj{"sessionId": session, "prompt": "more"})
 	e.Decides("diff/reject", world.Obj{"all": true})
@@ -224,7 +224,7 @@ func TestTheAgentsOwnCommitIsNoAcceptance(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "a\n"})
 }
 
-// TestACommitBesideATurn has a person commit what the agent wrote while its turn runs, and no call of it.
+// TestACommitBesideATurn has a person commit the agent's text while its turn runs, and no call of it.
 func TestACommitBesideATurn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -244,7 +244,7 @@ func TestACommitBesideATurn(t *testing.T) {
 	require.Contains(t, diffs, "g")
 }
 
-// TestALookDuringACall has somebody look while a call is open that has already written.
+// TestALookDuringACall has the daemon look during a call that has already written.
 func TestALookDuringACall(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{2: "agent 2\n"})
@@ -280,8 +280,8 @@ func TestALookDuringACall(t *testing.T) {
 	}
 }
 
-// TestALineTypedSinceTheLastDecision is in a file with nothing pending, which nobody watches, when two calls write it
-// before the first is seen.
+// TestALineTypedSinceTheLastDecision has a person type into a file with nothing pending, which the daemon does not watch.
+// Two calls write it before the daemon has seen the first.
 func TestALineTypedSinceTheLastDecision(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(5, nil), world.Numbered(5, map[int]string{2: "agent 2\n"})
@@ -316,8 +316,8 @@ func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "a\n"})
 }
 
-// TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand has a person type into a file with nothing to review, and then
-// a call write it that names it, while a command runs that names nothing.
+// TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand has a person type into a file with nothing pending. Then a call
+// that names the file writes it, beside a running command that names none.
 func TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -339,8 +339,8 @@ func TestWhatWasTypedIntoACleanFileIsThePersonsBesideACommand(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "typed\n" + first, "g": "(absent)"})
 }
 
-// TestWhatWasTypedIntoACleanFileIsThePersons has a person type into a file with nothing to review, which nobody watches,
-// and then a command write it; while the command runs, an undo looks at the file.
+// TestWhatWasTypedIntoACleanFileIsThePersons has a person type into a file with nothing pending, which the daemon does not
+// watch. Then a command writes it, and an undo looks at the file while the command runs.
 func TestWhatWasTypedIntoACleanFileIsThePersons(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

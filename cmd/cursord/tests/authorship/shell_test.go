@@ -43,7 +43,7 @@ func TestShellChanges(t *testing.T) {
 		before  world.Tree
 		prepare func(*world.World)
 		command string
-		after   world.Tree // what differs
+		after   world.Tree // the files that differ
 		dirty   bool       // the command may write the repository
 	}{
 		{
@@ -207,7 +207,7 @@ func TestShellChanges(t *testing.T) {
 	}
 }
 
-// tool are script lines by which another tool than the shell does something.
+// tool returns the script of a call of another tool than the shell.
 func tool(call, key string, does ...string) []string {
 	start := fmt.Sprintf(`{"type":"tool_call","subtype":"started","timestamp_ms":{{now_ms}},"call_id":%q,"tool_call":{%q:{"args":{}}}}`, call, key)
 	end := fmt.Sprintf(`{"type":"tool_call","subtype":"completed","timestamp_ms":{{now_ms}},"call_id":%q,"tool_call":{%q:{"args":{},"result":{"success":{}}}}}`, call, key)
@@ -296,8 +296,8 @@ func TestHugeShellTurn(t *testing.T) {
 	require.Equal(t, w.Get("../gitstate"), string(now), "only the commands have written the repository")
 }
 
-// TestShellManyChanges has a command make more files than are taken at a time: each is listed, or counted among those that are
-// not. A machine that is too busy for one look takes them in several (TestDecoysTakeNoPlace is about the bound itself).
+// TestShellManyChanges has a command make more files than one look takes. Each is listed or counted as left out. A busy
+// machine takes them in several looks; TestDecoysTakeNoPlace tests the bound itself.
 func TestShellManyChanges(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -327,7 +327,7 @@ func TestHugeShellFiles(t *testing.T) {
 	require.Contains(t, e.Notices(turn.ID), "not listed for review: 2 changed files; the limit is 2000 files and 64 MiB")
 }
 
-// TestOtherUnannounced has changes by other calls than shell commands, and by none that is open.
+// TestOtherUnannounced has changes by calls of other tools than the shell, and changes while no call is open.
 func TestOtherUnannounced(t *testing.T) {
 	t.Parallel()
 	pause := []string{`{"fake":"sleep","ms":250}`}
@@ -348,12 +348,12 @@ func TestOtherUnannounced(t *testing.T) {
 	}
 	require.NotContains(t, found, "d", "a person may have made it, and nothing says that the agent did")
 
-	// Nor is anything listed of a turn that only reads and edits.
+	// A turn that only reads and edits lists nothing else.
 	w.Plays(world.Lines(world.Edits("e", "a", "a\nx\n", "a\ny\n"), tool("r", "readToolCall", world.Execs("echo y >> c; echo n > n")))...)
 	e.Turn(nil)
 	require.NotContains(t, e.Diffs(), "n")
 
-	// Nor one whose command was refused.
+	// A turn whose command was refused lists nothing.
 	w.Plays(`{"type":"tool_call","subtype":"started","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"x"}}}}`,
 		world.Execs("echo m > m"),
 		`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"result":{"rejected":{"command":"x","reason":""}}}}}`, world.Done)

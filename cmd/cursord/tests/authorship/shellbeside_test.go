@@ -23,11 +23,11 @@ func TestUserAndShell(t *testing.T) {
 			if repo {
 				w.Commits()
 			}
-			pause := `{"fake":"sleep","ms":500}` // longer than a busy machine is late
+			pause := `{"fake":"sleep","ms":500}` // longer than a busy machine is behind
 			one, two := world.Shells("1", "sed -i 's/^line 3$/three/' a both"), world.Shells("2", "sed -i 's/^line 15$/fifteen/' a both")
 			w.Plays(world.Lines(
 				[]string{`{"type":"assistant","message":{"content":[{"type":"text","text":"one"}]}}`, world.Waits("1"), pause},
-				one[:1], []string{pause}, one[1:], // what a person saved is seen before the command writes over it
+				one[:1], []string{pause}, one[1:], // the daemon sees the person's save before the command writes over it
 				[]string{pause, `{"type":"assistant","message":{"content":[{"type":"text","text":"two"}]}}`, world.Waits("2"), pause},
 				two[:1], []string{pause}, two[1:])...)
 			w.Start()
@@ -79,7 +79,7 @@ func TestEditsAndShells(t *testing.T) {
 	e.Decides("diff/accept", world.Obj{"all": true})
 	w.RequireTree(world.Tree{"f": v2, "g": "g\nx\nx\n"})
 
-	// Between the turns a person writes to a file that is reviewed no more.
+	// Between the turns a person writes to a file that is no longer under review.
 	w.Put("f", "mine\n"+v2)
 	w.Plays(world.Lines(world.Shells("s", "sed -i s/five/FIVE/ f"))...)
 	e.Turn(nil)
@@ -119,7 +119,7 @@ func TestShellNameThatIsNoText(t *testing.T) {
 	require.Equal(t, "1 change cannot be reviewed: a\uFFFD: its name is not UTF-8", e.Notices(turn.ID))
 }
 
-// TestShellLinks has commands take links away and put them in the place of files and folders.
+// TestShellLinks has commands remove links and replace files and folders by links.
 func TestShellLinks(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -141,8 +141,8 @@ func TestShellLinks(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "f\n", "../out/f": "out\n"})
 }
 
-// TestANewFileWithTheNumberOfADeletedOne has a command delete a file, and a person make another at once, which most file systems
-// give the number of the deleted one: the deletion is listed all the same.
+// TestANewFileWithTheNumberOfADeletedOne has a command delete a file, and a person make another at once. Most file systems
+// give the new file the inode number of the deleted one. The deletion is listed all the same.
 func TestANewFileWithTheNumberOfADeletedOne(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

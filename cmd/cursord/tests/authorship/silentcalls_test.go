@@ -16,8 +16,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestSavesInACallThatReportsNothing has persons save a file while an edit call is open that does not say what it read and left.
-// Alone, what changes is the agent's; beside persons, nobody knows, and no bulk reject touches it.
+// TestSavesInACallThatReportsNothing has persons save a file during an edit call that reports neither the text before nor
+// the text after. Without a save, the change is the agent's. With one, nobody knows, and no bulk reject touches it.
 func TestSavesInACallThatReportsNothing(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -112,8 +112,8 @@ func TestSavesInACallThatReportsNothing(t *testing.T) {
 	}
 }
 
-// TestASaveThatAnEditOverwrites has a person save a file that the agent has read and then writes. The review shows the
-// line that is gone, and a reject brings it back.
+// TestASaveThatAnEditOverwrites has a person save a file between the agent's read and its write. The review shows the lost
+// line, and a reject brings it back.
 func TestASaveThatAnEditOverwrites(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(20, nil)
@@ -128,7 +128,7 @@ func TestASaveThatAnEditOverwrites(t *testing.T) {
 			w.Put("f", before)
 			script := world.Edits("e", "f", c.before, c.after)
 			script[1] = fmt.Sprintf(`{"fake":"write","path":"f","text":%q}`, agents)
-			// What has been saved by the end of any call has been looked at then.
+			// The end of any call makes the daemon look at the saves so far.
 			other := world.Edits("o", "g", "", "g\n")
 			w.Plays(world.Lines([]string{script[0], world.Waits("saved")}, other, []string{world.Waits("go")}, script[1:])...)
 			w.Start()
@@ -161,8 +161,8 @@ func TestASaveThatAnEditOverwrites(t *testing.T) {
 	}
 }
 
-// TestASaveAtTheEndOfACallThatReportsNothing has a person save a file in place about when an edit call ends that does not say
-// what it read and left. No line is lost or there twice, and the person's is the agent's at most perhaps.
+// TestASaveAtTheEndOfACallThatReportsNothing has a person save a file in place near the end of an edit call that reports no
+// texts. No line is lost or doubled, and the person's line is at most listed as one that may be the agent's.
 func TestASaveAtTheEndOfACallThatReportsNothing(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(20, nil)

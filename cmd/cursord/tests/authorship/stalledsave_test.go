@@ -13,8 +13,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestASaveThatStalls has a program cut a file under review off, write the beginning, and the rest only much later. What was
-// missing meanwhile was not removed by anybody.
+// TestASaveThatStalls has a program truncate a file under review, write the beginning, and write the rest much later. The
+// lines that were missing in between count as removed by nobody.
 func TestASaveThatStalls(t *testing.T) {
 	t.Parallel()
 	v0 := world.Numbered(12, nil)
