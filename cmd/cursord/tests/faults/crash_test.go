@@ -19,16 +19,16 @@ import (
 	"cursord/sessions"
 )
 
-// A scenario is a decision: what the agent did, and what is asked about it.
+// A scenario is a kind of decision: the agent's changes, and the requests about them.
 type scenario struct {
 	name, before, does string
-	then               string // by a person, after the agent
+	then               string // the person's changes after the agent's
 	decided            []string
-	asked, taken       string // methods: what is asked, and what takes that back
-	isolated           bool   // the agent works in a copy, and an accept writes
+	asked, taken       string // the method of the decision, and the method that takes it back
+	isolated           bool   // the agent works in a copy, so that an accept writes the work tree
 }
 
-// scenarios are the kinds of decisions that write.
+// scenarios lists the kinds of decisions that write files.
 func scenarios() []scenario {
 	all := []scenario{
 		{name: "modified", before: `seq 9 >f`, does: `sed -i s/3/three/ f`},
@@ -60,7 +60,7 @@ func scenarios() []scenario {
 		reject, accept := s, s
 		reject.name, reject.isolated = s.name+", isolated", true
 		accept.name, accept.isolated, accept.asked = s.name+", isolated and accepted", true, "diff/accept"
-		if !strings.HasPrefix(s.name, "hard linked") { // a copy has no other links
+		if !strings.HasPrefix(s.name, "hard linked") { // a copy has no links to files outside
 			all = append(all, reject, accept)
 		}
 	}
@@ -101,8 +101,8 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
-// TestCrashesInRecovery kills the daemon, and then the next one while it recovers from that. Without -every-crash the first
-// kill comes in one of three steps.
+// TestCrashesInRecovery kills the daemon, and then the next daemon during its recovery. Without -every-crash the first kill
+// comes in one of three steps.
 func TestCrashesInRecovery(t *testing.T) {
 	world.TooLargeForRace(t)
 	t.Parallel()
@@ -128,16 +128,16 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// crashes is a scenario that is played again and again.
+// crashes is one scenario with its world, for many plays.
 type crashes struct {
 	*world.World
 	s         scenario
-	session   *sessions.Session // with a copy; or nil
-	several   bool              // files, of which some may be decided and others not
-	was, will outcome           // without the decision, and with it
+	session   *sessions.Session // the session with a copy; or nil
+	several   bool              // files in which every hunk is decided alone
+	was, will outcome           // the outcomes without the decision, and with it
 }
 
-// An outcome is what a person sees: the tree and what is pending.
+// An outcome is the tree and the pending diffs, as a person sees them.
 type outcome struct {
 	tree    string
 	pending string
@@ -197,7 +197,7 @@ func (c *crashes) outcome(e *world.Editor) outcome {
 	return o
 }
 
-// back puts everything back as it was before the decision.
+// back restores the state before the decision.
 func (c *crashes) back() {
 	c.Makes("rm -rf ../state && find . -mindepth 1 -delete && cp -a ../saved/ws/. . && cp -a ../saved/state .. " +
 		"&& if test -e ../other; then cat f >../other && chmod --reference=f ../other && ln -f ../other f; fi")
@@ -235,11 +235,11 @@ func (c *crashes) runAgain() {
 		<-c.Ended
 		when := fmt.Sprintf("killed before %q, step %d", reached(c.World)[n-1], n)
 		plans(c.World, "kill %d", again)
-		if c.ComesUp(undertest.Fault + "=" + faultPlan(c.World)) { // with which it recovers
+		if c.ComesUp(undertest.Fault + "=" + faultPlan(c.World)) { // the daemon that recovers
 			c.recovers()
 		}
 		steps := reached(c.World)
-		if len(steps) < again { // it did
+		if len(steps) < again { // it was killed
 			plans(c.World, "none")
 			c.requireSound(when)
 			c.Stop()
@@ -256,7 +256,7 @@ func (c *crashes) runAgain() {
 	}
 }
 
-// recovers asks a daemon that may be killed at any moment for what waits for review. A command would start another daemon.
+// recovers asks a daemon that may be killed at any moment for the pending diffs. A command line would start another daemon.
 func (c *crashes) recovers() {
 	conn, err := net.Dial("unix", c.Socket())
 	if err != nil {
@@ -272,8 +272,8 @@ func (c *crashes) recovers() {
 	}
 }
 
-// requireSound holds that each file is as before or as after the decision, that the log has what was done, and that
-// all can go on.
+// requireSound requires that each file is as before or as after the decision, that the log agrees, and that later decisions
+// work.
 func (c *crashes) requireSound(when string) {
 	e := c.Opens()
 	now := c.outcome(e)
@@ -292,7 +292,7 @@ func (c *crashes) requireSound(when string) {
 	}
 }
 
-// fail has one step after the other fail.
+// fail makes one step after the other fail.
 func (c *crashes) fail() {
 	c.back()
 	plans(c.World, "none")
@@ -312,7 +312,7 @@ func (c *crashes) fail() {
 				return
 			}
 			when := fmt.Sprintf("%s at %q, step %d of %q", errno, steps[n-1], n, steps)
-			if steps[n-1] == "rmdir" { // then it stays, empty
+			if steps[n-1] == "rmdir" { // then an empty file stays
 				written := "."
 				if s := c.s.decided; c.session != nil && c.s.asked != "diff/accept" && (len(s) == 0 || s[0] != "diff/accept") {
 					written = c.CopyOf(c.session)
@@ -328,7 +328,7 @@ func (c *crashes) fail() {
 			case c.several && len(out.Skipped) > 0:
 				require.NoError(c.T, c.ask(e, c.s.taken), when)
 				require.Equal(c.T, c.was, c.outcome(e), when)
-			default: // nobody need know
+			default: // such a fault need not be reported
 				require.Equal(c.T, c.will, now, when)
 				require.NoError(c.T, c.ask(e, c.s.taken), when)
 				require.Equal(c.T, c.was, c.outcome(e), when)
@@ -337,7 +337,7 @@ func (c *crashes) fail() {
 	}
 }
 
-// try asks for the decision hunk by hunk, so that what cannot be done is an error.
+// try decides hunk by hunk, so that a hunk that cannot be decided is an error.
 func (c *crashes) try(e *world.Editor) (out api.Decided, err error) {
 	params := world.Obj{"workspace": c.Root}
 	if len(c.s.decided) == 0 {

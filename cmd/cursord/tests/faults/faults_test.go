@@ -15,14 +15,14 @@ import (
 
 func faultPlan(w *world.World) string { return filepath.Join(w.Dir, "fault") }
 
-// plans has the next steps of a daemon that was started with faults fail, and forgets what was reached.
+// plans makes these next steps of the daemon fail, and clears the list of reached steps.
 func plans(w *world.World, format string, args ...any) {
 	w.T.Helper()
 	require.NoError(w.T, os.WriteFile(faultPlan(w), fmt.Appendf(nil, format, args...), 0o600))
 	require.NoError(w.T, os.RemoveAll(faultPlan(w)+".log"))
 }
 
-// reached lists the steps since the last plan.
+// reached lists the daemon's steps since the last plan.
 func reached(w *world.World) []string {
 	w.T.Helper()
 	b, err := os.ReadFile(faultPlan(w) + ".log")

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// halfWrites has a daemon die between the write of a file in place and the cut of what was longer before.
+// halfWrites kills the daemon between its write of a file in place and the truncation to the new, shorter length.
 func halfWrites(t *testing.T) *crashes {
 	t.Helper()
 	c := newCrashes(t, scenario{
@@ -34,7 +34,7 @@ func halfWrites(t *testing.T) *crashes {
 	}
 }
 
-// TestHalfWrittenFileIsFinishedAtStart starts a daemon, of which nobody asks anything.
+// TestHalfWrittenFileIsFinishedAtStart: the next daemon finishes the file without any request.
 func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
 	t.Parallel()
 	c := halfWrites(t)
@@ -43,8 +43,8 @@ func TestHalfWrittenFileIsFinishedAtStart(t *testing.T) {
 	c.requireSound("finished")
 }
 
-// TestHalfWrittenFileThatIsChangedBeforeTheStart has a person write into a file that is half written. It is said, and the former
-// content comes back by undo, with what the person wrote.
+// TestHalfWrittenFileThatIsChangedBeforeTheStart has a person write into a half-written file. A notice says so, and undo
+// brings back the former content with the person's lines.
 func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
 	t.Parallel()
 	c := halfWrites(t)

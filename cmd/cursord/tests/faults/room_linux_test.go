@@ -15,14 +15,14 @@ import (
 	"cursord/sessions"
 )
 
-// TestRejectWithoutRoomForWhatComesOfIt rejects where the disk has so little room that the database could take what is intended,
-// and not what comes of it: nothing is written. With more room it is.
+// TestRejectWithoutRoomForWhatComesOfIt rejects while the disk has room for the intent but not for the result: no file is
+// written. With more room the reject works.
 func TestRejectWithoutRoomForWhatComesOfIt(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
 	state := filepath.Join(w.Dir, "state")
 	world.Mounted(t, state, "60m")
-	t.Cleanup(w.Kill) // before the disk goes
+	t.Cleanup(w.Kill) // before the disk is unmounted
 	w.Put("f", "f\n")
 	w.Start()
 	e := w.Opens()
@@ -41,12 +41,12 @@ func TestRejectWithoutRoomForWhatComesOfIt(t *testing.T) {
 	require.Equal(t, "f\n", w.Get("f"))
 }
 
-// TestHugeImportThatDoesNotFit imports what the disk has no room for: it leaves the database in order, and turns go on.
+// TestHugeImportThatDoesNotFit imports more than the disk has room for: the database stays in order, and turns go on.
 func TestHugeImportThatDoesNotFit(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
 	world.Mounted(t, filepath.Join(w.Dir, "state"), "40m")
-	t.Cleanup(w.Kill) // before the disk goes
+	t.Cleanup(w.Kill) // before the disk is unmounted
 	w.Start()
 	e := w.Opens()
 	text := strings.Repeat("0123456789abcde\\n", 1<<16)

@@ -17,8 +17,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestFewDescriptors lets clients take all descriptors that the daemon has: who is there is served on, turns end with
-// words or as they should, and all is well when the clients have gone.
+// TestFewDescriptors has clients take all of the daemon's descriptors. Connected clients are served, turns end properly or
+// with an error, and everything works when the clients have left.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -44,7 +44,7 @@ func TestFewDescriptors(t *testing.T) {
 		require.NoError(t, c.Close())
 	}
 	for turn := e.Turn(nil); turn.Status != sessions.TurnCompleted; turn = e.Turn(nil) {
-		require.Contains(t, turn.Error.Message, "too many open files") // of a connection that is not seen to be closed yet
+		require.Contains(t, turn.Error.Message, "too many open files") // a connection whose end the daemon has not noticed yet
 	}
 	w.Joins().Must("workspace/list", nil, nil)
 	world.Audit(t, e.All())
@@ -89,7 +89,7 @@ func TestManyQueued(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestWorkspaceGoesDuringATurn deletes or moves a workspace while a turn runs in it, and mounts something over it.
+// TestWorkspaceGoesDuringATurn deletes or moves a workspace during a turn, or mounts something over it.
 func TestWorkspaceGoesDuringATurn(t *testing.T) {
 	t.Parallel()
 	for name, away := range map[string]func(t *testing.T, w *world.World){
@@ -117,8 +117,8 @@ func TestWorkspaceGoesDuringATurn(t *testing.T) {
 			ended := e.Ends(turn.ID)
 			require.True(t, ended.Status.Final())
 			var list struct{ Diffs []*sessions.Diff }
-			_ = e.Call("diff/list", world.Obj{"workspace": w.Root}, &list) // an error or what is left, but an answer
-			// What is elsewhere does not notice.
+			_ = e.Call("diff/list", world.Obj{"workspace": w.Root}, &list) // an error or the remaining hunks, but an answer
+			// Other workspaces do not notice.
 			other := filepath.Join(w.Dir, "other")
 			require.NoError(t, os.Mkdir(other, 0o755))
 			e.Must("workspace/trust", world.Obj{"workspace": other, "trusted": true}, nil)
@@ -136,7 +136,7 @@ func TestWorkspaceGoesDuringATurn(t *testing.T) {
 	}
 }
 
-// TestLittleAddressSpace starts a daemon that may not map as much as it would.
+// TestLittleAddressSpace starts a daemon that may map less memory than it asks for.
 func TestLittleAddressSpace(t *testing.T) {
 	t.Parallel()
 	if world.RaceDetector {
@@ -153,7 +153,7 @@ func TestLittleAddressSpace(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestStatusTellsMemory has the status say what memory the daemon takes at present, as the system sees it.
+// TestStatusTellsMemory compares the memory in the status with the system's figure.
 func TestStatusTellsMemory(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -16,8 +16,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestRunOnAFullDisk has the disk be full while "cursord run" follows a turn whose end therefore cannot be told: the run ends
-// with an error, or with Ctrl-C, and the turn is stored once there is room.
+// TestRunOnAFullDisk fills the disk while "cursord run" follows a turn, whose end then cannot be stored. The run ends with
+// an error or by Ctrl-C, and the turn is stored once there is room.
 func TestRunOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestRunOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestRunSaysThatItWaits has people see that a run waits for the disk.
+// TestRunSaysThatItWaits: a run says that it waits for the disk.
 func TestRunSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

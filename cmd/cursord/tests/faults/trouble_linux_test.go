@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNothingIsWrittenThatCannotBeStored has the database take no changes from the moment of a decision on: nothing is
-// written, and once the database works again, the decision can be made.
+// TestNothingIsWrittenThatCannotBeStored has the database refuse changes from the moment of a decision on: no file is
+// written, and the decision works once the database does.
 func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"diff/reject", "diff/undo"} {
@@ -36,7 +36,7 @@ func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
 				require.NoError(t, unix.Prlimit(c.Cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: was.Max}, nil))
 			}
 			limit(0)
-			for range 2 { // at the first time it only turns out
+			for range 2 { // the first decision finds out
 				params := world.Obj{"workspace": c.Root}
 				if method == "diff/reject" {
 					params["all"] = true

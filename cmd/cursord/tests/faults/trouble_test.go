@@ -22,8 +22,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestCommitsFail has the disk fail in the middle of a turn: the turn goes on, clients are told, nothing else is begun,
-// and what happened is stored once that is possible.
+// TestCommitsFail has the disk fail in the middle of a turn: the turn goes on, clients get a warning, nothing new begins,
+// and everything is stored once that is possible.
 func TestCommitsFail(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -72,7 +72,7 @@ func TestCommitsFail(t *testing.T) {
 	require.Equal(t, world.Newest(e.All()), world.Newest(again.All()))
 }
 
-// TestRoomIsSeenAtOnce makes room on a full disk, again and again, and asks for something at once: it is served.
+// TestRoomIsSeenAtOnce makes room on a full disk, again and again. The next request is served at once.
 func TestRoomIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -97,7 +97,7 @@ func TestRoomIsSeenAtOnce(t *testing.T) {
 		{"daemon/gc", world.Obj{}},
 	} {
 		w.Put("../commits", "ENOSPC")
-		// What fails for the first time waits, and is answered when that is known; then nothing is tried for a while.
+		// The first commit that fails makes its request wait for the result. Later requests fail at once for a while.
 		for range 6 {
 			require.Equal(t, -32020, e.Fails("session/update", world.Obj{"sessionId": first.SessionID, "title": "full"}).Code)
 		}
@@ -108,7 +108,8 @@ func TestRoomIsSeenAtOnce(t *testing.T) {
 	require.Equal(t, "old\n", w.Get("a.txt"))
 }
 
-// TestRunSaysWhyNothingIsStored has the disk fail while "cursord run" follows a turn, which does not end before it is stored.
+// TestRunSaysWhyNothingIsStored has the disk fail while "cursord run" follows a turn. The turn does not end before it is
+// stored.
 func TestRunSaysWhyNothingIsStored(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -138,7 +139,7 @@ func TestRunSaysWhyNothingIsStored(t *testing.T) {
 	require.NoError(t, run.Wait())
 }
 
-// TestCommitsAreSlow has each commit take half a second: what the agent says comes before it is stored.
+// TestCommitsAreSlow has each commit take half a second: the agent's text reaches clients before it is stored.
 func TestCommitsAreSlow(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -160,12 +161,12 @@ func TestCommitsAreSlow(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestFullDisk fills the disk that the database is on in the middle of a turn, and makes room again.
+// TestFullDisk fills the database's disk in the middle of a turn, and makes room again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
 	world.Mounted(t, filepath.Join(w.Dir, "state"), "8m")
-	t.Cleanup(w.Kill) // before the disk goes
+	t.Cleanup(w.Kill) // before the disk is unmounted
 	w.Start()
 	e := w.Opens()
 	long := strings.Repeat("0123456789abcdef", 16<<10)
@@ -196,7 +197,7 @@ func TestFullDisk(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, again.Ends(turn.ID).Status)
 }
 
-// TestReadOnlyState has the daemon say why it cannot start, to its clients too.
+// TestReadOnlyState: a daemon that cannot start says why, also to clients.
 func TestReadOnlyState(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -215,7 +216,7 @@ func TestReadOnlyState(t *testing.T) {
 	w.Start()
 }
 
-// fillsDisk fills the disk that the database is on, and returns what it is full of.
+// fillsDisk fills the database's disk and returns the file that fills it.
 func fillsDisk(w *world.World) string {
 	w.T.Helper()
 	filler := filepath.Join(w.Dir, "state", "filler")
@@ -229,15 +230,15 @@ func fillsDisk(w *world.World) string {
 	return filler
 }
 
-// TestEndOnAFullDisk ends a daemon whose disk is full while a turn runs: it ends within 10 s, also where the agent takes no
-// signal, and says what it could not store; the next daemon has all that was stored, and each turn has an end.
+// TestEndOnAFullDisk ends a daemon whose disk is full while a turn runs. It ends within 10 s, even if the agent ignores
+// signals, and says what it could not store. The next daemon has everything that was stored, and each turn has an end.
 func TestEndOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	const limit = 10 * time.Second // a promise
+	const limit = 10 * time.Second // promised in README
 	long := strings.Repeat("0123456789abcdef", 16<<10)
 	for name, c := range map[string]struct {
 		agent []string
-		ends  func(w *world.World) string // returns what is said
+		ends  func(w *world.World) string // end ends the daemon and returns its output
 	}{
 		"a signal": {[]string{`{"fake":"hang"}`}, func(w *world.World) string {
 			w.Stop()
@@ -259,7 +260,7 @@ func TestEndOnAFullDisk(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
 			world.Mounted(t, filepath.Join(w.Dir, "state"), "8m")
-			t.Cleanup(w.Kill) // before the disk goes
+			t.Cleanup(w.Kill) // before the disk is unmounted
 			w.Start()
 			e := w.Opens()
 			w.Plays(append([]string{world.InitLine, world.Piece("before"), world.Waits("go"), world.Piece(long)}, c.agent...)...)

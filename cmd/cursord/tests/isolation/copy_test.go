@@ -119,7 +119,7 @@ func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
 	require.NoFileExists(t, w.Path("new"))
 }
 
-// TestAnIsolatedAgentThatWritesTheWorkTree has the agent leave its copy by the full path.
+// TestAnIsolatedAgentThatWritesTheWorkTree has the agent write a file of the work tree by its full path.
 func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -176,7 +176,7 @@ func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
 	both := strings.NewReplacer("line 5\n", "apart 5\n", "line 20\n", "shared 20\n").Replace(before)
 	w.RequireTree(world.Tree{"f": both})
 
-	// While the other agent's command runs, what is accepted is not its work.
+	// A hunk that is accepted during another agent's command is not that command's change.
 	e.Until("the command's start", func(n world.Notification) bool {
 		return n.Method == "item/changed" && n.Item.TurnID == other.ID && n.Item.Tool != nil && n.Item.Tool.Name == "shell"
 	})
@@ -191,7 +191,7 @@ func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
 	}
 }
 
-// TestAnAcceptIsNotAnAgentsWork has hunks accepted while the command of an agent in the work tree runs.
+// TestAnAcceptIsNotAnAgentsWork accepts hunks while a command of an agent runs in the work tree.
 func TestAnAcceptIsNotAnAgentsWork(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -246,7 +246,7 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 		e.Ok(s)
 		clean = append(clean, s)
 	}
-	// The one with something to review stays, and the one that was used last.
+	// The copy with pending hunks stays, and so does the one used last.
 	listed := func() (ids []string) {
 		for _, c := range copyList(e) {
 			ids = append(ids, c.SessionID)
@@ -261,11 +261,11 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 	out, _, status := w.Cursord("workspaces")
 	require.Zero(t, status)
 	require.Contains(t, out, pending.ID)
-	// A session whose copy is gone goes on in a new one at the same place.
+	// A session whose copy was removed continues in a new one at the same place.
 	e.Ok(clean[0])
 	require.DirExists(t, w.CopyOf(clean[0]))
 
-	// With its session, a copy goes, and what was to be reviewed in it.
+	// A copy is removed with its session, and so are its pending hunks.
 	require.Len(t, e.Diffs(), 1)
 	e.Must("session/delete", world.Obj{"sessionId": pending.ID}, nil)
 	e.Until("the end of the diff", func(n world.Notification) bool { return n.Method == "diff/changed" && n.Diff.State == "clean" })
@@ -273,7 +273,7 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := os.Stat(w.CopyOf(pending)); return os.IsNotExist(err) }, world.Patience, 10*time.Millisecond)
 	require.Equal(t, api.KindNotFound, e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Data.Kind)
 
-	// What nobody knows goes at the start of a daemon, and what was never finished.
+	// At its start the daemon removes copies that belong to no session, and copies that were never finished.
 	w.Kill()
 	for _, name := range []string{"unknown", clean[1].ID} {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.Dir, "state", "copies", name, "ws"), 0o755))
@@ -289,7 +289,7 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 	e.Ok(clean[1])
 }
 
-// TestACopyThatIsGone has somebody remove what a session works in.
+// TestACopyThatIsGone has somebody remove a session's copy.
 func TestACopyThatIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)
@@ -311,7 +311,7 @@ func TestACopyThatIsGone(t *testing.T) {
 	a.w.RequireTree(world.Tree{"f": want, "other": "other\n"})
 }
 
-// TestMakingACopyIsToldAndCanBeCancelled has git wait while the copy is made.
+// TestMakingACopyIsToldAndCanBeCancelled makes git wait while it makes the copy.
 func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -337,7 +337,7 @@ func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
 	e.Ok(s)
 }
 
-// assertNoError is for goroutines.
+// assertNoError is require.NoError for other goroutines.
 func assertNoError(t *testing.T, err error) {
 	if err != nil {
 		t.Error(err)

@@ -13,8 +13,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// A person's save truncates the file and writes it in two parts. What is looked at between them takes no hunk of the agent out
-// of the copy.
+// A person's save truncates the file and writes it in two parts. A look between them takes none of the agent's hunks out of
+// the copy.
 func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)
@@ -24,7 +24,7 @@ func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 		require.NoError(t, err)
 		_, err = f.WriteString(mine[:cut])
 		require.NoError(t, err)
-		a.e.Diffs() // reads the disk
+		a.e.Diffs() // the daemon reads the disk
 		require.Len(t, a.e.Diffs()["f"].Hunks, 3, "cut at %d", cut)
 		_, err = f.WriteString(mine[cut:])
 		require.NoError(t, err)
@@ -36,7 +36,8 @@ func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 	require.Equal(t, strings.Replace(a.after, "line 28\n", "mine 28\n", 1), a.w.Get("f"))
 }
 
-// A person who does cut a file off is followed once it has been quiet, and what the agent has added is still offered.
+// If a person did shorten the file, the copy follows once the file has been quiet, and the agent's added lines are still
+// offered.
 func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)
@@ -49,7 +50,7 @@ func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 	require.Equal(t, a.after[:strings.Index(a.after, "line 20\n")], a.w.Get("f"))
 }
 
-// A remark names the line that is changed, not the context above it, and a range beyond the hunk's lines says so.
+// A remark names the changed line, not the context above it. It refuses a range beyond the hunk's lines.
 func TestRemarkNamesTheChangedLine(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -15,7 +15,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestIsolatedTurnLeavesTheWorkTree has an agent do all that one may do, in a repository and in a plain folder.
+// TestIsolatedTurnLeavesTheWorkTree has the agent change files in every way, in a repository and in a plain folder.
 func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -54,7 +54,7 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 				"run.sh": "mode", "link": "symlink", "shell.txt": "created",
 			}, kinds, e.Notices(turn.ID))
 
-			// One hunk accepted is that hunk in the work tree, and nothing else.
+			// One accepted hunk is in the work tree now, and nothing else is.
 			ids := world.HunkIDs(found["f"])
 			require.Len(t, ids, 3)
 			e.Decides("diff/accept", world.Obj{"hunks": ids[:1]})
@@ -64,7 +64,7 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 			require.Equal(t, was, w.Whole(w.Root))
 			require.Equal(t, after, w.Copied(s, "f"))
 
-			// One rejected is gone from the copy, and nowhere else.
+			// One rejected hunk is gone from the copy, and the work tree is as it was.
 			e.Decides("diff/reject", world.Obj{"hunks": ids[1:2]})
 			require.Equal(t, was, w.Whole(w.Root))
 			require.Equal(t, world.Numbered(30, map[int]string{3: "agent 3\n", 28: ""}), w.Copied(s, "f"))
@@ -93,8 +93,8 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 	}
 }
 
-// TestAPersonMakesAnIsolatedRename: what an agent has moved in its copy, a person moves in the work tree. Then the move is
-// no hunk any more, and the agent's lines are still those.
+// TestAPersonMakesAnIsolatedRename has a person make a move in the work tree that the agent has made in its copy. The move
+// is no hunk any more, and the agent's changed lines still are.
 func TestAPersonMakesAnIsolatedRename(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)

@@ -16,7 +16,7 @@ import (
 	"cursord/sessions"
 )
 
-// An apart is a file that an agent has changed in a copy, in three places.
+// An apart is a file that an agent has changed in a copy in three places.
 type apart struct {
 	w             *world.World
 	e             *world.Editor
@@ -40,10 +40,10 @@ func newApart(t *testing.T, env ...string) apart {
 	return a
 }
 
-// copies requires what the copy of a file holds.
+// copies requires this content of the copy's file.
 func (a apart) copies(name, text string) {
 	a.w.T.Helper()
-	a.e.Diffs() // what the disk holds is taken in
+	a.e.Diffs() // the daemon takes in the content on disk
 	require.Equal(a.w.T, text, a.w.Copied(a.s, name))
 }
 
@@ -52,7 +52,7 @@ func TestIsolatedHunksAndWhatPeopleType(t *testing.T) {
 	a := newApart(t)
 	mine := strings.NewReplacer("line 1\n", "mine 0\nline 1\n", "line 15\n", "line 15\nmine 15\n", "line 30\n", "line 30\nmine 31\n")
 	a.w.Put("f", mine.Replace(a.before))
-	// Inside of a hunk, beside it, at both ends: it is in the copy as well, and in no hunk.
+	// A person's line inside of a hunk, beside it, or at either end of the file is in the copy as well, and in no hunk.
 	d := a.e.Diffs()["f"]
 	require.Len(t, d.Hunks, 3)
 	for _, h := range d.Hunks {
@@ -87,7 +87,8 @@ func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)
 	ids := world.HunkIDs(a.e.Diffs()["f"])
-	// One made by hand is no hunk any more; one whose lines are other ones now is in conflict for who has seen the old one.
+	// A hunk that a person made by hand is no hunk any more. A hunk with new lines is a conflict for a client that names the
+	// old one.
 	a.w.Put("f", strings.NewReplacer("line 5\n", "agent 5\n", "line 15\n", "mine\n").Replace(a.before))
 	err := a.e.Fails("diff/accept", world.Obj{"workspace": a.w.Root, "hunks": ids[1:2]})
 	require.Equal(t, api.KindConflict, err.Data.Kind)
@@ -101,7 +102,7 @@ func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 	require.NotContains(t, got, "line 25\n")
 	require.Equal(t, got, a.w.Copied(a.s, "f"))
 
-	// The file goes, and what the agent has added is still offered.
+	// The file is removed, and the agent's added lines are still offered.
 	a.w.Plays(world.Lines(world.Edits("d", "f", got, strings.Replace(got, "line 20\n", "agent 20\n", 1)))...)
 	a.e.Ok(a.s)
 	require.NoError(t, os.Remove(a.w.Path("f")))
@@ -187,7 +188,7 @@ func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
 			for path, d := range was {
 				require.Equal(t, d.Hunks, now[path].Hunks, path)
 			}
-			// People go on.
+			// The person changes more.
 			w.PutAll(world.Tree{"f": "mine\n2\n3\n", "g": "mine\n", "made/by/me": "x\n"})
 			w.Git("commit", "-qam", "mine")
 			require.NoError(t, os.Chmod(w.Path("g"), 0o755))
@@ -216,7 +217,7 @@ func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
 	}
 }
 
-// TestIsolatedTurnThatIsCutShort has the daemon die while the agent is at work: what it left is reviewed by the next turn.
+// TestIsolatedTurnThatIsCutShort kills the daemon while the agent works. The next turn lists its changes.
 func TestIsolatedTurnThatIsCutShort(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -329,12 +330,12 @@ func TestIsolatedHunksAndUnsavedText(t *testing.T) {
 	require.Equal(t, strings.NewReplacer("line 10\n", "typed 10\n", "line 5\n", "agent 5\n").Replace(a.before), doc.Text)
 	require.Len(t, a.e.Diffs()["f"].Hunks, 2)
 
-	// A reject is about the copy alone.
+	// A reject changes only the copy.
 	out = a.e.Decides("diff/reject", world.Obj{"hunks": ids[1:2]})
 	require.Empty(t, out.Edits)
 	require.NotContains(t, a.w.Copied(a.s, "f"), "agent 15a\n")
 
-	// Another client sees what is on disk, and cannot write below the editor.
+	// Another client sees the text on disk, and cannot write while the editor has unsaved text.
 	other := a.w.Opens()
 	require.Len(t, other.Diffs()["f"].Hunks, 2)
 	require.Equal(t, api.KindConflict, other.Fails("diff/accept", world.Obj{"workspace": a.w.Root, "hunks": ids[2:]}).Data.Kind)
@@ -367,7 +368,7 @@ func TestIsolatedHunksAsAPatch(t *testing.T) {
 	require.Empty(t, a.e.Diffs(), "what people have made by hand is not pending")
 }
 
-// TestACommitIsNoWordAboutACopy has a person commit while something is pending in a copy.
+// TestACommitIsNoWordAboutACopy has a person commit while hunks of a copy are pending.
 func TestACommitIsNoWordAboutACopy(t *testing.T) {
 	t.Parallel()
 	a := newApart(t)

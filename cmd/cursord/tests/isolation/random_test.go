@@ -25,14 +25,14 @@ var (
 	randomSeed      = flag.Uint64("isolated.seed", 1, "the first one's seed")
 )
 
-// A chance is a scenario that chance makes: an agent in a copy, a person in the work tree, decisions and restarts.
+// A chance is a random scenario: an agent in a copy, a person in the work tree, decisions and restarts.
 type chance struct {
 	*world.World
 	e     *world.Editor
 	s     *sessions.Session
 	rng   *rand.Rand
-	n     int             // of the last line that was made up
-	given map[string]bool // lines of the person's whose deletion was accepted at some time
+	n     int             // the number of the last new line
+	given map[string]bool // the person's lines whose deletion was accepted at some time
 	log   []string
 }
 
@@ -73,7 +73,7 @@ func playChance(t *testing.T, seed uint64) {
 	require.Equal(t, c.filesIn(c.Root), c.filesIn(c.CopyOf(c.s)))
 }
 
-// filesIn is whole without folders, of which an empty one may be the person's or the agent's alone.
+// filesIn lists a tree without folders, because an empty folder may be the person's or the agent's alone.
 func (c *chance) filesIn(dir string) map[string]string {
 	all := c.Whole(dir)
 	maps.DeleteFunc(all, func(_, content string) bool { return content == "folder" })
@@ -111,12 +111,12 @@ func (c *chance) step() {
 	}
 }
 
-// happens notes a step.
+// happens records a step.
 func (c *chance) happens(format string, args ...any) {
 	c.log = append(c.log, fmt.Sprintf(format, args...))
 }
 
-// edit is a command that changes a file or two at random, with lines of an author's.
+// edit returns a command that changes one or two files at random, with new lines of this author.
 func (c *chance) edit(author, dir string) string {
 	var files []string
 	require.NoError(c.T, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -164,7 +164,7 @@ func (c *chance) person() {
 	c.does(command)
 }
 
-// does runs a command in the work tree; that it fails is no matter.
+// does runs a command in the work tree. The command may fail.
 func (c *chance) does(command string) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = c.Root
@@ -195,7 +195,7 @@ func (c *chance) ids() (ids []string) {
 	return ids
 }
 
-// quietly does what must leave the work tree as it is.
+// quietly runs a step that must not change the work tree.
 func (c *chance) quietly(what string, do func()) {
 	c.T.Helper()
 	c.happens("%s", what)
@@ -227,7 +227,7 @@ func (c *chance) decide(method string, params world.Obj) {
 	c.requireLines(was)
 }
 
-// back takes a decision back, or makes it again.
+// back undoes a decision or redoes it.
 func (c *chance) back(method string) {
 	c.T.Helper()
 	c.happens("%s", method)
@@ -236,7 +236,7 @@ func (c *chance) back(method string) {
 	c.requireLines(was)
 }
 
-// ask requests what may be refused, as long as it is said why.
+// ask sends a request that may be refused if the error says why.
 func (c *chance) ask(method string, params world.Obj) {
 	c.T.Helper()
 	params["workspace"] = c.Root
@@ -270,7 +270,7 @@ func (c *chance) requireLines(was map[string]int) {
 	}
 }
 
-// check compares what is pending with both sides: on the work tree, the patch makes of the files in it what the copy has.
+// check compares the pending diffs with both sides: their patch turns the work tree's files into the copy's.
 func (c *chance) check() {
 	c.T.Helper()
 	found := c.e.Diffs()

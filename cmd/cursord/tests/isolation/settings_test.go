@@ -48,7 +48,7 @@ func TestIsolationThatCannotBe(t *testing.T) {
 	require.Empty(t, w.Runs())
 	require.NoDirExists(t, w.CopyOf(s))
 
-	// Where it cannot be written.
+	// A place that cannot be written.
 	require.NoError(t, os.RemoveAll(filepath.Join(w.Dir, "state", "copies")))
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "state", "copies"), nil, 0o644))
 	turn = e.Turn(world.Obj{"sessionId": s.ID})
@@ -62,8 +62,8 @@ func TestIsolationThatCannotBe(t *testing.T) {
 	e.Ok(s)
 }
 
-// TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree, and one that cannot have what
-// it asks for does not begin.
+// TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree. A turn that cannot have a copy does
+// not begin.
 func TestTurnStartHonoursIsolation(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -92,7 +92,7 @@ func TestTurnStartHonoursIsolation(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "a\n"})
 	require.True(t, e.Diffs()["f"].Hunks[0].Isolated)
 
-	// The session's own value is taken, also by a repeated call, and no other.
+	// The session's own value is accepted, also in a repeated request; no other value is.
 	again := start(world.Obj{"isolation": "copy", "turnId": "apart"})
 	require.Equal(t, inCopy.Session.ID, again.Session.ID)
 	start(world.Obj{"isolation": "copy", "sessionId": inCopy.Session.ID})
@@ -112,7 +112,7 @@ func TestTurnStartHonoursIsolation(t *testing.T) {
 		require.Equal(t, "turnId", e.Fails("turn/start", params).Data.Field)
 	}
 
-	// What asks for no more than is done anyway is taken.
+	// A request for less isolation than the session has is accepted.
 	require.Equal(t, "none", start(world.Obj{"isolation": "none", "driver": "print", "sandbox": nil, "force": false}).Session.Isolation)
 	w.RequireTree(world.Tree{"f": "b\n"})
 }

@@ -14,7 +14,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// This file has what agents and people do to files.
+// This file has the changes that agents and people make in files.
 
 // quoted is a string in JSON.
 func quoted(s string) string {
@@ -25,7 +25,7 @@ func quoted(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// An agentWork is what an agent does without a pause: calls of tools, or one command.
+// An agentWork is a piece of work that an agent does without a pause: calls of tools, or one command.
 type agentWork struct {
 	calls int
 	lines []string
@@ -51,7 +51,7 @@ func (s *episode) agentActs(p *agentWork, shell bool) {
 	}
 }
 
-// target chooses a file that is there, or, now and then, a new path.
+// target chooses an existing file or, now and then, a new path.
 func (s *episode) target() (name string, old held, is bool) {
 	if len(s.disk) == 0 || s.rng.IntN(6) == 0 {
 		name = s.dir + "/" + []string{"new", "made/er/new", "sub/new", "b"}[s.rng.IntN(4)]
@@ -78,15 +78,15 @@ func (s *episode) agentText(old held, is bool) string {
 	return s.scribe.edited(old.text, "agent", 3)
 }
 
-// agentCalls is a call of a tool that names the file, with more or less of what it held.
+// agentCalls returns a call of a tool that names the file, and that reports all or some of its former content.
 func (s *episode) agentCalls(p *agentWork) {
 	name, old, is := s.target()
 	if s.silent[name] == p || s.opaque(name) {
-		return // of a file that is written again at once, only the agent can know what it held between
+		return // if a file is written twice at once, only the agent can know the content in between
 	}
 	if s.seen[name] {
 		if old.text == "" {
-			return // the agent does not tell what is empty
+			return // the agent reports no empty text
 		}
 		s.silent[name] = p
 	}
@@ -117,7 +117,7 @@ func (s *episode) agentCalls(p *agentWork) {
 	kind := s.rng.IntN(5)
 	unix := func(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 	if s.seen[name] || kind == 2 && unix(old.text) == unix(text) {
-		kind = 4 // a report that loses the only change says that there was none: nobody can tell it from a person's
+		kind = 4 // a report without the only change says that there was none; then the change looks like a person's
 	}
 	switch kind {
 	case 0:
@@ -141,14 +141,14 @@ func (s *episode) agentCalls(p *agentWork) {
 	s.disk[name] = held{text, old.mode}
 }
 
-// opaque reports whether something is pending that hunks do not show by lines: what becomes of it when the agent writes
-// the file again cannot be read from them.
+// opaque reports whether a change is pending that hunks do not show by lines. Its state after another write of the agent
+// cannot be read from them.
 func (s *episode) opaque(name string) bool {
 	d := s.diffs[name]
 	return d != nil && len(hunksOf(d, partOpaque)) > 0
 }
 
-// stage keeps a text for a command outside of the workspace.
+// stage writes a text for a command to a file outside of the workspace.
 func (s *episode) stage(text string) (file string) {
 	s.scribe.made++
 	file = filepath.Join(s.sp.w.Dir, fmt.Sprintf("stage%d.%d.%d", s.sp.n, s.n, s.scribe.made))
@@ -158,7 +158,7 @@ func (s *episode) stage(text string) (file string) {
 	return file
 }
 
-// agentRuns is a part of a command.
+// agentRuns returns a part of a command.
 func (s *episode) agentRuns(p *agentWork) {
 	sh := func(format string, args ...any) { fmt.Fprintf(&p.shell, format+"\n", args...) }
 	name, old, is := s.target()
@@ -211,7 +211,7 @@ func (s *episode) agentRuns(p *agentWork) {
 	}
 }
 
-// userActs has the person change, or not, one file or two.
+// userActs makes the person change none, one or two files.
 func (s *episode) userActs() {
 	for n := s.rng.IntN(3); n > 0; n-- {
 		s.byHand(s.userAct)
@@ -264,11 +264,11 @@ func (s *episode) userAct() {
 			at = -1
 		}
 		if ends := strings.NewReplacer("\r\n", "\n"); s.sp.midTurn && text != old.text && ends.Replace(text) == ends.Replace(old.text) {
-			// If the agent edits the file next and nobody sees it before, the new line ends pass for the agent's.
+			// If the agent edits the file next and the daemon has not looked before, the new line ends count as the agent's.
 			text += s.scribe.unique("user") + s.scribe.end()
 		}
 		if s.sp.midTurn && strings.Contains(old.text, "\r\n") && !strings.Contains(text, "\r\n") && text != "" {
-			text, at = old.text+s.scribe.unique("user")+s.scribe.end(), -1 // likewise, also with other changes
+			text, at = old.text+s.scribe.unique("user")+s.scribe.end(), -1 // the same, also with other changes
 		}
 		s.does("person writes", "%s %s", name, brief(text))
 		s.save(name, text, old.mode)
@@ -278,7 +278,7 @@ func (s *episode) userAct() {
 	}
 }
 
-// follow is the baseline with a line that the person typed where nothing is pending beside it; nil if that is not so.
+// follow returns the baseline with a line that the person typed where nothing is pending beside it; otherwise nil.
 func (s *episode) follow(name string, at int, line string) shelf {
 	base, was, behind := s.base, name, 0
 	if d := s.diffs[name]; d != nil {
@@ -315,7 +315,7 @@ func (s *episode) follow(name string, at int, line string) shelf {
 	return after
 }
 
-// save writes a file as an editor does.
+// save writes a file in the way of an editor.
 func (s *episode) save(name, text string, mode fs.FileMode) {
 	full := s.sp.w.Path(name)
 	s.must(os.MkdirAll(filepath.Dir(full), 0o755))

@@ -25,15 +25,15 @@ var (
 	besideSeed = flag.Uint64("beside.seed", 1, "the first one's seed; 0: others each time")
 )
 
-// TestPersonsBesideCommands has an agent's commands and a person in turn rearrange a small workspace at random, and some of
-// it decided. Each line that a person typed is in a file, or in a hunk that removes it, until the person removes it or accepts
-// that; in the end, with all rejected, it is in a file.
+// TestPersonsBesideCommands has an agent's commands and a person take turns in rearranging a small workspace at random, and
+// decides some hunks. Each line that a person typed is in a file, or in a hunk that removes it, until the person removes the
+// line or accepts its removal. At the end, after a reject of everything, it is in a file.
 func TestPersonsBesideCommands(t *testing.T) {
 	t.Parallel()
 	randomly(t, *besideRuns, *besideSeed, func(t *testing.T, seed uint64) { newBeside(t, seed).play() })
 }
 
-// A beside is a workspace with the lines in it that are a person's.
+// A beside is a workspace with the lines of it that are a person's.
 type beside struct {
 	*shuffler
 	t    *testing.T
@@ -41,7 +41,7 @@ type beside struct {
 	e    *world.Editor
 	mine map[string]bool
 
-	apart *sessions.Session // in whose copy the agent works; nil: in the work tree
+	apart *sessions.Session // the session in whose copy the agent works; nil for the work tree
 }
 
 func newBeside(t *testing.T, seed uint64) *beside {
@@ -91,7 +91,7 @@ func (b *beside) play() {
 			b.w.Start()
 			b.e = b.w.Opens()
 		}
-		if b.n(2) == 0 { // else the next thing happens before anybody looks
+		if b.n(2) == 0 { // otherwise the next step comes before any look
 			b.nothingLost()
 		}
 	}
@@ -105,7 +105,7 @@ func (b *beside) play() {
 	b.nothingLost()
 }
 
-// person has a person do some things, while this is pending.
+// person makes a person do some things while these diffs are pending.
 func (b *beside) person(pending map[string]map[string]bool) {
 	for range 1 + b.n(3) {
 		was := b.onDisk()
@@ -121,7 +121,7 @@ func (b *beside) person(pending map[string]map[string]bool) {
 		for line := range minus(was, is) {
 			delete(b.mine, line)
 		}
-		// Where a person removes a file, or makes one or a link of it, its review ends, with what was pending in it.
+		// If a person removes a file, makes one, or makes a link of it, its review ends, and its pending hunks with it.
 		for path, removed := range pending {
 			if kindOf(b.w.Path(path)) != had[path] {
 				b.mine = minus(b.mine, removed)
@@ -130,10 +130,10 @@ func (b *beside) person(pending map[string]map[string]bool) {
 	}
 }
 
-// agent has an agent run commands and edit files in turn.
+// agent makes an agent run commands and edit files in turn.
 func (b *beside) agent() {
 	var script [][]string
-	ahead := b.w.Path("../ahead") // what it will have made of the work tree
+	ahead := b.w.Path("../ahead") // the work tree after it
 	require.NoError(b.t, os.RemoveAll(ahead))
 	require.NoError(b.t, exec.Command("cp", "-a", b.w.Root, ahead).Run())
 	for i := range 1 + b.n(4) {
@@ -197,7 +197,7 @@ func (b *beside) command(whose string) string {
 	}
 	sed := "sed -i "
 	if whose == "agent" {
-		sed += "--follow-symlinks " // else it replaces a link with a copy of a person's lines, which are not theirs
+		sed += "--follow-symlinks " // otherwise the command replaces a link by a copy of a person's lines, which are not the person's
 	}
 	switch b.n(14) {
 	case 0:
@@ -223,7 +223,7 @@ func (b *beside) command(whose string) string {
 		return "ln -sfn " + file() + " " + file()
 	case 10:
 		if whose == "agent" {
-			return "true" // a copy of a person's lines is not theirs
+			return "true" // a copy of a person's lines is not the person's
 		}
 		return "cp " + file() + " " + file()
 	case 11:
@@ -233,7 +233,7 @@ func (b *beside) command(whose string) string {
 	}
 }
 
-// edited removes lines of a text, or changes or adds some.
+// edited removes lines of a text, changes some, or adds some.
 func (b *beside) edited(text string) string {
 	var all strings.Builder
 	for line := range strings.Lines(text) {
@@ -253,10 +253,10 @@ func (b *beside) edited(text string) string {
 func sh(dir, command string) {
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	_ = cmd.Run() // what cannot be done is not
+	_ = cmd.Run() // impossible changes are left out
 }
 
-// nothingLost requires each of the person's lines in a file, or in a hunk that removes it.
+// nothingLost requires each of the person's lines to be in a file, or in a hunk that removes it.
 func (b *beside) nothingLost() {
 	b.t.Helper()
 	lost := minus(b.mine, b.onDisk())
@@ -280,7 +280,7 @@ func (b *beside) onDisk() map[string]bool {
 	return all
 }
 
-// pending returns, by path, the lines that what is pending removes.
+// pending returns the lines that pending hunks remove, by path.
 func (b *beside) pending() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for path, d := range b.e.Diffs() {
@@ -295,7 +295,7 @@ func (b *beside) pending() map[string]map[string]bool {
 				take(line)
 			}
 		}
-		if d.NewTarget != "" { // of what a link has replaced only the patch tells
+		if d.NewTarget != "" { // only the patch shows the file that a link has replaced
 			var out struct{ Patch string }
 			b.e.Must("diff/unified", world.Obj{"workspace": b.w.Root, "path": path}, &out)
 			for line := range strings.Lines(out.Patch) {
@@ -317,7 +317,7 @@ func minus(a, b map[string]bool) map[string]bool {
 	return left
 }
 
-// kindOf tells a file from a link, a folder and what is not there.
+// kindOf distinguishes a file, a link, a folder and nothing.
 func kindOf(path string) fs.FileMode {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -327,7 +327,7 @@ func kindOf(path string) fs.FileMode {
 }
 
 // TestATurnRightAfterASave has a person save a file under review just before an agent's command adds to it. The save was
-// taken for the command's.
+// once taken for the command's.
 func TestATurnRightAfterASave(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -21,7 +21,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// everything lists what is below a folder, with modes, contents and where links point, less git's own.
+// everything lists a folder with modes, contents and targets of links, without git's own files.
 func everything(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -99,7 +99,7 @@ func TestRandomCommands(t *testing.T) {
 	})
 }
 
-// randomly runs a test with seeds by which it can be told to run again: one that is given, or, if that is 0, others each time.
+// randomly runs a test with a seed, which it prints so that the run can be repeated. Seed 0 takes a new one each time.
 func randomly(t *testing.T, runs int, first uint64, play func(*testing.T, uint64)) {
 	for i := range uint64(runs) {
 		seed := first + i
@@ -110,8 +110,8 @@ func randomly(t *testing.T, runs int, first uint64, play func(*testing.T, uint64
 	}
 }
 
-// playCommand has an agent run a command in a workspace, or in its copy. Rejecting all that is found gives the workspace back
-// as it was, accepting all what the command made of it, and undoing either what was there before.
+// playCommand has an agent run a command in a workspace, or in its copy. A reject of everything restores the former
+// workspace, an accept of everything keeps the command's result, and an undo restores the state before the decision.
 func playCommand(t *testing.T, before world.Tree, command string, isolated, git bool) {
 	t.Logf("isolated: %t, git: %t, command: %s", isolated, git, command)
 	w := world.New(t)
@@ -150,7 +150,7 @@ func playCommand(t *testing.T, before world.Tree, command string, isolated, git 
 		}
 		if err := e.Call(method, params, &out); err != nil {
 			t.Logf("%s: %v", method, err)
-			requireSame(t, was, made) // there was nothing to decide
+			requireSame(t, was, made) // nothing was pending
 		}
 		require.Empty(t, out.Skipped)
 		requireSame(t, want, everything(t, w.Root))
@@ -169,7 +169,7 @@ func playCommand(t *testing.T, before world.Tree, command string, isolated, git 
 	require.Empty(t, e.Diffs())
 }
 
-// requireSame compares trees but for folders with nothing in them, which are not reviewed.
+// requireSame compares trees without empty folders, which are not reviewed.
 func requireSame(t *testing.T, want, have map[string]string) {
 	t.Helper()
 	files := func(all map[string]string) map[string]string {
@@ -180,7 +180,7 @@ func requireSame(t *testing.T, want, have map[string]string) {
 	require.Equal(t, files(want), files(have))
 }
 
-// A shuffler makes up trees and commands.
+// A shuffler makes random trees and commands.
 type shuffler struct {
 	*rand.Rand
 	made int

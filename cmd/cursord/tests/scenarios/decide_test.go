@@ -15,9 +15,9 @@ import (
 	"cursord/sessions"
 )
 
-// This file has decisions, and what must come of them.
+// This file has decisions, and the states that must follow.
 
-// decideActs has the person decide a few times.
+// decideActs makes the person decide a few times.
 func (s *episode) decideActs() {
 	if s.twin != nil || s.n%4 == 0 {
 		s.decideVector()
@@ -56,7 +56,7 @@ func (s *episode) decideActs() {
 	}
 }
 
-// ask sends a decision, and lets what it answers be what is pending in those files.
+// ask sends a decision and takes the pending hunks of those files from the answer.
 func (s *episode) ask(accept bool, params world.Obj) (api.Decided, error) {
 	method := "diff/reject"
 	if accept {
@@ -80,7 +80,7 @@ func (sp *space) push(st *step) {
 	sp.pushed++
 }
 
-// answered puts what an answer says of files in the place of what was known.
+// answered replaces what was known of files by an answer.
 func (s *episode) answered(all []*sessions.Diff) map[string]*sessions.Diff {
 	diffs := maps.Clone(s.diffs)
 	for _, d := range all {
@@ -92,7 +92,7 @@ func (s *episode) answered(all []*sessions.Diff) map[string]*sessions.Diff {
 	return diffs
 }
 
-// closure adds what is linked to some hunks.
+// closure adds the hunks that are linked to these.
 func closure(d *sessions.Diff, ids []string) map[string]bool {
 	chosen := map[string]bool{}
 	for _, id := range ids {
@@ -108,7 +108,7 @@ func closure(d *sessions.Diff, ids []string) map[string]bool {
 	return chosen
 }
 
-// decide decides hunks of a file and sees that just that happens which they show.
+// decide decides hunks of a file and checks that exactly the lines they show change.
 func (s *episode) decide(d *sessions.Diff, params world.Obj, ids []string, accept bool) {
 	yours := map[string]bool{}
 	if _, named := params["hunks"]; !named && !accept {
@@ -143,12 +143,12 @@ func (s *episode) decide(d *sessions.Diff, params world.Obj, ids []string, accep
 	}
 	diffs := s.answered(out.Diffs)
 	if d.OldPath != "" {
-		diffs = s.sp.listOf(s) // the file may have another path now
+		diffs = s.sp.listOf(s) // the file may have moved
 	}
 	s.becomes(disk, base, diffs, map[string]map[string]bool{d.Path: chosen}, accept)
 }
 
-// becomes takes in what has come of a decision.
+// becomes updates the model after a decision.
 func (s *episode) becomes(disk, base shelf, diffs map[string]*sessions.Diff, chosen map[string]map[string]bool, accept bool) {
 	for path, ids := range chosen {
 		s.othersStay(s.diffs[path], diffs, ids)
@@ -161,7 +161,7 @@ func (s *episode) becomes(disk, base shelf, diffs map[string]*sessions.Diff, cho
 	s.see(byNobody, diffs)
 }
 
-// noteGone notes whose removal was accepted.
+// noteGone records lines whose removal was accepted.
 func (s *episode) noteGone(d *sessions.Diff, ids map[string]bool) {
 	for i := range d.Hunks {
 		if !ids[d.Hunks[i].ID] {
@@ -180,7 +180,7 @@ func (s *episode) noteGone(d *sessions.Diff, ids map[string]bool) {
 	}
 }
 
-// othersStay sees that the hunks that were not decided are as they were.
+// othersStay checks that the other hunks are as they were.
 func (s *episode) othersStay(d *sessions.Diff, after map[string]*sessions.Diff, chosen map[string]bool) {
 	var want, have []string
 	say := func(h *sessions.Hunk) string { return fmt.Sprintf("%s %q", h.ID, withoutBareEnd(h)) }
@@ -204,7 +204,7 @@ func (s *episode) othersStay(d *sessions.Diff, after map[string]*sessions.Diff, 
 	}
 }
 
-// mayRefuse reports whether a decision may be refused: that of a binary file that the person has changed since.
+// mayRefuse reports whether the daemon may refuse a decision: one about a binary file that the person has changed since.
 func (s *episode) mayRefuse(d *sessions.Diff, disk shelf) bool {
 	return len(hunksOf(d, partOpaque)) > 0
 }
@@ -224,7 +224,7 @@ func (s *episode) refused(accept bool, params world.Obj, kind api.ErrorKind) {
 	}
 }
 
-// sayDiffs says what is pending, whichever revision it is.
+// sayDiffs describes pending diffs without their revisions.
 func sayDiffs(diffs map[string]*sessions.Diff) string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(diffs)) {

@@ -15,7 +15,7 @@ import (
 	"cursord/sessions"
 )
 
-// decideVector decides all hunks, one by one, in an order of the scenario's own.
+// decideVector decides all hunks one by one, in the scenario's own order.
 func (s *episode) decideVector() {
 	type decision struct {
 		path, id string
@@ -55,7 +55,7 @@ func (s *episode) decideVector() {
 	}
 }
 
-// decideLines decides a part of a hunk.
+// decideLines decides some lines of a hunk.
 func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	changes := changesOf(h)
 	if h.Kind != "text" || len(h.Linked) > 0 || len(changes) == 0 {
@@ -68,11 +68,11 @@ func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	out, err := s.ask(accept, world.Obj{"hunks": []string{h.ID}, "lines": world.Obj{"from": from, "to": to}})
 	var failed *rpc.Error
 	if errors.As(err, &failed) && failed.Code == -32602 {
-		return // only the end of the line before it
+		return // only the line end before it
 	}
 	s.must(err)
 	diffs := s.answered(out.Diffs)
-	// What was pending is, less those lines.
+	// The earlier pending lines remain, without those.
 	want := pendingLines(before, true)
 	whole := len(withoutBareEnd(h)) == len(changes) && !moves(changes)
 	for _, line := range changes[from:to] {
@@ -103,14 +103,14 @@ func (s *episode) decideLines(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	s.see(byNobody, diffs)
 }
 
-// moves reports whether a hunk has a line of the person's both go and come: those are one decision.
+// moves reports whether a hunk both removes and adds the same line of the person's. The two are one decision.
 func moves(changes []string) bool {
 	return slices.ContainsFunc(changes, func(line string) bool {
 		return line[0] == '-' && slices.ContainsFunc(changes, func(l string) bool { return l[0] == '+' && bare(l[1:]) == bare(line[1:]) })
 	})
 }
 
-// countLines sees that a text is another one with some changes made, or taken back, wherever.
+// countLines checks that a text is another one with some changes made or taken back, in any place.
 func (s *episode) countLines(sure bool, now, was string, changes []string, sign int) {
 	n := map[string]int{}
 	for line := range strings.Lines(was) {
@@ -133,7 +133,7 @@ func (s *episode) countLines(sure bool, now, was string, changes []string, sign 
 	}
 }
 
-// decideUnseen changes a file elsewhere right before a hunk of it is decided.
+// decideUnseen changes a file on disk right before a decision about a hunk of it.
 func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	old, is := s.disk[d.Path]
 	if !is || h.Kind != "text" {
@@ -175,7 +175,7 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 	s.see(byUser, s.answered(out.Diffs))
 }
 
-// thereAndBack takes a decision back, and makes it again, at once.
+// thereAndBack undoes a decision and redoes it at once.
 func (s *episode) thereAndBack(d *sessions.Diff, h *sessions.Hunk, accept bool) {
 	s.does("decide and undo", "%s %s %v", d.Path, h.ID, accept)
 	disk, base, before, pushed := s.disk, s.base, s.diffs, s.sp.pushed

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// maybeYours returns the hunks that only a decision which names them may reject.
+// maybeYours returns the hunks that only a decision by id may reject.
 func maybeYours(d *sessions.Diff) map[string]bool {
 	var ids []string
 	for _, h := range d.Hunks {
@@ -22,7 +22,7 @@ func maybeYours(d *sessions.Diff) map[string]bool {
 	return closure(d, ids)
 }
 
-// withoutYours returns what else was skipped than yours, all of which must have been, for whatever reason.
+// withoutYours returns the skipped hunks that are not in yours. All of yours must have been skipped, for whatever reason.
 func withoutYours(skipped []api.Skipped, yours map[string]bool) (others []api.Skipped, err error) {
 	left, rest := map[string]bool{}, maps.Clone(yours)
 	for _, sk := range skipped {

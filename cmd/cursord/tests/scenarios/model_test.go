@@ -16,10 +16,10 @@ import (
 	"cursord/sessions"
 )
 
-// This file knows what hunks mean to somebody who only reads them: what is shown as "-" was there, what is shown as
-// "+" is there, at the lines that are named. It shares nothing with the program's own idea of them.
+// This file reads hunks as a person does: lines shown as "-" were there, lines shown as "+" are there, at the line numbers
+// given. It shares no code with the program.
 
-// A held is what a path holds.
+// A held is the content of a path.
 type held struct {
 	text string
 	mode fs.FileMode
@@ -36,7 +36,7 @@ func (s shelf) clone() shelf {
 	return c
 }
 
-// differs says where two shelves differ; "" if nowhere.
+// differs says where two shelves differ; "" if they are equal.
 func (s shelf) differs(other shelf) string {
 	for _, path := range slices.Sorted(union(s, other)) {
 		a, is := s[path]
@@ -57,7 +57,7 @@ func describeHeld(h held, is bool) string {
 
 var repeats = regexp.MustCompile(`(long ä){2,}`)
 
-// brief is a text for a trace.
+// brief shortens a text for a trace.
 func brief(text string) string {
 	return repeats.ReplaceAllString(strconv.Quote(text), "long ä… ")
 }
@@ -84,7 +84,7 @@ func union(a, b shelf) func(func(string) bool) {
 	}
 }
 
-// readShelf reads all files below a folder, and names its folders.
+// readShelf reads all files below a folder, and lists its folders.
 func readShelf(root, dir string) (files shelf, dirs []string) {
 	files = shelf{}
 	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
@@ -139,7 +139,7 @@ func changesOf(h *sessions.Hunk) (lines []string) {
 	return lines
 }
 
-// patched takes hunks, in file order, for what they say: from the new text to the old one, or back.
+// patched applies hunks, in file order, to a text: from the new text to the old one, or back.
 func patched(text string, hunks []*sessions.Hunk, back bool) (string, error) {
 	lines := world.SplitAfter(text)
 	var out strings.Builder
@@ -160,7 +160,7 @@ func patched(text string, hunks []*sessions.Hunk, back bool) (string, error) {
 		case !slices.Equal(lines[start:start+count], from):
 			return "", fmt.Errorf("hunk %s shows %s where there is %s", h.ID, briefs(from), briefs(lines[start:start+count]))
 		}
-		lead, trail := contextOf(h) // which two hunks may both show
+		lead, trail := contextOf(h) // the lines that two neighbouring hunks may both show
 		if start+lead < at {
 			return "", fmt.Errorf("hunk %s begins before line %d", h.ID, at)
 		}
@@ -186,7 +186,7 @@ func contextOf(h *sessions.Hunk) (lead, trail int) {
 	return lead, trail
 }
 
-// A hunkPart is one of the things that a hunk may be about.
+// A hunkPart is a part of a file that a hunk may change.
 type hunkPart string
 
 const (
@@ -198,7 +198,7 @@ const (
 	partOpaque hunkPart = "opaque" // a whole file whose lines are not shown
 )
 
-// partOf says what a hunk is about; the hunks of kind file come in a fixed order.
+// partOf returns the part that a hunk changes. Hunks of kind file have a fixed order.
 func partOf(d *sessions.Diff, h *sessions.Hunk) hunkPart {
 	if h.Kind == "text" {
 		return partText
@@ -243,7 +243,7 @@ func modeOf(s string) (fs.FileMode, error) {
 	return fs.FileMode(n) & fs.ModePerm, err
 }
 
-// baselineOf reads from the hunks what the files would hold without them. What no hunk can say is as known before.
+// baselineOf computes from the hunks the files' content without them. Parts that no hunk can show are as known before.
 func baselineOf(disk, known shelf, diffs map[string]*sessions.Diff) (shelf, error) {
 	base := disk.clone()
 	for path := range diffs {
@@ -313,12 +313,12 @@ func mirrored(hunks []*sessions.Hunk) (out []*sessions.Hunk) {
 	return out
 }
 
-// decided says what disk and baseline hold after some hunks of a file have been accepted or rejected.
+// decided returns the disk and the baseline after some hunks of a file have been accepted or rejected.
 func decided(disk, base shelf, d *sessions.Diff, chosen map[string]bool, accept bool) (shelf, shelf, error) {
 	disk, base = disk.clone(), base.clone()
 	path, was := d.Path, oldPath(d)
 	if _, is := disk[path]; !is {
-		path = was // what is gone comes back where it was
+		path = was // a removed line comes back at its former place
 	}
 	pick := func(p hunkPart) (hunks []*sessions.Hunk) {
 		return slices.DeleteFunc(hunksOf(d, p), func(h *sessions.Hunk) bool { return !chosen[h.ID] })

@@ -23,9 +23,9 @@ var (
 	savesSeed  = flag.Uint64("saves.seed", 1, "what they are drawn from")
 )
 
-// TestSavesAtAnyPoint has persons save a file at any point of the life of an agent's edits, which report their texts: at other
-// lines and at the same, in place, by rename, and cut off first and written later; with edits one after the other and at
-// the same time. No hunk adds a person's line, all that the agent wrote is listed, and a reject of all removes that and
+// TestSavesAtAnyPoint has persons save a file at any point of an agent's edits, which report their texts: at other lines and
+// at the same, in place, by rename, and truncated first and written later; with edits one after the other and at the same
+// time. No hunk adds a person's line, all lines of the agent are listed, and a reject of everything removes those and
 // nothing else.
 func TestSavesAtAnyPoint(t *testing.T) {
 	t.Parallel()
@@ -41,25 +41,25 @@ func TestSavesAtAnyPoint(t *testing.T) {
 	}
 }
 
-// An owned line is one of a file, and says who wrote it.
+// An owned line is a line of a file with its author.
 type ownedLine struct {
 	text  string
 	agent bool
-	over  *ownedLine // what the agent replaced by it
+	over  *ownedLine // the agent's replacement
 }
 
-// Savers are persons and an agent who write one file.
+// Savers are persons and an agent who write the same file.
 type savers struct {
 	t     *testing.T
 	w     *world.World
 	e     *world.Editor
 	rng   *rand.Rand
-	end   string // of lines
-	mark  string // at the beginning of the file
+	end   string // the number of the last new line
+	mark  string // lines at the beginning of the file
 	file  []*ownedLine
 	made  int
 	saves int
-	sharp bool            // the order of lines after a reject is certain
+	sharp bool            // whether the order of lines after a reject is certain
 	fresh map[string]bool // the agent's lines of this turn
 	acts  []string
 }
@@ -90,7 +90,7 @@ func (s *savers) text() string {
 	return b.String()
 }
 
-// told is the file as the agent tells it.
+// told returns the file as the agent reports it.
 func (s *savers) told() string {
 	return strings.ReplaceAll(strings.TrimPrefix(s.text(), s.mark), "\r\n", "\n")
 }
@@ -100,7 +100,7 @@ func (s *savers) name(who string) string {
 	return fmt.Sprintf("%s %d", who, s.made)
 }
 
-// save has a person save the file now, if it is to be: with a line more, or one that is written anew.
+// save has a person save the file if it is this save's turn, with one more line or with one line replaced.
 func (s *savers) save(script *[]string) {
 	s.rest(script)
 	if s.rng.IntN(2) > 0 {
@@ -111,13 +111,13 @@ func (s *savers) save(script *[]string) {
 	at := s.rng.IntN(len(s.file) + 1)
 	if at < len(s.file) && s.rng.IntN(6) == 0 {
 		if s.file[at].agent {
-			s.sharp = false // the line that the agent replaced comes back, beside the person's
+			s.sharp = false // the line that the agent replaced comes back beside the person's
 		}
 		s.acts = append(s.acts, fmt.Sprintf("person writes %q over %q", l.text, s.file[at].text))
 		s.file[at] = l
 	} else {
 		if at < len(s.file) && s.file[at].agent || at > 0 && s.file[at-1].agent {
-			s.sharp = false // before or behind the line that comes back
+			s.sharp = false // before or behind the restored line
 		}
 		s.acts = append(s.acts, fmt.Sprintf("person adds %q at %d", l.text, at))
 		s.file = slices.Insert(s.file, at, l)
@@ -135,14 +135,14 @@ func (s *savers) save(script *[]string) {
 	s.rest(script)
 }
 
-// rest lets some time pass, or none.
+// rest waits a random time, or not at all.
 func (s *savers) rest(script *[]string) {
 	if ms := []int{0, 0, 0, 2, 20, 60, 130}[s.rng.IntN(7)]; ms > 0 {
 		*script = append(*script, fmt.Sprintf(`{"fake":"sleep","ms":%d}`, ms))
 	}
 }
 
-// edit has the agent replace a line, and returns what it says of that at the end.
+// edit has the agent replace a line, and returns the report for the call's end.
 func (s *savers) edit(script *[]string, call string) (completed string) {
 	before := s.told()
 	var open []int
@@ -161,7 +161,7 @@ func (s *savers) edit(script *[]string, call string) (completed string) {
 	return said[2]
 }
 
-// round is a turn, and a decision about all that it did.
+// round plays a turn, and a decision about all its hunks.
 func (s *savers) round() {
 	s.sharp, s.fresh, s.acts = true, map[string]bool{}, []string{"turn"}
 	var script []string
@@ -204,7 +204,7 @@ func (s *savers) round() {
 	require.Empty(s.t, s.e.Diffs(), "%s", strings.Join(s.acts, "\n"))
 }
 
-// restored returns the line that a reject brings back.
+// restored returns the line that a reject restores.
 func restored(l *ownedLine) *ownedLine {
 	for l.agent {
 		l = l.over
@@ -212,14 +212,14 @@ func restored(l *ownedLine) *ownedLine {
 	return l
 }
 
-// settle has each line be what a decision makes of it.
+// settle updates each line by a decision.
 func (s *savers) settle(make func(*ownedLine) *ownedLine) {
 	for i, l := range s.file {
 		s.file[i] = make(l)
 	}
 }
 
-// check sees that hunks add all the agent's lines, each by an edit, and none that is a person's.
+// check requires that hunks add all of the agent's lines, each by an edit, and none of a person's.
 func (s *savers) check() {
 	story := strings.Join(s.acts, "\n")
 	added := map[string]bool{}
@@ -240,7 +240,7 @@ func (s *savers) check() {
 	}
 }
 
-// checkRejected sees that the file has the lines that are not the agent's, and takes the file as it is from now on.
+// checkRejected requires the file to have exactly the lines that are not the agent's, and starts anew with that text.
 func (s *savers) checkRejected() {
 	story := strings.Join(s.acts, "\n")
 	have := s.w.Get("f")

@@ -11,37 +11,37 @@ import (
 	"cursord/sessions"
 )
 
-// An episode is a scenario: a folder in which an agent and a person change files and hunks are decided, with what must be true of
-// all of that.
+// An episode is one scenario: a folder in which an agent and a person change files and hunks are decided, with the model of
+// the state that must follow.
 type episode struct {
 	sp      *space
 	n       int
 	dir     string
 	scribe  *scribe
-	rng     *rand.Rand // what happens
-	order   *rand.Rand // and in which order, where that must not matter
-	twin    *episode   // to which the same happens, in another order
-	asked   []string   // what was to be decided
-	apart   bool       // something else has happened to it since
+	rng     *rand.Rand // the choice of steps
+	order   *rand.Rand // the order of steps, where the order must not matter
+	twin    *episode   // the episode with the same steps in another order
+	asked   []string   // the hunks to decide
+	apart   bool       // the file has changed since
 	acts    []string
 	trace   []string
 	start   shelf
 	folders []string
-	pure    bool // neither has a person changed anything nor was anything accepted
+	pure    bool // the person has changed nothing, and nothing was accepted
 
-	disk    shelf                     // what must be there
-	base    shelf                     // what must be there once all is rejected
-	typed   shelf                     // what the baseline must be after the person's last change; nil if that is not said
-	diffs   map[string]*sessions.Diff // as last seen
+	disk    shelf                     // the files that must be on disk
+	base    shelf                     // the files after a reject of everything
+	typed   shelf                     // the baseline after the person's last change; nil if unknown
+	diffs   map[string]*sessions.Diff // the pending diffs of the last look
 	mine    map[string]bool           // lines that a person typed and has not removed
-	gone    map[string]bool           // those of them whose removal was accepted
-	silent  map[string]*agentWork     // in which the agent has left a path without telling how
-	vacated map[string]bool           // paths from which files were moved; nothing else is put there
-	seen    map[string]bool           // paths that the person has changed since the turn began: of those, only the agent tells enough
-	unseen  int                       // changes by the person since the last look
+	gone    map[string]bool           // the lines of typed whose removal was accepted
+	silent  map[string]*agentWork     // folders in which the agent has removed a path without a report
+	vacated map[string]bool           // paths from which files were moved; no step makes a file there
+	seen    map[string]bool           // paths that the person has changed during the turn: only the agent's report shows enough about them
+	unseen  int                       // the person's changes since the last look
 	over    map[string]bool           // paths that a person has made or removed since the last look
 	held    shelf                     // the disk at the last look
-	cut     map[string]*sessions.Diff // what was pending in files that were made shorter: who writes them next may only end a save
+	cut     map[string]*sessions.Diff // pending hunks of files that were made shorter: the next write may be the rest of a save
 }
 
 func newScenario(sp *space, n int) *episode {
@@ -74,7 +74,7 @@ func (s *episode) tracef(format string, args ...any) {
 	s.trace = append(s.trace, fmt.Sprintf(format, args...))
 }
 
-// does notes what is done next.
+// does records the next step.
 func (s *episode) does(act, format string, args ...any) {
 	s.acts = append(s.acts, act)
 	s.tracef("  "+act+" "+format, args...)
@@ -84,7 +84,7 @@ func (s *episode) failf(format string, args ...any) {
 	panic(failure(fmt.Sprintf(s.dir+": "+format, args...)))
 }
 
-// pick returns one of the keys of a map with the same order everywhere.
+// pick returns a random key of a map; the same one for the same random numbers.
 func pick[V any](r *rand.Rand, m map[string]V) string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
@@ -94,7 +94,7 @@ func pick[V any](r *rand.Rand, m map[string]V) string {
 	return keys[r.IntN(len(keys))]
 }
 
-// An author is who has changed files since the last look.
+// An author says who has changed files since the last look.
 type author string
 
 const (
@@ -103,7 +103,7 @@ const (
 	byNobody author = "nobody"
 )
 
-// see takes in what is listed, and fails where that cannot be.
+// see takes in the listed diffs, and fails if they are impossible.
 func (s *episode) see(by author, diffs map[string]*sessions.Diff) {
 	base, why := s.check(by, diffs)
 	if why != "" {
@@ -140,7 +140,7 @@ func viasOf(h sessions.Hunk) (vias []string) {
 	return vias
 }
 
-// check returns the baseline that the listed diffs mean, or why they cannot be right.
+// check returns the baseline that the diffs imply, or an error that says why they are wrong.
 func (s *episode) check(by author, diffs map[string]*sessions.Diff) (base shelf, why string) {
 	real, _ := readShelf(s.sp.w.Root, s.dir)
 	if why := s.disk.differs(real); why != "" {
@@ -165,7 +165,7 @@ func (s *episode) check(by author, diffs map[string]*sessions.Diff) (base shelf,
 	return base, s.checkLines(diffs)
 }
 
-// checkLines looks for all that the person typed.
+// checkLines requires all lines that the person typed.
 func (s *episode) checkLines(diffs map[string]*sessions.Diff) (why string) {
 	there := map[string]bool{}
 	for _, h := range s.disk {
@@ -211,7 +211,8 @@ func morePending(after map[string]*sessions.Diff, before ...map[string]*sessions
 	return ""
 }
 
-// pendingLines counts what is shown as changed, line ends and a byte order mark aside; with real, less lines of which only the end is.
+// pendingLines counts the changed lines, without differences in line ends and byte order marks. With real, lines that differ
+// only in their end are left out.
 func pendingLines(diffs map[string]*sessions.Diff, real bool) map[string]int {
 	count := map[string]int{}
 	for _, d := range diffs {
@@ -232,11 +233,12 @@ func pendingLines(diffs map[string]*sessions.Diff, real bool) map[string]int {
 	return count
 }
 
-// unmarked is a changed line without its end and its byte order mark: a line of the agent's stays so, with them or without.
+// unmarked returns a changed line without its end and its byte order mark, so that a line of the agent's is the same with or
+// without them.
 func unmarked(line string) string { return strings.Replace(bare(line), "\ufeff", "", 1) }
 
-// withoutBareEnd returns a hunk's changes without a line whose end alone has changed since it is no longer, or was not,
-// the last one.
+// withoutBareEnd returns a hunk's changes without a line that changed only its end, because it became the last line or
+// stopped being it.
 func withoutBareEnd(h *sessions.Hunk) []string {
 	lines := changesOf(h)
 	plus := slices.IndexFunc(lines, func(l string) bool { return l[0] == '+' })
@@ -263,7 +265,7 @@ func (s *episode) counts() map[string]int {
 	return n
 }
 
-// byHand does what a person does, and notes which lines are theirs now.
+// byHand makes a person's change, and records which lines are the person's.
 func (s *episode) byHand(do func()) {
 	before := s.counts()
 	do()
@@ -279,7 +281,7 @@ func (s *episode) byHand(do func()) {
 			delete(s.mine, line)
 		}
 	}
-	// Whoever removes a file, or makes one where one was deleted, takes what was pending in it.
+	// Removing a file, or making one in place of a deleted one, ends its pending hunks.
 	for path := range s.over {
 		for _, d := range s.diffs {
 			if d.Path != path && oldPath(d) != path {
@@ -294,10 +296,10 @@ func (s *episode) byHand(do func()) {
 	}
 }
 
-// likeTwin holds a scenario against the other to which the same has happened in another order.
+// likeTwin compares the episode with the one that had the same steps in another order.
 func (s *episode) likeTwin() {
 	if s.twin != nil && !slices.Equal(s.asked, s.twin.asked) {
-		s.apart = true // of two changes one after the other, one saw both at once
+		s.apart = true // of two changes in a row, one episode saw both at once
 	}
 	if s.twin == nil || s.apart || s.twin.apart {
 		return

@@ -32,22 +32,22 @@ const (
 	scenariosPerSpace = 40
 	spacesPerWorld    = 12
 	spacesAtOnce      = 4
-	crashesOf8        = 4 // rounds in which the daemon is killed
+	crashesOf8        = 4 // the rounds in which the daemon is killed
 )
 
-// A failure is what a scenario panics with.
+// A failure is the value with which an episode panics.
 type failure string
 
-// A scenarioPlan says which scenarios to play.
+// A scenarioPlan says which episodes to play.
 type scenarioPlan struct {
 	seed         uint64
-	world, space int // of those that play; space -1: all
-	only         int // scenario; -1: all
-	count        int // scenarios of the world
+	world, space int // only these; space -1 means all
+	only         int // episode; -1 means all
+	count        int // episodes of the world
 	skip         map[int]bool
 }
 
-// rounds are what happens to all scenarios of a world.
+// rounds lists the steps that all episodes of a world take together.
 func (p scenarioPlan) rounds() (rounds []string) {
 	r := rand.New(rand.NewPCG(p.seed, uint64(p.world)))
 	maybe := func(of8 int, kind string) {
@@ -68,7 +68,7 @@ func (p scenarioPlan) rounds() (rounds []string) {
 	return append(rounds, "restart", "end")
 }
 
-// A scenarioWorld is a daemon with workspaces full of scenarios.
+// A scenarioWorld is a daemon with workspaces full of episodes.
 type scenarioWorld struct {
 	plan   scenarioPlan
 	w      *world.World
@@ -76,7 +76,7 @@ type scenarioWorld struct {
 	spaces []*space
 }
 
-// A space is a workspace; every scenario has a folder of it.
+// A space is a workspace; every episode has a folder in it.
 type space struct {
 	sw      *scenarioWorld
 	n       int
@@ -84,12 +84,12 @@ type space struct {
 	e       *world.Editor
 	rng     *rand.Rand
 	all     []*episode
-	steps   []*step // that may be undone, oldest first
-	pushed  int     // how many there ever were
-	undone  int     // how many of them are, at the end
+	steps   []*step // decisions that may be undone, the oldest first
+	pushed  int     // how many decisions there ever were
+	undone  int     // how many of them are undone, from the end
 	turns   []string
 	failed  string
-	playing *episode // whose turn it is
+	playing *episode // the episode whose turn it is
 	midTurn bool     // people act while the agent waits
 	listed  []*sessions.Diff
 }
@@ -98,11 +98,11 @@ type space struct {
 type step struct {
 	who    []*episode
 	accept bool
-	before []shelf // their baselines
+	before []shelf // the files' baselines
 }
 
 // TestScenarios plays random scenarios through the daemon: agents, people and decisions in many orders, with crashes
-// between. The Makefile has a target for ten thousand.
+// between. "make scenarios" plays ten thousand.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	seed := *scenarioSeed
@@ -144,7 +144,7 @@ func TestScenarios(t *testing.T) {
 
 func (p scenarioPlan) play(t *testing.T) []*space { return p.playCounting(t, map[string]int{}) }
 
-// playCounting plays and returns the workspaces that failed.
+// playCounting plays the plan and returns the workspaces that failed.
 func (p scenarioPlan) playCounting(t *testing.T, acts map[string]int) (failed []*space) {
 	sw := &scenarioWorld{plan: p, w: world.New(t), rng: rand.New(rand.NewPCG(p.seed, uint64(p.world)))}
 	defer sw.w.Kill()
@@ -174,7 +174,7 @@ func (p scenarioPlan) playCounting(t *testing.T, acts map[string]int) (failed []
 	return failed
 }
 
-// shrink leaves out what a failure does not need.
+// shrink removes episodes and steps that a failure does not need.
 func shrink(t *testing.T, sp *space) {
 	plan := sp.sw.plan
 	plan.space, plan.skip = sp.n, map[int]bool{}
@@ -257,7 +257,7 @@ func (sw *scenarioWorld) join() {
 	}
 }
 
-// restarts ends the daemon, cleanly or not, and starts it again. meanwhile happens while there is none.
+// restarts ends the daemon, cleanly or by a kill, calls meanwhile, and starts it again.
 func (sw *scenarioWorld) restarts(kill bool, meanwhile func(*space)) {
 	if kill {
 		sw.w.Kill()
@@ -269,7 +269,7 @@ func (sw *scenarioWorld) restarts(kill bool, meanwhile func(*space)) {
 	sw.join()
 }
 
-// each does something in all workspaces, in some at a time.
+// each runs a function for all workspaces, some at a time.
 func (sw *scenarioWorld) each(do func(*space)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, spacesAtOnce)
@@ -297,7 +297,7 @@ func (sw *scenarioWorld) each(do func(*space)) {
 	wg.Wait()
 }
 
-// everyone does something for all scenarios of a workspace, one after the other.
+// everyone runs a function for all episodes of a workspace, one after the other.
 func (sp *space) everyone(do func(*episode)) {
 	for _, s := range sp.all {
 		sp.playing = s
@@ -346,7 +346,7 @@ func (sw *scenarioWorld) round(i int, kind string) {
 		sw.each(func(sp *space) {
 			sp.patchApplies()
 			sp.decideAll(world.Obj{"all": true})
-			// An edit that reports nothing, and that the daemon saw when it was over, may be a person's: no bulk reject takes it.
+			// An edit without a report that the daemon saw after its end may be a person's: no bulk reject removes it.
 			stays := func(d *sessions.Diff) bool {
 				return len(hunksOf(d, partOpaque)) > 0 || len(maybeYours(d)) == len(d.Hunks)
 			}

@@ -16,7 +16,7 @@ import (
 	"cursord/sessions"
 )
 
-// This file has what happens to all scenarios of a workspace together.
+// This file has the steps that all episodes of a workspace take together.
 
 func (sp *space) must(err error) {
 	if err != nil {
@@ -24,7 +24,7 @@ func (sp *space) must(err error) {
 	}
 }
 
-// list lists all that is pending.
+// list lists all pending diffs.
 func (sp *space) list() []*sessions.Diff {
 	var list struct{ Diffs []*sessions.Diff }
 	sp.must(sp.e.Call("diff/list", world.Obj{"workspace": sp.w.Root}, &list))
@@ -44,13 +44,13 @@ func (s *episode) of(all []*sessions.Diff) map[string]*sessions.Diff {
 
 func (sp *space) listOf(s *episode) map[string]*sessions.Diff { return s.of(sp.list()) }
 
-// look has every scenario see what is listed.
+// look shows every episode the pending diffs.
 func (sp *space) look(by author) {
 	all := sp.list()
 	sp.everyone(func(s *episode) { s.see(by, s.of(all)) })
 }
 
-// lookAgain sees that the same is listed as before, after nothing has happened.
+// lookAgain requires that the diffs are the same as before.
 func (sp *space) lookAgain() {
 	before := sp.listed
 	after := sp.list()
@@ -68,7 +68,7 @@ func toJSON(v any) string {
 	return string(b)
 }
 
-// agentRound is a turn of the agent, in one of several manners.
+// agentRound plays a turn of the agent in one of several manners.
 func (sp *space) agentRound() {
 	p := &agentWork{}
 	for _, s := range sp.all {
@@ -106,7 +106,7 @@ func (sp *space) agentRound() {
 		tools()
 		command()
 	case 4:
-		command() // what it left is seen before something else is made of it
+		command() // the daemon looks at its changes before the next ones
 		pause = true
 	case 5:
 		tools()
@@ -152,7 +152,7 @@ func (sp *space) plays(file string, lines []string) {
 	sp.must(os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644))
 }
 
-// hears waits for the agent to say something.
+// hears waits for a text of the agent.
 func (sp *space) hears(turn, text string) {
 	end := time.After(world.Patience)
 	for seen := 0; ; {
@@ -172,7 +172,7 @@ func (sp *space) hears(turn, text string) {
 	}
 }
 
-// becomes waits until what is listed is as it must be.
+// becomes waits until the pending diffs are as expected.
 func (sp *space) becomes(by author) {
 	for end := time.Now().Add(world.Patience); ; time.Sleep(5 * time.Millisecond) {
 		all := sp.list()

@@ -11,11 +11,11 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// A style is how somebody writes a file.
+// A style is a way of writing a file.
 type style struct {
 	eol   string // "": mixed
 	bom   bool
-	final int // of 8 texts, how many end with a line end
+	final int // of 8 texts, the number that end with a line end
 }
 
 func newStyle(r *rand.Rand) style {
@@ -24,13 +24,13 @@ func newStyle(r *rand.Rand) style {
 	}
 }
 
-// common are lines that files have many of.
+// common lists lines that many files have.
 var common = []string{
 	"{", "}", "", "", "return", "x = 1", "\tindented", "  two", "trailing ", "+plus", "-minus", " space", "@@ -1 +1 @@", "\\ No newline",
 	"größe", "日本語", "a\rb", "form\ffeed", "next\u0085line", "sep\u2028arated", "\ufeffinner", "e\u0301",
 }
 
-// A scribe writes lines; those that it makes up are like no other.
+// A scribe writes lines. Its new lines are unique.
 type scribe struct {
 	rng   *rand.Rand
 	made  int
@@ -42,7 +42,7 @@ func (s *scribe) unique(who string) string {
 	return fmt.Sprintf("%s %d %s", who, s.made, []string{"", "", "ä", "語", "\t.", "\"q\""}[s.rng.IntN(6)])
 }
 
-// line makes up a line, or takes one that is common, or for its length.
+// line returns a new line, a common one, or a long one.
 func (s *scribe) line(who string, ownOf8 int) string {
 	switch {
 	case s.rng.IntN(8) < ownOf8:
@@ -76,7 +76,7 @@ func (s *scribe) text(who string) string {
 	return s.finish(lines, s.style.final)
 }
 
-// finish joins lines; the last of them lacks its end 8-final times of 8.
+// finish joins lines. In 8-final of 8 texts the last line has no end.
 func (s *scribe) finish(lines []string, final int) string {
 	text := strings.Join(lines, "")
 	if s.rng.IntN(8) >= final {
@@ -85,7 +85,7 @@ func (s *scribe) finish(lines []string, final int) string {
 	return text
 }
 
-// edited changes a text in one to three places. Lines may be put where others are; no two are glued.
+// edited changes a text in one to three places. It may move lines; it never joins two.
 func (s *scribe) edited(text, who string, ownOf8 int) string {
 	lines := world.SplitAfter(text)
 	lacked := len(lines) > 0 && !strings.HasSuffix(text, "\n")
@@ -131,7 +131,7 @@ func (s *scribe) edited(text, who string, ownOf8 int) string {
 	return s.finish(lines, final)
 }
 
-// typed is what a person makes of a text; at is the line of the only change, a new line, or -1.
+// typed returns a text after a person's change. at is the line of the change if it is one new line, otherwise -1.
 func (s *scribe) typed(text string) (now string, at int) {
 	lines := world.SplitAfter(text)
 	switch s.rng.IntN(6) {

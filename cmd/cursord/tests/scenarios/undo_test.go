@@ -15,7 +15,7 @@ import (
 	"cursord/sessions"
 )
 
-// step takes the latest decision back, or makes it again.
+// step undoes the latest decision, or redoes one.
 func (sp *space) step(undo bool) (out api.Decided, err error) {
 	method := "diff/redo"
 	if undo {
@@ -31,9 +31,9 @@ func (sp *space) step(undo bool) (out api.Decided, err error) {
 	return out, err
 }
 
-// undoRound takes back some of the latest decisions, and makes some of them again.
+// undoRound undoes some of the latest decisions, and redoes some of them.
 func (sp *space) undoRound() {
-	const kept = 400 // of so many the daemon certainly knows
+	const kept = 400 // the daemon keeps at least so many
 	walk := func(undo bool, n int) {
 		for ; n > 0; n-- {
 			i := len(sp.steps) - sp.undone
@@ -73,12 +73,12 @@ func (sp *space) undoRound() {
 	sp.look(byNobody)
 }
 
-// stepped takes in an undo, or a redo: of an accept it leaves the disk, of a reject the baseline.
+// stepped updates the model after an undo or a redo: one of an accept leaves the disk, one of a reject leaves the baseline.
 func (s *episode) stepped(undo, accept bool, before shelf, diffs map[string]*sessions.Diff) {
 	s.pure, s.apart = false, true
 	real, _ := readShelf(s.sp.w.Root, s.dir)
 	if accept {
-		known := s.base // where hunks do not tell
+		known := s.base // where hunks do not show it
 		if undo {
 			known = before.clone()
 			for _, d := range s.diffs {
@@ -103,7 +103,7 @@ func (s *episode) stepped(undo, accept bool, before shelf, diffs map[string]*ses
 	s.see(byNobody, diffs)
 }
 
-// patchApplies sees that git can take back all that is pending.
+// patchApplies requires that git can apply the reverse of all pending hunks.
 func (sp *space) patchApplies() {
 	var out struct{ Patch string }
 	sp.must(sp.e.Call("diff/unified", world.Obj{"workspace": sp.w.Root}, &out))
@@ -135,7 +135,7 @@ func (sp *space) patchApplies() {
 	sp.playing = nil
 }
 
-// crashes kills the daemon while it decides: what was asked has happened, or it has not.
+// crashes kills the daemon during decisions: each decision has happened whole, or not at all.
 func (sw *scenarioWorld) crashes() {
 	type asked struct {
 		s    *episode
@@ -177,7 +177,7 @@ func (sw *scenarioWorld) crashes() {
 			break
 		}
 	}
-	time.Sleep(time.Duration(sw.rng.IntN(4000)) * time.Microsecond) // anywhere in the decisions, or behind them
+	time.Sleep(time.Duration(sw.rng.IntN(4000)) * time.Microsecond) // anywhere in the decisions, or after them
 	sw.restarts(true, func(*space) {})
 	for _, ch := range ended {
 		<-ch
