@@ -88,6 +88,12 @@ vim.api.nvim_create_autocmd('BufReadPost', {
   end,
 })
 
+vim.api.nvim_create_autocmd('SessionLoadPost', {
+  callback = function()
+    require('cursord.restore').windows()
+  end,
+})
+
 -- Only with autostart is anything connected, or started, before the first command where nothing is left to review.
 local config = vim.g.cursord
 if type(config) == 'function' or type(config) == 'table' and config.autostart then

@@ -380,7 +380,7 @@ func TestNvimInstalled(t *testing.T) {
 		n.until("the end of the turn", "return said[1] ~= nil")
 		n.ex("checkhealth cursord")
 		require.Contains(t, n.text(), "connected: version")
-		require.Contains(t, n.text(), "1 session(s), 0 hunk(s) to review")
+		require.Contains(t, n.text(), "1 session, 0 hunks to review")
 		require.NotContains(t, n.text(), "ERROR")
 		n.quiet()
 	})

@@ -35,7 +35,7 @@ func TestNvimDismisses(t *testing.T) {
 		n.ex("Cursord review")
 		listed(one, three, two, "in")
 		n.ex("Cursord dismiss")
-		n.until("a refusal", "return said[#said].text:find('only a file outside', 1, true) ~= nil")
+		n.until("a refusal", "return said[#said].text:find('this is no listed file outside', 1, true) ~= nil")
 		n.ex("Cursord dismiss others")
 		n.until("a refusal", "return said[#said].text == ...", `cursord: "others" is neither file nor all`)
 		n.ex("wincmd b")

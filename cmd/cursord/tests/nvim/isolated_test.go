@@ -177,7 +177,7 @@ func TestNvimAcceptsAsEdited(t *testing.T) {
 		n.until("it is typed", "return vim.api.nvim_get_current_line() == 'mine 5'")
 		n.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('^f$'), 0, 1, false, { 'first' })")
 		n.ex("silent! write")
-		n.until("why not", "return said[#said].text == 'cursord: the file has changed; \":edit!\" shows what would be now'")
+		n.until("why not", "return said[#said].text == 'cursord: the file has changed; \":edit!\" shows its new state'")
 		require.Equal(t, true, n.lua("return vim.bo.modified"))
 		require.Equal(t, "mine 5", n.lua("return vim.fn.getline(5)"))
 		n.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('^f$'), 0, 1, false, { 'line 1' }) vim.bo[vim.fn.bufnr('^f$')].modified = false")

@@ -115,7 +115,7 @@ func TestNvimDeclinedTrust(t *testing.T) {
 		asked()
 		n.keys("<CR>")
 		n.poll("a word", func() bool {
-			return !n.waits() && strings.Contains(n.screen(), "cursord: not sent: nothing was chosen")
+			return !n.waits() && strings.Contains(n.screen(), "\ncursord: not sent: nothing was chosen; your prompt is in the chat")
 		})
 		n.keys(":Cursord chat<CR>")
 		n.until("the prompt", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == '@selection why is this so?'")
@@ -123,7 +123,7 @@ func TestNvimDeclinedTrust(t *testing.T) {
 		asked()
 		n.keys("2<CR>")
 		n.poll("a word", func() bool {
-			return !n.waits() && strings.Contains(n.screen(), "cursord: not sent: the agent may not work in")
+			return !n.waits() && strings.Contains(n.screen(), "\ncursord: not sent: no trust; your prompt is in the chat")
 		})
 		require.Equal(t, "@selection why is this so?", n.lua("return vim.api.nvim_get_current_line()"))
 		require.Empty(t, w.Runs())

@@ -52,6 +52,34 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 	})
 }
 
+// TestNvimInASessionFile restores windows from a session file: of the chat it has the names alone, so the chat is opened again.
+func TestNvimInASessionFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "text\n")
+		w.Plays(world.Streams("Some words"), world.Done)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
+		n.ex("Cursord ask first")
+		n.until("the end of the turn", "return said[1] ~= nil")
+		n.ex("Cursord patch")
+		n.ex("mksession! ../session.vim")
+		require.Contains(t, w.Get("../session.vim"), "cursord://chat/")
+		require.Contains(t, w.Get("../session.vim"), "cursord://review/")
+		n.ex("silent! only | %bwipeout!")
+		n.ex("source ../session.vim")
+		n.untilScreen("│Some words\n")
+		n.untilScreen("│Ask the agent; <CR> sends")
+		require.ElementsMatch(t, []any{"f", "cursord_chat", "cursord_input"}, n.lua(`return vim.tbl_map(function(win)
+			local buf = vim.api.nvim_win_get_buf(win)
+			return vim.bo[buf].buftype == '' and vim.fn.bufname(buf) or vim.bo[buf].filetype
+		end, vim.api.nvim_list_wins())`))
+		n.quiet()
+	})
+}
+
 // nvimAndAChange opens a file in Neovim and has the agent change its line 5.
 func nvimAndAChange(w *world.World, t *testing.T, bin string) (e *world.Editor, n *nvim, before, after string) {
 	t.Helper()

@@ -71,6 +71,15 @@ local common = {
   spell = false,
 }
 
+--- Screens with fewer columns have the chat below, as two windows beside each other would be too narrow to read.
+local beside_min = 60
+
+--- @param position string
+--- @return boolean
+local function is_beside(position)
+  return (position == 'left' or position == 'right') and vim.o.columns >= beside_min
+end
+
 --- A window forgets its options when it shows another buffer.
 --- @param win integer
 local function set_transcript_options(win)
@@ -86,7 +95,7 @@ local function set_transcript_options(win)
     foldlevel = 0,
     foldtext = '',
     fillchars = 'fold: ',
-    winfixwidth = position == 'left' or position == 'right',
+    winfixwidth = is_beside(position),
   })
   api.nvim_win_call(win, function()
     vim.fn.foldlevel(1) -- has Neovim fold now: Insert mode may begin before it draws the window
@@ -135,9 +144,9 @@ function M.show(ws)
       api.nvim_win_set_buf(above, now.buf)
       vim.bo[scratch].bufhidden = 'wipe'
     else
-      local wide = cfg.position ~= 'below'
+      local wide = is_beside(cfg.position)
       above = api.nvim_open_win(now.buf, false, {
-        split = cfg.position,
+        split = wide and cfg.position or 'below',
         win = -1,
         width = wide and math.min(cfg.width, math.floor(vim.o.columns / 2)) or nil,
         height = not wide and math.min(cfg.height, math.floor(vim.o.lines / 2)) or nil,
@@ -147,10 +156,12 @@ function M.show(ws)
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
   end
   if not below then
+    -- Most of the room is for the transcript.
+    local third = math.max(math.floor(api.nvim_win_get_height(above) / 3), 1)
     below = api.nvim_open_win(
       panel.input,
       false,
-      { split = 'below', win = above, height = cfg.input_height }
+      { split = 'below', win = above, height = math.min(cfg.input_height, third) }
     )
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })

@@ -1,5 +1,6 @@
 --- :checkhealth cursord
 local config = require('cursord.config')
+local counts = require('cursord.review.counts')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
@@ -63,11 +64,11 @@ local function check_daemon()
     return
   end
   health.ok(
-    ('connected: version %s, process %s, %d client(s), %d turn(s) running'):format(
+    ('connected: version %s, process %s, %s, %s running'):format(
       status.version,
       status.pid,
-      status.clients,
-      status.turns.running
+      counts.count(status.clients, 'client'),
+      counts.count(status.turns.running, 'turn')
     )
   )
   health.info('socket: ' .. status.socket)
@@ -103,10 +104,10 @@ local function check_workspaces()
   for _, of in ipairs(list.workspaces) do
     if workspace.at(of.workspace) then
       some = true
-      local text = ('%s: %d session(s), %d hunk(s) to review'):format(
+      local text = ('%s: %s, %s to review'):format(
         of.workspace,
-        of.sessions,
-        of.pendingHunks
+        counts.count(of.sessions, 'session'),
+        counts.count(of.pendingHunks, 'hunk')
       )
       if of.trusted then
         health.ok(text)
@@ -134,7 +135,8 @@ local function check_maps()
     end
   end
   health.info(
-    found == 0 and 'none yet; |cursord-maps| has suggestions' or found .. ' map(s) of yours'
+    found == 0 and 'none yet; |cursord-maps| has suggestions'
+      or counts.count(found, 'map') .. ' of yours'
   )
 end
 

@@ -26,16 +26,18 @@ function M.open(ws, selection, done)
   local first, last = selection.first + 1, selection.last + 1
   local title = first == last and ('Ask about line %d'):format(first)
     or ('Ask about lines %d–%d'):format(first, last)
+  local width = math.max(math.min(60, vim.o.columns - 6), 10)
+  local footer = ' <CR> sends · <C-j> new line · <Esc> closes '
   local win = api.nvim_open_win(buf, true, {
     relative = 'editor',
     row = seen and row or math.max(vim.o.lines - 8, 0),
     col = math.min(vim.fn.win_screenpos(from)[2] - 1, math.max(vim.o.columns - 30, 0)),
-    width = math.max(math.min(60, vim.o.columns - 6), 10),
+    width = width,
     height = 1,
     style = 'minimal',
     border = 'rounded',
     title = ' ' .. title .. ' ',
-    footer = ' <CR> sends · <C-j> new line · <Esc> closes ',
+    footer = width >= api.nvim_strwidth(footer) and footer or ' <CR> sends · <Esc> closes ',
     footer_pos = 'right',
   })
   vim.bo[buf].filetype = 'cursord_input'

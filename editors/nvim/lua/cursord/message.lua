@@ -62,7 +62,7 @@ local function gravest()
   local width = vim.v.echospace + (math.max(vim.o.cmdheight, 1) - 1) * vim.o.columns
   local hint = ' … :Cursord messages'
   if (rest ~= '' or more > 0 or api.nvim_strwidth(line) > width) and width > 3 * #hint then
-    line = M.cut(line, width - #hint + 2) .. hint
+    line = (M.cut(line, width - #hint + 2) .. hint):gsub('… …', ' …', 1)
   end
   return { text = M.cut(line, width), level = out.level, lasting = out.lasting }
 end

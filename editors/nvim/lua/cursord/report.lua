@@ -129,7 +129,7 @@ function M.merge(doc)
     follow.knows(doc.buf)
     if require('cursord.docs').apply(doc.ws, edits) then
       require('cursord.message').note(
-        ("the agent's changes came into %s, which is not saved; u takes them out"):format(doc.rel)
+        ("the agent's changes are in %s, unsaved; u takes them out"):format(doc.rel)
       )
     end
   end)

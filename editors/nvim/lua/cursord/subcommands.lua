@@ -48,7 +48,7 @@ local function decide(verb)
       if path then
         decisions.all(verb, args.ws, path)
       else
-        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+        rpc.say('this buffer has no file of the workspace', vim.log.levels.WARN)
       end
     elseif args.rest == 'both' and verb == 'accept' then
       decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1, nil, true)
@@ -191,10 +191,7 @@ local subs = {
       elseif args.rest ~= '' and args.rest ~= 'file' then
         return rpc.say(('%q is neither file nor all'):format(args.rest), vim.log.levels.ERROR)
       elseif not args.ws.diffs[path] then
-        return rpc.say(
-          'only a file outside of the workspace that is on the list can be dismissed',
-          vim.log.levels.WARN
-        )
+        return rpc.say('this is no listed file outside of the workspace', vim.log.levels.WARN)
       end
       require('cursord.review.decide').dismiss(args.ws, path)
     end,
@@ -211,7 +208,7 @@ local subs = {
       if path then
         require('cursord.review.beside').open(args.ws, path, place and place.hunk)
       else
-        rpc.say('this is no file of the workspace', vim.log.levels.WARN)
+        rpc.say('this buffer has no file of the workspace', vim.log.levels.WARN)
       end
     end,
   },
@@ -263,7 +260,7 @@ local subs = {
         end
       end
       if not some then
-        rpc.say('nothing of this session is running; "cancel!" ends the turns of all sessions')
+        rpc.say('no turn of this session runs; "cancel!" ends all')
       end
     end,
   },

@@ -35,9 +35,8 @@ local function ask_trust(ws, path, answered)
     prompt = ('May the agent run commands and change files in %s?'):format(path),
   }, function(choice)
     if choice ~= 'Trust it' then
-      local word = choice and 'not sent: the agent may not work in %s'
-        or 'not sent: nothing was chosen, so the agent may not work in %s'
-      rpc.say((word .. '; your prompt is in the chat'):format(vim.fn.fnamemodify(path, ':~')))
+      local why = choice and 'no trust' or 'nothing was chosen'
+      rpc.say(('not sent: %s; your prompt is in the chat'):format(why))
       return answered(false)
     end
     rpc.request('workspace/trust', { workspace = path, trusted = true }, function(err)

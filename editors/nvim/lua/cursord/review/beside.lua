@@ -114,7 +114,7 @@ local function accept(buf)
   if #side.hunks == 0 then
     return rpc.say('there is nothing left to accept', vim.log.levels.WARN)
   elseif table.concat(lines_of(side, side.hunks), '\n') ~= side.text then
-    return rpc.say('the file has changed; ":edit!" shows what would be now', vim.log.levels.ERROR)
+    return rpc.say('the file has changed; ":edit!" shows its new state', vim.log.levels.ERROR)
   elseif text ~= side.text and is_modified(side) then
     -- A decision in an unsaved text holds for the lines that it is about, and these are edited.
     return rpc.say('the file has unsaved changes; write it first', vim.log.levels.ERROR)

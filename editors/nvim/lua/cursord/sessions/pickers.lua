@@ -7,6 +7,9 @@ local M = {}
 
 local title = 'Sessions of Cursor'
 
+--- How long fzf-lua's preview waits for the daemon, in milliseconds.
+local patience = 1000
+
 --- @param pick cursord.Pick
 local function snacks(pick)
   local items = {}
@@ -160,12 +163,26 @@ local function fzf(pick)
   local function change(name)
     return with(function(entry)
       if entry.session then
-        sessions[name](entry, pick.again)
+        vim.schedule(function()
+          sessions[name](entry, pick.again)
+        end)
       end
     end)
   end
   require('fzf-lua').fzf_exec(lines, {
     prompt = title .. '> ',
+    preview = function(selected) -- fzf-lua wants the text at once
+      local text = nil --- @type string?
+      with(function(entry)
+        sessions.preview(entry, function(found)
+          text = table.concat(found, '\n')
+        end)
+        vim.wait(patience, function()
+          return text ~= nil
+        end, 5)
+      end)(selected)
+      return text or ''
+    end,
     fzf_opts = { ['--delimiter'] = '\t', ['--with-nth'] = '2..' },
     actions = {
       ['default'] = with(pick.choose),
