@@ -17,17 +17,17 @@ import (
 	"cursord/sessions"
 )
 
-// setAhead has all processes of the world have a clock that is ahead, from the beginning of time until t.
+// setAhead sets the clock of all processes of the world ahead until t.
 func setAhead(w *world.World, by time.Duration, until int64) {
 	w.T.Helper()
 	w.Put("../ahead.new", fmt.Sprintln(int64(by), until))
 	require.NoError(w.T, os.Rename(w.Path("../ahead.new"), w.Path("../ahead")))
 }
 
-// TestTheClockIsSet has the clock set back, and ahead, in the middle of an agent's command. What it wrote since and before is
-// the agent's all the same, and what people wrote is theirs.
+// TestTheClockIsSet sets the clock back, and ahead, in the middle of an agent's command. The command's changes before and
+// after that are the agent's, and people's changes are theirs.
 func TestTheClockIsSet(t *testing.T) {
-	// Not parallel: what is written 400 ms before a clock is set back must be looked at before that.
+	// Not parallel: the daemon must look at a change before the clock is set back, 400 ms later.
 	for _, c := range []struct {
 		name  string
 		by    time.Duration
@@ -57,7 +57,7 @@ func TestTheClockIsSet(t *testing.T) {
 
 				script := world.Shells("s", "")
 				w.Plays(world.Lines(
-					[]string{world.InitLine, world.Piece("first"), world.Waits("call"), `{"fake":"sleep","ms":600}`}, // so the turn is older than the clock is set back
+					[]string{world.InitLine, world.Piece("first"), world.Waits("call"), `{"fake":"sleep","ms":600}`}, // so that the turn is older than the clock is set back
 					script[:1], []string{world.Execs("echo before >>f; touch ../ready"), world.Waits("go")},
 					[]string{world.Execs("echo after >>g; echo after >new; echo after >>reviewed"), world.Waits("looked"), script[2]},
 					[]string{world.Piece("done"), world.Waits("end")},

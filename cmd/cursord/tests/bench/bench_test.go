@@ -19,13 +19,13 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// The benchmarks run whole processes: the fake agent, the daemon, and this test as its clients, beside a bare relay in
-// the same run.
+// The benchmarks run whole processes: the fake agent, the daemon, and this test as its clients, beside a bare relay in the
+// same run.
 
-// delays are times that were measured.
+// delays are measured times.
 type delays []time.Duration
 
-// quantile returns what the share q of them does not exceed, in µs.
+// quantile returns the q-quantile, in µs.
 func (d delays) quantile(q float64) float64 {
 	if len(d) == 0 {
 		return 0
@@ -34,7 +34,7 @@ func (d delays) quantile(q float64) float64 {
 	return float64(d[min(int(q*float64(len(d))), len(d)-1)].Nanoseconds()) / 1000
 }
 
-// cpuTime returns what a process has used of the processors; 0 where the system does not tell.
+// cpuTime returns the processor time that a process has used; 0 where the system does not say.
 func cpuTime(pid int) time.Duration {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	var sum time.Duration
@@ -50,7 +50,7 @@ func cpuTime(pid int) time.Duration {
 	return sum
 }
 
-// usesBuilt has "cursord" be the program as it is built: that of the tests takes twice as long to start.
+// usesBuilt makes "cursord" the program as it is built; the tests' own program takes twice as long to start.
 func usesBuilt(b *testing.B) {
 	dir := b.TempDir()
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "cursord"), "cursord/cmd/cursord")
@@ -60,8 +60,8 @@ func usesBuilt(b *testing.B) {
 	b.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-// BenchmarkInitialize measures the time from the start of "cursord stdio" to its answer to initialize, and to an answer
-// of the daemon: of one that runs, and of one that has to be started.
+// BenchmarkInitialize measures the time from the start of "cursord stdio" to its answer to initialize, and to the daemon's
+// first answer: with a running daemon, and with one that has to be started.
 func BenchmarkInitialize(b *testing.B) {
 	usesBuilt(b)
 	b.Run("running", func(b *testing.B) {
@@ -78,7 +78,7 @@ func BenchmarkInitialize(b *testing.B) {
 	})
 }
 
-// opensAs starts "cursord ARG", for an editor that listens to it, and returns when that was.
+// opensAs starts "cursord ARG" as an editor does, and returns the time of the start.
 func opensAs(w *world.World, b *testing.B, arg string) (cmd *exec.Cmd, in io.Closer, l *listener, start time.Time) {
 	cmd = exec.Command("cursord", arg)
 	cmd.Env = w.Env()

@@ -15,13 +15,13 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// A probe is a client of another workspace, in which an agent speaks every 2 ms while a load is on the daemon.
+// A probe is a client of another workspace, in which an agent speaks every 2 ms while the daemon is under load.
 type probe struct {
-	requests delays // of requests, each of which goes through its workspace's loop
-	deltas   delays // of the agent's words
+	requests delays // requests, each of which passes through its workspace's loop
+	deltas   delays // deltas of the agent's text
 }
 
-// probes has the world's agent play a load and measures what another workspace notices of it, until the load's turn ends.
+// probes has the world's agent play a load, and measures its effect on another workspace until the load's turn ends.
 func probes(w *world.World, b *testing.B, load ...string) (p probe, took time.Duration) {
 	beside := &world.World{T: w.T, Dir: w.Dir, Root: filepath.Join(w.Dir, "beside"), Cmd: w.Cmd}
 	require.NoError(b, os.MkdirAll(beside.Root, 0o755))
@@ -29,7 +29,7 @@ func probes(w *world.World, b *testing.B, load ...string) (p probe, took time.Du
 	hearing := listens(beside)
 	hearing.calls("turn/start", world.Obj{"workspace": beside.Root, "prompt": "speak", "turnId": "beside"})
 	asking := newListener(dials(w, w.Socket()))
-	for { // its agent has read the script
+	for { // the agent has read its script
 		if _, ok := deltaOf(hearing.next()); ok {
 			break
 		}
@@ -85,7 +85,7 @@ func probes(w *world.World, b *testing.B, load ...string) (p probe, took time.Du
 	return p, took
 }
 
-// BenchmarkBeside measures what a workspace notices of a load in another, and what memory the daemon needs for that.
+// BenchmarkBeside measures the effect of a load in one workspace on another, and the daemon's memory during it.
 func BenchmarkBeside(b *testing.B) {
 	usesBuilt(b)
 	const calls, size = 50_000, 300 << 20

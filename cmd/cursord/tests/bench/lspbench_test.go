@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkLSPInitialize measures the time from the start of "cursord lsp" to its answer to initialize, in an empty folder
-// and in one of 10,000 files, with a daemon that runs and with one that has to be started.
+// and in one of 10,000 files, with a running daemon and with one that has to be started.
 func BenchmarkLSPInitialize(b *testing.B) {
 	usesBuilt(b)
 	for _, files := range []int{0, 10_000} {

@@ -24,18 +24,18 @@ import (
 
 var peersDir = flag.String("peers", "", "the `folder` with the programs to compare with; see .ci/peers")
 
-// A rival is a program that an editor might start in cursord's place.
+// A rival is a program that an editor might start instead of cursord.
 type rival struct {
 	name    string
 	argv    []string
-	headers bool   // speaks in Content-Length headers, else in lines
+	headers bool   // speaks with Content-Length headers, otherwise in lines
 	hello   string // its initialize, with the id 1
 	drives  func(*testing.T, *world.World) (stream, string)
 }
 
-// A stream is what a peer makes of the agent's text.
+// A stream is the timing of a peer's deltas.
 type stream struct {
-	beyond   delays // from the prompt to the first delta, less the agent's own
+	beyond   delays // from the prompt to the first delta, less the agent's own time
 	p50, p99 float64
 	rate     float64
 }
@@ -45,8 +45,8 @@ const (
 	lspHello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`
 )
 
-// TestPeers prints one table of cursord and the programs that are nearest to it, all run here and now with the same
-// fake agent behind them as far as they can be driven without an account.
+// TestPeers prints one table of cursord and its nearest peers. All run here and now with the same fake agent, as far as they
+// run without an account.
 func TestPeers(t *testing.T) {
 	if *peersDir == "" {
 		t.Skip("needs the peers: make bench-peers")
@@ -100,10 +100,10 @@ func number(f float64) string {
 	return fmt.Sprintf("%.0f", f)
 }
 
-// peerWorld is a world whose agent is found under the names that the peers look for.
+// peerWorld is a world whose agent has the names that the peers look for.
 func peerWorld(t *testing.T) *world.World {
 	w := world.New(t)
-	// Who asks for one JSON object gets another script.
+	// A peer that asks for one JSON object gets another script.
 	w.Put("../bin/cursor-agent", "#!/bin/sh\ncase \"$*\" in *'--output-format json'*) CURSORD_FAKE_SCRIPT=$CURSORD_FAKE_SCRIPT.json;; esac\n"+
 		"export CURSORD_FAKE_SCRIPT\nexec "+filepath.Join(*peersDir, "bin", "cursord")+" fake-agent \"$@\"\n")
 	require.NoError(t, os.Chmod(w.Path("../bin/cursor-agent"), 0o755))
@@ -116,7 +116,7 @@ func peerEnv(w *world.World) []string {
 	return append(env, "PATH="+w.Path("../bin")+":"+os.Getenv("PATH"))
 }
 
-// A speaker is a rival that runs.
+// A speaker is a running rival.
 type speaker struct {
 	*listener
 	cmd *exec.Cmd
@@ -135,7 +135,7 @@ func starts(w *world.World, argv []string) *speaker {
 	return &speaker{newListener(world.Piped{ReadCloser: out, WriteCloser: in}), cmd}
 }
 
-// ends ends a peer: some stay when their stdin ends.
+// ends ends a peer. Some go on when their stdin ends.
 func (s *speaker) ends() {
 	s.conn.Close()
 	_ = s.cmd.Process.Kill()
@@ -153,7 +153,7 @@ func (s *speaker) says(t *testing.T, message string, headers bool) {
 	require.NoError(t, err)
 }
 
-// answered reads up to the answer to a request.
+// answered reads until the answer to a request.
 func (s *speaker) answered(t *testing.T, id int) []byte {
 	var seen []byte
 	for {
@@ -168,7 +168,7 @@ func (s *speaker) answered(t *testing.T, id int) []byte {
 	}
 }
 
-// greeted reads up to the answer to initialize, which in headers ends without a newline.
+// greeted reads until the answer to initialize, which has no newline behind it if there are headers.
 func (s *speaker) greeted(t *testing.T, headers bool) {
 	if !headers {
 		s.answered(t, 1)
@@ -184,8 +184,8 @@ func (s *speaker) greeted(t *testing.T, headers bool) {
 	}
 }
 
-// starts measures the time from a start to the answer to initialize: cold in a new home, where nothing runs, and warm
-// while another one runs, or has run, there; and the memory of all its processes.
+// starts measures the time from a start to the answer to initialize, cold in a new home in which nothing runs, and warm
+// while another one runs or has run there; and the memory of all its processes.
 func (p *rival) starts(t *testing.T) (cold, warm delays, mb float64) {
 	for range 3 {
 		w := peerWorld(t)
@@ -208,7 +208,7 @@ func (p *rival) starts(t *testing.T) (cold, warm delays, mb float64) {
 	return cold, warm, mb
 }
 
-// residentTree is the resident memory of a process and its descendants, in MB.
+// residentTree returns the resident memory of a process and its descendants, in MB.
 func residentTree(root int) float64 {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -233,7 +233,7 @@ func residentTree(root int) float64 {
 
 const peerDeltas, peerFlood = 300, 200_000
 
-// added makes a stream of delays and those of the reference.
+// added returns a stream of delays less those of the reference.
 func added(beyond delays, with, without delays, rate float64) stream {
 	return stream{
 		beyond: beyond, rate: rate,
@@ -330,7 +330,7 @@ func streamsOfAcpx(acpx string) func(*testing.T, *world.World) (stream, string) 
 	}
 }
 
-// fakeACP is an ACP agent that answers every prompt with so many stamped chunks, one a pause.
+// fakeACP is an ACP agent that answers every prompt with stamped chunks at a fixed interval.
 func fakeACP() {
 	n, err := strconv.Atoi(os.Args[1])
 	pause, err2 := time.ParseDuration(os.Args[2])

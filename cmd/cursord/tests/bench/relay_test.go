@@ -115,7 +115,7 @@ func relayedTwice(w *world.World) *listener {
 	return l
 }
 
-// piped listens to the world's agent itself.
+// piped reads the world's agent directly.
 func piped(w *world.World) *listener {
 	cmd := exec.Command(filepath.Join(w.Dir, "agent"), "-p", "--output-format", "stream-json", "--workspace", w.Root, "do it")
 	cmd.Env, cmd.Dir, cmd.Stderr = w.Env(), w.Root, os.Stderr
@@ -131,12 +131,12 @@ func piped(w *world.World) *listener {
 	return l
 }
 
-// readOnly is a connection on which nothing is said.
+// readOnly is a connection to which nothing is written.
 type readOnly struct{ io.ReadCloser }
 
 func (readOnly) Write(p []byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// relayed starts a bare relay of the world's agent; the agent starts with the connection.
+// relayed starts a bare relay of the world's agent. The agent starts with the connection.
 func relayed(w *world.World) *listener {
 	cmd := startRelay(w)
 	l := newListener(dials(w, relaySocket(w)))
@@ -155,7 +155,7 @@ func startRelay(w *world.World) *exec.Cmd {
 	return cmd
 }
 
-// dials connects to a socket that is about to be there.
+// dials connects to a socket that another process is about to make.
 func dials(w *world.World, socket string) net.Conn {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		conn, err := net.Dial("unix", socket)
@@ -166,13 +166,14 @@ func dials(w *world.World, socket string) net.Conn {
 	}
 }
 
-// A listener is a client that does little itself, so that what is measured is what it listens to. It speaks in lines.
+// A listener is a client that does little work itself, so that the measurement is about the program it reads from. It reads
+// lines.
 type listener struct {
 	conn  io.ReadWriteCloser
 	lines *bufio.Reader
 	long  []byte // a line that did not fit into lines
-	pid   int    // of the program that it listens to, where that is its own
-	ended func() // waits for it
+	pid   int    // the process that it reads from, if it started it
+	ended func() // waits for cmd
 }
 
 func newListener(conn io.ReadWriteCloser) *listener {
@@ -184,7 +185,7 @@ func listens(w *world.World) *listener {
 	return listensOn(w, dials(w, w.Socket()))
 }
 
-// listensByStdio does so as an editor does, by "cursord stdio".
+// listensByStdio connects a listener through "cursord stdio", as an editor does.
 func listensByStdio(w *world.World) *listener {
 	cmd := exec.Command("cursord", "stdio")
 	cmd.Env, cmd.Dir, cmd.Stderr = w.Env(), w.Root, os.Stderr
@@ -205,7 +206,7 @@ func listensOn(w *world.World, conn io.ReadWriteCloser) *listener {
 	return l
 }
 
-// calls makes a request and reads up to its answer.
+// calls sends a request and reads until its answer.
 func (l *listener) calls(method string, params world.Obj) {
 	l.asks(method, params)
 	for !isAnswer(l.next()) {
@@ -220,7 +221,7 @@ func (l *listener) asks(method string, params world.Obj) {
 
 func isAnswer(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","id":`)) }
 
-// next returns the next line, valid until the one after.
+// next returns the next line. It is valid until the next call.
 func (l *listener) next() []byte {
 	line, err := l.lines.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -237,8 +238,8 @@ func (l *listener) next() []byte {
 	return line
 }
 
-// deltaOf returns the text of a line, the agent's, the daemon's or another's, if it is a piece of text. The benchmarks'
-// texts have nothing that JSON escapes.
+// deltaOf returns the text of a line of the agent, the daemon or a peer, if it is a delta. The benchmarks' texts need no
+// escapes in JSON.
 func deltaOf(line []byte) ([]byte, bool) {
 	if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method":"item/delta"`)) && !bytes.HasPrefix(line, []byte(`{"type":"assistant"`)) &&
 		!bytes.Contains(line[:min(len(line), 300)], []byte(`"agent_message_chunk"`)) {
@@ -251,7 +252,7 @@ func deltaOf(line []byte) ([]byte, bool) {
 	return text[:bytes.IndexByte(text, '"')], true
 }
 
-// hears reads until so many bytes of text have come, and returns when the first and the last of them did.
+// hears reads until so many bytes of text have come, and returns the times of the first and the last delta.
 func (l *listener) hears(size int, each func(text []byte, at time.Time)) (first, last time.Time) {
 	for size > 0 {
 		text, ok := deltaOf(l.next())
@@ -269,14 +270,14 @@ func (l *listener) hears(size int, each func(text []byte, at time.Time)) (first,
 	return first, last
 }
 
-// leaves ends the listener, and what it listens to if that is its own.
+// leaves ends the listener, and the process that it started.
 func (l *listener) leaves() {
 	if l.ended == nil {
 		l.conn.Close()
 		return
 	}
 	if half, ok := l.conn.(world.Piped); ok {
-		half.WriteCloser.Close() // at which it ends
+		half.WriteCloser.Close() // which ends at this
 		for {
 			if _, err := l.lines.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
 				break

@@ -15,8 +15,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// BenchmarkReviewStorage measures what 1,000 edits, each with its decision, leave in the database: the file, the pages
-// of it that are in use, and what is in them.
+// BenchmarkReviewStorage measures the database after 1,000 edits, each with its decision: the file, its used pages, and
+// their content.
 func BenchmarkReviewStorage(b *testing.B) {
 	const files, rounds = 50, 20
 	for b.Loop() {
@@ -80,8 +80,8 @@ func inUse(b *bolt.Bucket) int {
 	return s.BranchInuse + s.LeafInuse + s.InlineBucketInuse
 }
 
-// BenchmarkDecide measures the round trip of an accept, and of a reject, of one hunk, beside writing a file and waiting
-// for the disk, which is the least that any of them does.
+// BenchmarkDecide measures the round trip of an accept and of a reject of one hunk, beside writing a file and waiting for
+// the disk, which both must do.
 func BenchmarkDecide(b *testing.B) {
 	for _, method := range []string{"diff/accept", "diff/reject"} {
 		b.Run(method[len("diff/"):], func(b *testing.B) {

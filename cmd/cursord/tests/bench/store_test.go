@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// storeSessions is behind a flag because what a person has after years takes a minute to make, and 1 GB.
+// storeSessions is behind a flag, because a database of years takes a minute and 1 GB to make.
 var storeSessions = flag.Int("bench.sessions", 1000, "stored `sessions`, of 100 items each, in BenchmarkStore")
 
 // storeHistory puts sessions of 10 turns, each of 10 items, into a database, and returns the workspace's last seq.
@@ -71,9 +71,9 @@ func storeHistory(w *world.World, n int) (seq uint64) {
 	return seq
 }
 
-// BenchmarkStore measures the daemon on a database of years: from the process's start to an answer, a page of
-// session/list beside a request for nothing, which says how busy the machine is, and a catch-up of 1,000 changes; then
-// what "cursord gc" takes, and what it adds to the deltas and to the changes of a turn at work.
+// BenchmarkStore measures the daemon on a database of years: the time from the process's start to an answer; a page of
+// session/list, beside an empty request, which shows how busy the machine is; a catch-up of 1,000 changes; the time of
+// "cursord gc", and its effect on the deltas and changes of a running turn.
 func BenchmarkStore(b *testing.B) {
 	w := world.New(b)
 	seq := storeHistory(w, *storeSessions)
@@ -119,8 +119,7 @@ func BenchmarkStore(b *testing.B) {
 	measureGC(w, b)
 }
 
-// measureGC has the database compacted while a turn says something a hundred times a second, and its session is
-// renamed over and over.
+// measureGC compacts the database while a turn sends a hundred deltas a second and its session is renamed over and over.
 func measureGC(w *world.World, b *testing.B) {
 	w.Plays(stamped(60_000, 10*time.Millisecond)...)
 	w.Start()

@@ -15,7 +15,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// stamped is a script whose deltas say when they were printed, one a pause.
+// stamped is a script whose deltas contain the time at which they were printed, at a fixed interval.
 func stamped(n int, pause time.Duration) []string {
 	delta := world.Piece("{{now_ns}} ")
 	if pause == 0 {
@@ -32,7 +32,7 @@ const stampSize = len("1234567890123456789 ")
 // word is the text of a delta in a flood.
 const word = " and some words"
 
-// flood is a script of n deltas as fast as they are taken.
+// flood is a script of n deltas without pauses.
 func flood(n int) []string {
 	return []string{
 		world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, n),
@@ -56,12 +56,12 @@ type route struct {
 	open func(*world.World) *listener
 }
 
-// routes begin with what the others are compared with.
+// routes begins with the route to which the others are compared.
 func routes() []route {
 	return []route{{"relay", relayed}, {"socket", listens}, {"stdio", listensByStdio}}
 }
 
-// begins starts a turn, unless the route begins by itself, and returns the process that passes the deltas on.
+// begins starts a turn, unless the route starts it itself, and returns the process that passes the deltas on.
 func begins(w *world.World, r route, l *listener) (pid int) {
 	if l.pid != 0 && r.name != "stdio" {
 		return l.pid
@@ -156,7 +156,7 @@ func BenchmarkFanout(b *testing.B) {
 	}
 }
 
-// allHear runs one turn before several clients and returns how long it took from the first delta to the last.
+// allHear runs one turn before several clients and returns the time from the first delta to the last.
 func allHear(w *world.World, clients, size int) time.Duration {
 	all := make([]*listener, clients)
 	for i := range all {
@@ -173,13 +173,13 @@ func allHear(w *world.World, clients, size int) time.Duration {
 	return slices.MaxFunc(lasts, time.Time.Compare).Sub(slices.MinFunc(firsts, time.Time.Compare))
 }
 
-// BenchmarkPacedFanout measures what 64 clients at 1,000 deltas a second and more take of the processors.
+// BenchmarkPacedFanout measures the processor time of 64 clients at 1,000 deltas a second and more.
 func BenchmarkPacedFanout(b *testing.B) {
 	const n = 4800
 	for b.Loop() {
 		w := world.New(b)
 		delta := world.Piece("{{now_ns}} ")
-		// A sleep of 2 ms takes 3 or so.
+		// A sleep of 2 ms takes about 3.
 		w.Plays(world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":5}`, n/4), `{"fake":"sleep","ms":2}`, delta, delta, delta, delta, world.Done)
 		w.Start()
 		pid := w.Cmd.Process.Pid
@@ -191,8 +191,8 @@ func BenchmarkPacedFanout(b *testing.B) {
 	}
 }
 
-// BenchmarkRequestInFlood measures a request's round trip while a turn floods: on a connection of its own, and on
-// the one that is flooded.
+// BenchmarkRequestInFlood measures a request's round trip during a flood: on a connection of its own, and on the flooded
+// one.
 func BenchmarkRequestInFlood(b *testing.B) {
 	for b.Loop() {
 		w := world.New(b)
@@ -231,7 +231,7 @@ func BenchmarkRequestInFlood(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstDelta measures the time from turn/start to the first delta, beside the agent's own in a relay.
+// BenchmarkFirstDelta measures the time from turn/start to the first delta, beside the agent's own time in a relay.
 func BenchmarkFirstDelta(b *testing.B) {
 	w := world.New(b)
 	w.Plays(stamped(1, 0)...)

@@ -25,8 +25,8 @@ import (
 	"cursord/sessions"
 )
 
-// choreFiles are what agents and persons work on. Nobody touches the lines "fixed N"; agents change what "slot N: …" says
-// and add lines "agent …", persons add lines "user …".
+// choreFiles are the files that agents and persons change. Nobody touches the lines "fixed N"; agents change the text of
+// "slot N: …" and add lines "agent …", persons add lines "user …".
 var choreFiles = []string{"f0", "f1", "d/f2"}
 
 const choreLines = 30
@@ -39,29 +39,29 @@ func choreText() string {
 	return b.String()
 }
 
-// lastLine numbers all that is made up.
+// lastLine numbers all new lines, so that each is unique.
 var lastLine atomic.Int64
 
-// A site is a workspace in which agents and persons work at random, and what must be true of it.
+// A site is a workspace in which agents and persons work at random, with the state that must hold.
 type site struct {
 	*world.World
-	typing *sync.RWMutex // a person, who types alone, against turns and decisions that begin
+	typing *sync.RWMutex // a person's typing, which excludes turns and decisions that begin
 
 	mu      sync.Mutex
-	mine    map[string][]string // lines that persons typed, by file
-	started map[string]*chore   // by turn
-	log     []string            // what happened, for a test that fails
+	mine    map[string][]string // the lines that persons typed, by file
+	started map[string]*chore   // the chores by turn
+	log     []string            // the steps so far, for a failed test
 }
 
-// A chore is a turn that was asked for.
+// A chore is a turn that a client asked for.
 type chore struct {
 	answered  bool   // the request
-	ended     bool   // as far as is known
+	ended     bool   // the status, if known
 	sessionID string // "": not known
-	said      string // by its agent when it ends well
+	said      string // the lines that its agent adds if it ends well
 }
 
-// site makes the world's workspace one.
+// site makes the world's workspace a site.
 func newSite(w *world.World) *site {
 	p := &site{World: w, typing: new(sync.RWMutex), mine: map[string][]string{}, started: map[string]*chore{}}
 	for _, f := range choreFiles {
@@ -75,12 +75,12 @@ func newSite(w *world.World) *site {
 	return p
 }
 
-// happens notes what was asked for, under p.mu.
+// happens records a step. p.mu is held.
 func (p *site) happens(format string, args ...any) {
 	p.log = append(p.log[max(0, len(p.log)-100):], time.Now().Format("05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// playsByTurn has each turn play a script of its own, and note its agent's process.
+// playsByTurn makes each turn play a script of its own and note its agent's process.
 func playsByTurn(w *world.World) {
 	w.T.Helper()
 	require.NoError(w.T, os.MkdirAll(turnFile(w, ""), 0o755))
@@ -90,9 +90,10 @@ func playsByTurn(w *world.World) {
 
 func turnFile(w *world.World, name string) string { return filepath.Join(w.Dir, "turns", name) }
 
-// script is what an agent does in a turn, at random, and all that it says.
+// script returns the random work of an agent in a turn.
 func (p *site) script(rng *rand.Rand) (script []string, said string) {
-	// Agents think before they act; what a person typed right before the first call would be taken for the call's.
+	// The agent thinks before it acts: a person's line that is typed right before the first call would be taken for the
+	// call's.
 	script = []string{world.InitLine, `{"fake":"sleep","ms":50}`}
 	for range 1 + rng.IntN(5) {
 		n := lastLine.Add(1)
@@ -130,7 +131,7 @@ func (p *site) script(rng *rand.Rand) (script []string, said string) {
 	return append(script, world.Succeeds("")), said
 }
 
-// commands are what a script executes.
+// commands returns the commands that a script executes.
 func commands(script []string) (list []string) {
 	for _, line := range script {
 		if _, argv, ok := strings.Cut(line, `"argv":["sh","-c",`); ok {
@@ -140,7 +141,7 @@ func commands(script []string) (list []string) {
 	return list
 }
 
-// asks starts a turn that plays a script. The answer's error is for the caller to judge.
+// asks starts a turn that plays a script. The caller judges the answer's error.
 func (p *site) asks(e *world.Editor, session string, script []string, said string) (turn string, err error) {
 	p.typing.RLock()
 	defer p.typing.RUnlock()
@@ -196,8 +197,8 @@ func (p *site) decides(e *world.Editor, rng *rand.Rand) error {
 	return err
 }
 
-// types has a person add a line to a file once all turns have ended: what is typed while a call runs that does not say
-// what it wrote, cannot be told from that.
+// types has a person add a line to a file once all turns have ended. During a call without a report, the line could not be
+// told from the call's.
 func (p *site) types(e *world.Editor, rng *rand.Rand) error {
 	p.T.Helper()
 	p.typing.Lock()
@@ -209,13 +210,13 @@ func (p *site) types(e *world.Editor, rng *rand.Rand) error {
 			continue
 		}
 		err := e.Call("turn/wait", world.Obj{"turnId": turn}, nil)
-		if err != nil && !declined(err) { // declined: it was never begun, or its session is gone
+		if err != nil && !declined(err) { // the turn was never begun, or its session is deleted
 			return err
 		}
 		c.ended = true
 	}
 	look := func() error { return e.Call("diff/list", world.Obj{"workspace": p.Root}, nil) }
-	if err := look(); err != nil { // what the last daemon had not seen is seen by this one
+	if err := look(); err != nil { // this daemon sees the changes that the last one did not see
 		return err
 	}
 	f := choreFiles[rng.IntN(len(choreFiles))]
@@ -228,17 +229,17 @@ func (p *site) types(e *world.Editor, rng *rand.Rand) error {
 	return look()
 }
 
-// choreLine is what a file may have as a line.
+// choreLine matches the lines that a file may have.
 var choreLine = regexp.MustCompile(`^(slot \d+: (base|agent \d+)|fixed \d+|(agent|user) \d+)\n$`)
 
-// requireWhole checks each file: it has no part of a line, all fixed lines in order, and all that persons typed.
+// requireWhole checks each file: it has no part of a line, all fixed lines in order, and all lines that persons typed.
 func (p *site) requireWhole() {
 	p.T.Helper()
 	for _, f := range choreFiles {
 		p.mu.Lock()
 		mine := p.mine[f]
 		p.mu.Unlock()
-		text := p.Get(f) // after mine: a person may be typing
+		text := p.Get(f) // mine is locked first, because a person may be typing
 		fixed := 0
 		has := map[string]bool{}
 		for line := range strings.Lines(text) {
@@ -256,7 +257,7 @@ func (p *site) requireWhole() {
 	}
 }
 
-// agents lists the processes of the world's turns; of one turn, where it is named.
+// agents lists the processes of the world's turns, or of one turn.
 func agents(w *world.World, turn string) []int {
 	w.T.Helper()
 	return world.Processes(w.T, "CURSORD_SOCKET="+w.Socket(), "CURSORD_TURN_ID="+turn)
@@ -270,13 +271,13 @@ func killsAgent(w *world.World, turn string) bool {
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(b)))
 	if err != nil {
-		return false // half written
+		return false // the file is half written
 	}
 	env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	return err == nil && world.HasVariables(env, []string{"CURSORD_TURN_ID=" + turn}) && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
-// everything is what a client is told that begins from nothing, up to now; nothing may run.
+// everything returns all notifications of a client that subscribes from the beginning. No turn may run.
 func (p *site) everything(e *world.Editor) []world.Notification {
 	e.T.Helper()
 	var out struct{ Seq uint64 }
@@ -287,8 +288,8 @@ func (p *site) everything(e *world.Editor) []world.Notification {
 	return e.All()
 }
 
-// requireEnded checks all against what clients know and asked for: nothing is lost, every turn has ended, and nothing
-// runs past it.
+// requireEnded compares the store with the clients' requests: nothing is lost, every turn has ended, and no process outlives
+// its turn.
 func (p *site) requireEnded(all []world.Notification, known ...*memory) {
 	p.T.Helper()
 	now := newMemory()
@@ -330,7 +331,7 @@ func (p *site) requireEnded(all []world.Notification, known ...*memory) {
 	}
 }
 
-// declined says whether a request failed by what is asked for, not by a fault of the daemon's.
+// declined reports whether a request failed because of its parameters, and not by a fault of the daemon.
 func declined(err error) bool {
 	var failed *rpc.Error
 	return errors.As(err, &failed) && !slices.Contains([]int{-32603, -32020, rpc.CodeUnavailable}, failed.Code)

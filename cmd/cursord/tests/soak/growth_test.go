@@ -18,15 +18,14 @@ import (
 	"cursord/sessions"
 )
 
-// A sample is what a daemon has of everything while nobody asks anything of it.
+// A sample is the daemon's use of everything while no client asks for anything.
 type sample struct {
 	name     string
-	turns    float64 // so far
+	turns    float64 // the number of turns so far
 	measured []float64
 }
 
-// measures are what a sample has, in order, and how much of each may be there beyond what was: so many times as much
-// and so much more.
+// measures lists the figures of a sample, in order, with the growth that is allowed for each: a factor and a constant.
 var measures = []struct {
 	name  string
 	times float64
@@ -36,7 +35,7 @@ var measures = []struct {
 	{"other processes", 1, 0}, {"database, KB per turn", 2, 64},
 }
 
-// measures takes a sample when all clients have left and all turns ended.
+// measures takes a sample after all clients have left and all turns have ended.
 func (s *soak) measures(name string) sample {
 	s.T.Helper()
 	s.visits.Lock()
@@ -80,7 +79,7 @@ func (s *soak) measures(name string) sample {
 	}}
 }
 
-// requireBounded prints the samples, and compares the last with the first.
+// requireBounded prints the samples and compares the last with the first.
 func requireBounded(t *testing.T, table []sample) {
 	t.Helper()
 	var b strings.Builder

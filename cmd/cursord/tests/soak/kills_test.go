@@ -21,10 +21,11 @@ var (
 	killSeed   = flag.Uint64("kills.seed", 1, "the seed of the first world of kills")
 )
 
-// worldRounds is how many kills a world lives through: what is stored grows, and all of it is looked at after each.
+// worldRounds is the number of kills that one world lives through. The store grows, and all of it is checked after each
+// kill.
 const worldRounds = 50
 
-// inWorlds plays rounds of something in as many worlds as that takes.
+// inWorlds plays rounds in as many worlds as they need.
 func inWorlds(t *testing.T, rounds int, round func(p *site, rng *rand.Rand)) {
 	begun := time.Now()
 	for n := 0; n < rounds; n += worldRounds {
@@ -45,8 +46,8 @@ func inWorlds(t *testing.T, rounds int, round func(p *site, rng *rand.Rand)) {
 	t.Logf("%d kills in %.0f s: %.2f a second", rounds, took.Seconds(), float64(rounds)/took.Seconds())
 }
 
-// TestKills kills the daemon at random points of turns and reviews. Whatever was announced is there after the next
-// start, every turn has ended, no agent goes on and each file is whole.
+// TestKills kills the daemon at random points of turns and reviews. After the next start everything that clients saw is
+// there, every turn has ended, no agent runs, and each file is whole.
 func TestKills(t *testing.T) {
 	t.Parallel()
 	known := map[*site]*memory{}
@@ -76,7 +77,7 @@ func TestKills(t *testing.T) {
 	})
 }
 
-// works has turns, decisions and a person's typing happen until the connection ends.
+// works runs turns, decisions and a person's typing until the connection ends.
 func (p *site) works(e *world.Editor, rng *rand.Rand) {
 	p.T.Helper()
 	turn := ""
@@ -102,7 +103,8 @@ func (p *site) works(e *world.Editor, rng *rand.Rand) {
 	}
 }
 
-// TestKilledAgents kills agents at random points of their turns, which end, once, and with them all that they started.
+// TestKilledAgents kills agents at random points of their turns. Each turn ends once, and with it every process that it
+// started.
 func TestKilledAgents(t *testing.T) {
 	t.Parallel()
 	usual := 100 * time.Millisecond

@@ -11,20 +11,20 @@ import (
 	"cursord/sessions"
 )
 
-// A memory is what a client knows of a workspace from one subscription to the next.
+// A memory is a client's knowledge of a workspace, kept from one subscription to the next.
 type memory struct {
 	after  uint64
 	epoch  string
-	seqs   map[string]uint64 // of each object
+	seqs   map[string]uint64 // the newest seq of each object
 	ended  map[string]sessions.TurnStatus
-	closed map[string]bool // sessions that were deleted
+	closed map[string]bool // deleted sessions
 }
 
 func newMemory() *memory {
 	return &memory{seqs: map[string]uint64{}, ended: map[string]sessions.TurnStatus{}, closed: map[string]bool{}}
 }
 
-// subscribes goes on where the memory ends.
+// subscribes subscribes from the memory's last seq.
 func (m *memory) subscribes(e *world.Editor) error {
 	params := world.Obj{"workspace": e.World.Root, "after": m.after}
 	if m.epoch != "" {
@@ -42,12 +42,12 @@ func (m *memory) subscribes(e *world.Editor) error {
 	return nil
 }
 
-// learns takes in what was told since subscribes, and checks it against itself and what was told before.
+// learns takes in the notifications since subscribes, and checks them against each other and against earlier ones.
 func (m *memory) learns(t testing.TB, all []world.Notification) {
 	t.Helper()
 	var ordered []world.Notification
 	for _, n := range all {
-		if n.Method != "diff/changed" { // which decisions change after the turn, too
+		if n.Method != "diff/changed" { // decisions change them after the turn's end, too
 			ordered = append(ordered, n)
 		}
 		if n.Seq == 0 {

@@ -33,7 +33,7 @@ var (
 const (
 	soakClients = 8
 	soakSites   = 4
-	soakKills   = 5 // of the daemon, in the first half
+	soakKills   = 5 // the daemon's, in the first half
 )
 
 // A soak is a daemon in long use.
@@ -41,16 +41,16 @@ type soak struct {
 	*world.World
 	sites  []*site
 	over   chan struct{}
-	downs  atomic.Int64 // how often the daemon went down or was up again
-	visits sync.RWMutex // each is read-locked: who locks it has them all end, and waits
+	downs  atomic.Int64 // how often the daemon was killed or started
+	visits sync.RWMutex // every visit holds a read lock; the write lock waits for all visits to end
 	agentsKilled,
 	visited,
 	turns,
 	decisions atomic.Int64
 }
 
-// TestSoak has clients come and go, at random, with all that they do at work, and the daemon and agents be killed. What
-// clients are told is checked all along, and in the end what the daemon has grown by.
+// TestSoak has clients come and go at random with all kinds of work, and kills the daemon and agents. It checks the clients'
+// notifications all along, and the daemon's growth at the end.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	if *soakMinutes == 0 {
@@ -107,7 +107,7 @@ func TestSoak(t *testing.T) {
 	requireBounded(t, table)
 }
 
-// compares sees that each client knows all that is stored, and that it is as it should be.
+// compares requires that each client knows the whole store, and that the store is consistent.
 func (s *soak) compares(p *site, memories []map[*site]*memory) {
 	s.T.Helper()
 	p.requireWhole()
@@ -132,7 +132,7 @@ func (s *soak) compares(p *site, memories []map[*site]*memory) {
 	e.Client.Close()
 }
 
-// until waits, and says now and then how it goes.
+// until waits, and prints its progress now and then.
 func (s *soak) until(when time.Time) {
 	s.T.Helper()
 	progress := time.NewTicker(5 * time.Second)
@@ -149,7 +149,7 @@ func (s *soak) until(when time.Time) {
 	}
 }
 
-// up has a daemon run.
+// up starts a daemon if none runs.
 func (s *soak) up() {
 	s.T.Helper()
 	_, stderr, status := s.Cursord("status")
@@ -173,7 +173,7 @@ func (s *soak) killsDaemon() {
 	s.downs.Add(1)
 }
 
-// A visit is a client's, from joining to leaving.
+// A visit is a client's connection, from its beginning to its end.
 type visit struct {
 	testing.TB
 	atEnd []func()
@@ -187,7 +187,7 @@ func (v *visit) ends() {
 	}
 }
 
-// client visits again and again.
+// client makes one visit after the other.
 func (s *soak) client(i int, memories map[*site]*memory) {
 	rng := rand.New(rand.NewPCG(*soakSeed, uint64(i)))
 	for !s.T.Failed() {
@@ -232,7 +232,7 @@ func (s *soak) visit(i int, p *site, m *memory, rng *rand.Rand) {
 	p.requireWhole()
 }
 
-// connects takes the way of the client: every fourth reads slowly, and every fourth goes through "cursord stdio".
+// connects connects the client in its own way: every fourth reads slowly, and every fourth goes through "cursord stdio".
 func (s *soak) connects(i int, v *visit, at *world.World) io.ReadWriteCloser {
 	if i%4 == 0 {
 		cmd, conn := at.Stdio("cursord")
@@ -254,7 +254,7 @@ func (s *soak) connects(i int, v *visit, at *world.World) io.ReadWriteCloser {
 	return conn
 }
 
-// A slowConn reads little, and not often.
+// A slowConn reads little at a time, and seldom.
 type slowConn struct{ net.Conn }
 
 func (c slowConn) Read(p []byte) (int, error) {
@@ -262,7 +262,7 @@ func (c slowConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p[:min(len(p), 4<<10)])
 }
 
-// acts does one thing.
+// acts makes one random request.
 func (s *soak) acts(p *site, e *world.Editor, rng *rand.Rand) error {
 	what := rng.IntN(12)
 	if err := s.act(what, p, e, rng); err != nil {
@@ -297,7 +297,7 @@ func (s *soak) act(what int, p *site, e *world.Editor, rng *rand.Rand) error {
 	return e.Call("session/list", world.Obj{"workspace": p.Root, "limit": 50}, nil)
 }
 
-// session is one that was begun here, "none" where there is none.
+// session returns a session that this soak began, or "none" if there is none.
 func (p *site) session(rng *rand.Rand) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -314,7 +314,7 @@ func (p *site) session(rng *rand.Rand) string {
 	return last
 }
 
-// turn starts one, and waits for it, or does not, or ends it in some way.
+// turn starts a turn, and waits for its end, leaves it, or ends it in some way.
 func (s *soak) turn(p *site, e *world.Editor, rng *rand.Rand) error {
 	session := ""
 	if rng.IntN(2) == 0 {
@@ -341,7 +341,7 @@ func (s *soak) turn(p *site, e *world.Editor, rng *rand.Rand) error {
 		}
 	case 1:
 		go func() {
-			for !ended.Load() { // it may be started again, and is killed again
+			for !ended.Load() { // the daemon may be started and killed again
 				if killsAgent(p.World, turn) {
 					s.agentsKilled.Add(1)
 				}
