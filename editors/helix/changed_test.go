@@ -39,13 +39,13 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		{
 			name: "cursord put last, in a list of the user's", file: languagesFile,
 			before: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
-			old:    "[" + entryOf("go") + `, "gopls"]`, now: `["gopls", "cursord"]`,
+			old:    "[" + entryOf("go", Version{25, 7, 1}) + `, "gopls"]`, now: `["gopls", "cursord"]`,
 			after: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
 		},
 		{
 			name: "cursord taken out by hand", file: languagesFile,
 			before: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
-			old:    entryOf("go") + ", ", now: "",
+			old:    entryOf("go", Version{25, 7, 1}) + ", ", now: "",
 			after: "[[language]]\nname = \"go\"\nlanguage-servers = [\"gopls\"]\n",
 		},
 		{
@@ -56,7 +56,7 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 		},
 		{
 			name: "a table behind ours", file: languagesFile, before: "# mine",
-			old: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go") + "]\n", now: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go") + "]\n[[grammar]]\nname = \"x\"",
+			old: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go", Version{25, 7, 1}) + "]\n", now: "file-types = [\"txt\"]\nlanguage-servers = [" + entryOf("go", Version{25, 7, 1}) + "]\n[[grammar]]\nname = \"x\"",
 			after: "# mine\n[[grammar]]\nname = \"x\"",
 		},
 		{

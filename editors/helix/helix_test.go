@@ -158,17 +158,17 @@ config = { isolation = "copy", completion = true }
 
 [[language]]
 name = "go"
-language-servers = [`+entryOf("go")+`, "gopls", "golangci-lint-lsp"]
+language-servers = [`+entryOf("go", Version{25, 7, 1})+`, "gopls", "golangci-lint-lsp"]
 
 [[language]]
 name = "markdown"
-language-servers = [`+entryOf("markdown")+`, "marksman"]
+language-servers = [`+entryOf("markdown", Version{25, 7, 1})+`, "marksman"]
 
 [[language]]
 name = "plaintext"
 scope = "text.plain"
 file-types = ["txt"]
-language-servers = [`+entryOf(PlainText)+`]
+language-servers = [`+entryOf(PlainText, Version{25, 7, 1})+`]
 `, h.get(languagesFile))
 	require.True(t, strings.HasPrefix(h.get(configFile), `[editor]
 end-of-line-diagnostics = "hint"

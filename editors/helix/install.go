@@ -49,12 +49,15 @@ config = { isolation = "copy", completion = true }
 
 const serverInline = `{ command = %s, args = ["lsp"], config = { isolation = "copy", completion = true } }`
 
-// entryOf returns what a language's list of servers is to begin with. The server's other features would be asked for in vain;
-// prompts, in which it completes names of files, are Markdown.
-func entryOf(language string) string {
+// entryOf returns the first entry of a language's list of servers, with the features that the server has for that language. Prompts, in
+// which it completes paths, and transcripts, in which it finds the places that agents name, are Markdown.
+func entryOf(language string, helix Version) string {
 	more := ""
 	if language == "markdown" {
 		more = `, "completion"`
+	}
+	if (language == "markdown" || language == "diff") && helix.joinsDefinitions() {
+		more += `, "goto-definition"`
 	}
 	return `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"` + more + `] }`
 }
@@ -191,7 +194,7 @@ func (p *Plan) installLanguages(e *editing, r Request) error {
 		return err
 	}
 	for _, name := range names {
-		if err := p.attach(e, r.Defaults, name); err != nil {
+		if err := p.attach(e, r, name); err != nil {
 			return err
 		}
 	}
@@ -266,7 +269,7 @@ func chosen(d *document, r Request, had []string) ([]string, error) {
 
 // attach puts cursord first in the list of a language's servers. The lists of Helix and of the user do not add up, so
 // where the user has none the default one is written down.
-func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
+func (p *Plan) attach(e *editing, r Request, name string) error {
 	path := []string{"language", name, "language-servers"}
 	own, list := e.language(name)
 	switch {
@@ -277,10 +280,10 @@ func (p *Plan) attach(e *editing, defaults *Defaults, name string) error {
 		if e.serverAt(list.value) >= 0 {
 			return nil // the user's own doing
 		}
-		return e.addItem(path, list.value, entryOf(name))
+		return e.addItem(path, list.value, entryOf(name, r.Helix))
 	}
-	servers := []string{entryOf(name)}
-	l := defaults.find(name)
+	servers := []string{entryOf(name, r.Helix)}
+	l := r.Defaults.find(name)
 	if l != nil {
 		servers = append(servers, l.Servers...)
 	}

@@ -36,6 +36,10 @@ func (v Version) Supported() bool { return v.atLeast(25, 1) }
 // passesArguments reports whether keys can give arguments to a server's commands.
 func (v Version) passesArguments() bool { return v.atLeast(25, 7) }
 
+// joinsDefinitions reports whether "goto definition" asks all servers of a file. An older Helix asks the first one that has the feature,
+// which would take it from the user's own servers.
+func (v Version) joinsDefinitions() bool { return v.atLeast(25, 7) }
+
 type setting struct {
 	path  []string
 	value string

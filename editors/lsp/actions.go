@@ -38,7 +38,7 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 			if uri == s.reviewURI(w) {
 				w.at = spot{uri: uri, line: p.Range.Start.Line}
 			}
-			actions = s.hunkActions(w, uri, p.Range)
+			actions = append(s.hunkActions(w, uri, p.Range), s.linkActions(w, doc, p.Range.Start)...)
 		}
 	} else {
 		actions = s.hunkActions(w, uri, p.Range)

@@ -36,6 +36,11 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	if d := s.docs[s.touched.uri]; at.uri == "" && d != nil && d.workspace == w {
 		at = spot{uri: d.uri, line: -step} // its first hunk, or the last of the file before
 	}
+	if at.uri == review {
+		if p := nextInList(s.placedInReview(w), at.line, step); p != nil {
+			return s.goToPlace(w, p)
+		}
+	}
 	from := order(at.uri)
 	var all []hunkPlace
 	for _, p := range s.everyPlace(w) {
@@ -73,12 +78,32 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	return s.goToPlace(w, &all[i].p)
 }
 
+// nextInList returns the hunk of the list of all hunks that is behind a line, or before it; nil if there is none.
+func nextInList(all []hunks.Placed, line, step int) (next *hunks.Placed) {
+	for i := range all {
+		p := &all[i]
+		switch {
+		case step > 0 && p.From > line && (next == nil || p.From < next.From), step < 0 && p.To <= line && (next == nil || p.From > next.From):
+			next = p
+		}
+	}
+	return next
+}
+
+// writeList writes the list of all hunks, unless the editor has it open.
+func (s *Server) writeList(w *workspace) error {
+	if s.docs[s.reviewURI(w)] != nil {
+		return nil
+	}
+	return s.putState(w, reviewFile, s.reviewText(w))
+}
+
 // goToPlace shows a hunk where it is.
 func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
 	r := p.LineRange(s.client.Encoding)
 	w.at = spot{uri: p.URI, line: r.Start.Line}
-	if p.URI == s.reviewURI(w) && s.docs[p.URI] == nil {
-		if err := s.putState(w, reviewFile, s.reviewText(w)); err != nil { // as it was told of
+	if p.URI == s.reviewURI(w) {
+		if err := s.writeList(w); err != nil {
 			return nil, s.shown(err)
 		}
 	}
@@ -86,11 +111,16 @@ func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
 	return map[string]any{"uri": p.URI, "range": r, "hunk": p.Hunk.ID}, nil
 }
 
-// goToCommand shows the hunk that is named, in its file.
+// goToCommand shows the hunk that is named, in its file, or a line of a file.
 func (s *Server) goToCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
 		return nil, err
+	}
+	if len(t.Hunks) == 0 && t.URI != "" {
+		at := protocol.Position{Line: max(t.Line-1, 0)}
+		s.open(t.URI, &protocol.Range{Start: at, End: at})
+		return nil, nil
 	}
 	for _, p := range s.everyPlace(w) {
 		if len(t.Hunks) > 0 && p.Hunk.ID == t.Hunks[0] {

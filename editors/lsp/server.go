@@ -296,6 +296,7 @@ func init() {
 		"textDocument/completion":  answering((*Server).completion),
 		"textDocument/codeAction":  answering((*Server).codeActions),
 		"textDocument/hover":       answering((*Server).hover),
+		"textDocument/definition":  answering((*Server).definition),
 		"textDocument/codeLens":    answering((*Server).codeLenses),
 		"textDocument/inlayHint":   answering((*Server).inlayHints),
 		"textDocument/diagnostic":  answering((*Server).pullDocument),

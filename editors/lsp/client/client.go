@@ -138,9 +138,10 @@ func encodingOf(offered []protocol.Encoding) protocol.Encoding {
 // Answer returns the result of initialize for a server of that version with these commands.
 func (c *Client) Answer(version string, commands []string) any {
 	offers := protocol.ServerCapabilities{
-		PositionEncoding: c.Encoding,
-		TextDocumentSync: protocol.SyncOptions{OpenClose: true, Change: protocol.SyncIncremental, Save: protocol.SaveOptions{IncludeText: true}},
-		HoverProvider:    true,
+		PositionEncoding:   c.Encoding,
+		TextDocumentSync:   protocol.SyncOptions{OpenClose: true, Change: protocol.SyncIncremental, Save: protocol.SaveOptions{IncludeText: true}},
+		HoverProvider:      true,
+		DefinitionProvider: true,
 		CodeActionProvider: protocol.CodeActionOptions{
 			CodeActionKinds: []string{protocol.KindQuickFix, protocol.KindSource},
 		},

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"cursord/editors/lsp/protocol"
+	"cursord/sessions"
 )
 
 // A Mark is the place of a hunk in a document. It moves when the user types, until the daemon says the place again.
@@ -55,4 +56,24 @@ func LinesBetween(t, now *protocol.Text) LineEdit {
 		tail++
 	}
 	return LineEdit{from: head, to: t.CountLines() - tail, lines: now.CountLines() - tail - head}
+}
+
+// LineInWorkTree returns the line of a file in the work tree for a line, from 0, of the file as an isolated session has it.
+func LineInWorkTree(d *sessions.Diff, line int) int {
+	here := line
+	for i := range d.Hunks {
+		h := &d.Hunks[i]
+		if h.Kind != "text" || !h.Elsewhere() {
+			continue
+		}
+		old, now := Sides(h)
+		from, to := Start(h.NewStart, h.NewLines)+now.Before, Start(h.NewStart, h.NewLines)+len(now.Lines)-now.Tail
+		switch {
+		case line >= to:
+			here -= len(now.Lines) - len(old.Lines)
+		case line >= from:
+			return Start(h.OldStart, h.OldLines) + old.Before
+		}
+	}
+	return max(here, 0)
 }

@@ -36,6 +36,7 @@ type ServerCapabilities struct {
 	CodeActionProvider     CodeActionOptions  `json:"codeActionProvider"`
 	ExecuteCommandProvider ExecuteOptions     `json:"executeCommandProvider"`
 	CompletionProvider     *CompletionOptions `json:"completionProvider,omitempty"`
+	DefinitionProvider     bool               `json:"definitionProvider"`
 	CodeLensProvider       *struct{}          `json:"codeLensProvider,omitempty"`
 	InlayHintProvider      *struct{}          `json:"inlayHintProvider,omitempty"`
 	DiagnosticProvider     *DiagnosticOptions `json:"diagnosticProvider,omitempty"`
@@ -182,6 +183,16 @@ type Markup struct {
 type Hover struct {
 	Contents Markup `json:"contents"`
 	Range    Range  `json:"range"`
+}
+
+type DefinitionParams struct {
+	TextDocument DocumentID `json:"textDocument"`
+	Position     Position   `json:"position"`
+}
+
+type Location struct {
+	URI   string `json:"uri"`
+	Range Range  `json:"range"`
 }
 
 type CodeLens struct {

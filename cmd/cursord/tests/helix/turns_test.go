@@ -81,16 +81,16 @@ func TestHelixTurns(t *testing.T) {
 	})
 }
 
-// TestHelixPrompt completes the name of a file in a prompt, and follows what was said in the file that shows it.
+// TestHelixPrompt completes the name of a file in a prompt, follows the transcript in its file, and goes to a place that the agent names.
 func TestHelixPrompt(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put(".git/HEAD", "")
 		w.Put("notes.md", "# Notes\n")
-		w.Put("src/main.go", "package main\n")
+		w.Put("src/main.go", "package main\n\nfunc main() {}\n")
 		on := w.Path("../go on")
-		w.Plays(world.Streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, on), world.Streams("Two."), world.Done)
+		w.Plays(world.Streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, on), world.Streams("Two: src/main.go:3."), world.Done)
 		w.Start()
 		w.Opens()
 		h := helix(w, t, bin, "notes.md")
@@ -116,11 +116,28 @@ func TestHelixPrompt(t *testing.T) {
 		h.sees("cursord: done")
 		h.Poll("the file to have all", func() bool {
 			raw, err := os.ReadFile(w.LspFile("chat.md"))
-			return err == nil && strings.Contains(string(raw), "One. Two.") && strings.Contains(string(raw), "*completed in ")
+			return err == nil && strings.Contains(string(raw), "One. Two: src/main.go:3.") && strings.Contains(string(raw), "*completed in ")
 		})
 		h.ex("reload")
-		h.sees("One. Two.", "*completed in ")
-		h.ex("q") // it has no unsaved changes
+		h.sees("One. Two: src/main.go:3.", "*completed in ")
+
+		// From the place that the agent named to the file.
+		h.Types("g", "g")
+		h.Types("-l", "/main.go:3")
+		h.Types("Enter", ";")
+		if h.popups {
+			h.Types("g", "d")
+		} else {
+			h.Types("Space", "a")
+			h.sees("Go to src/main.go:3")
+			h.Types("Enter")
+		}
+		h.sees("func main() {}", "1 sel  3:1")
+		h.Types("C-o")
+		h.sees("chat.md", "One. Two: src/main.go:3.")
+		h.ex("bc") // it has no unsaved changes
+		h.misses("One. Two: src/main.go:3.")
+		h.ex("q")
 		h.Until("$")
 	})
 }
