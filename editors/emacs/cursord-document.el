@@ -60,8 +60,11 @@
 (put 'cursord--document 'permanent-local t)
 
 (defun cursord-document (&optional buffer)
-  "The document of BUFFER, else of the current one, nil if there is none."
-  (buffer-local-value 'cursord--document (or buffer (current-buffer))))
+  "Return the document of BUFFER, else of the current one; nil if it has none.
+An indirect buffer has none, even if it was cloned with the variable."
+  (let* ((buffer (or buffer (current-buffer)))
+         (document (buffer-local-value 'cursord--document buffer)))
+    (and document (eq buffer (cursord-document-buffer document)) document)))
 
 (defun cursord-document-at (ws path)
   "The document of the file that diffs of WS call PATH, nil if there is none."

@@ -122,6 +122,7 @@ That is so if both it and its file have changed."
     ('ready
      (add-hook 'find-file-hook #'cursord--attach)
      (add-hook 'after-set-visited-file-name-hook #'cursord--attach)
+     (add-hook 'clone-indirect-buffer-hook #'cursord-marks-drop)
      (dolist (buffer (buffer-list))
        (cursord--attach buffer))
      (dolist (document (hash-table-values cursord--documents))
@@ -148,7 +149,7 @@ That is for files in a workspace in use."
                       (not (buffer-base-buffer))
                       (expand-file-name buffer-file-truename)))
            (ws (and file (cursord--workspace-of-file file)))
-           (old cursord--document))
+           (old (cursord-document)))
       (unless (and old (equal file (cursord-document-file old))
                    (eq ws (cursord-document-ws old)))
         (when old
@@ -175,7 +176,7 @@ That is for files in a workspace in use."
 
 (defun cursord--detach ()
   "Forget the document of the current buffer."
-  (when-let* ((document cursord--document))
+  (when-let* ((document (cursord-document)))
     (let ((ws (cursord-document-ws document)))
       (when (timerp (cursord-document-timer document))
         (cancel-timer (cursord-document-timer document)))
@@ -201,16 +202,20 @@ That is for files in a workspace in use."
   "In larger buffers, in characters, undo is not looked at step by step.")
 
 (defun cursord--changed (&rest _)
-  "Have the daemon hear of a change of the current buffer."
-  (when (and cursord--document (cursord-document-reviewed cursord--document))
+  "Have the daemon hear of a change of the current buffer.
+A change in a clone of a buffer, an indirect one, is a change of that buffer."
+  (when-let* ((buffer (or (buffer-base-buffer) (current-buffer)))
+              (document (cursord-document buffer))
+              ((cursord-document-reviewed document)))
     (when (and undo-in-progress (<= (buffer-size) cursord--undo-most))
-      (cursord--note-undone cursord--document))
-    (cursord--report-soon cursord--document)))
+      (with-current-buffer buffer
+        (cursord--note-undone document)))
+    (cursord--report-soon document)))
 
 (defun cursord--before-save ()
   "Tell the daemon the text that is about to be saved: it is a person's.
 Decisions that undo has taken back are undone first."
-  (when-let* ((document cursord--document)
+  (when-let* ((document (cursord-document))
               ((or (cursord-document-reviewed document)
                    (cursord-busy-turns (cursord-document-ws document))))
               ((cursord--text-p)))
@@ -227,7 +232,7 @@ Decisions that undo has taken back are undone first."
 
 (defun cursord--tell-saved ()
   "Tell the daemon that the current buffer was saved."
-  (when-let* ((document cursord--document)
+  (when-let* ((document (cursord-document))
               (ws (cursord-document-ws document)))
     (setf (cursord-document-gone document) nil
           (cursord-document-rejects document)
@@ -248,12 +253,13 @@ Decisions that undo has taken back are undone first."
 
 (defun cursord--reverted ()
   "Show the hunks of the current buffer again, which was read again."
-  (when (and cursord--document (not cursord--following))
-    (cursord--note-conflict cursord--document)
-    (when (cursord-document-reviewed cursord--document)
-      (if (cursord--in-sync-p cursord--document)
-          (cursord-marks-show (cursord-diff-of cursord--document))
-        (cursord--report-soon cursord--document)))))
+  (when-let* (((not cursord--following))
+              (document (cursord-document)))
+    (cursord--note-conflict document)
+    (when (cursord-document-reviewed document)
+      (if (cursord--in-sync-p document)
+          (cursord-marks-show (cursord-diff-of document))
+        (cursord--report-soon document)))))
 
 (dolist (hook '(cursord--changed cursord--before-save cursord--saved
                                  cursord--reverted cursord--detach))

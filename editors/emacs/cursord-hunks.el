@@ -39,6 +39,9 @@
 
 (defun cursord--document-here ()
   "The document of the current buffer; an error if there is nothing to review."
+  (when-let* ((base (buffer-base-buffer)))
+    (user-error "This is a clone of %s, and the hunks are there"
+                (buffer-name base)))
   (cursord-workspace-reviewed)
   (or (cursord-document) (user-error "There is no hunk here")))
 

@@ -227,6 +227,18 @@ That is the one of THERE, a table of those there were, if it is still right."
   (setq cursord--marks nil
         cursord--placing nil))
 
+(defun cursord-marks-drop ()
+  "Delete the marks of the current buffer, the clone of another one.
+Nobody would keep them right."
+  (remove-overlays nil nil 'cursord-sign t)
+  (dolist (overlay (save-restriction
+                     (widen)
+                     (overlays-in (point-min) (point-max))))
+    (when (overlay-get overlay 'cursord-group)
+      (delete-overlay overlay)))
+  (setq cursord--marks nil
+        cursord--placing nil))
+
 (defun cursord--place-hunk (placing hunk)
   "Place HUNK, the next one of PLACING, in the current buffer, which is widened."
   (pcase-let* ((`(,groups . ,present) (cursord-groups hunk))

@@ -63,14 +63,17 @@
 
 ;;;; Which workspace
 
+(declare-function cursord--known-root "cursord-workspace" (directory))
+
 (defun cursord-project-root ()
-  "The root of the current project.
-Where there is none, a directory around that is in use, else the current one."
+  "Return the root of the current project.
+Outside of projects, return the nearest directory around that is a workspace
+already, else the current directory."
   (if-let* ((project (project-current)))
       (project-root project)
     (if-let* ((ws (cursord-workspace-find)))
         (cursord-workspace-root ws)
-      default-directory)))
+      (or (cursord--known-root default-directory) default-directory))))
 
 (defun cursord--host-of (directory)
   "The host of DIRECTORY for ssh, nil for this machine.

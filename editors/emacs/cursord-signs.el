@@ -31,6 +31,7 @@
         (when (< (point) (overlay-end mark))
           (let ((rest (make-overlay (point) (overlay-end mark))))
             (overlay-put rest 'line-prefix "+")
+            (overlay-put rest 'cursord-sign t)
             (overlay-put mark 'cursord-rest rest)))))))
 
 (defun cursord-delete-mark (mark)

@@ -61,6 +61,21 @@ An error in one function does not keep the others from being called.")
 
 ;;;; Which workspace
 
+(defun cursord--known-root (directory)
+  "Return the nearest workspace that the daemon knows around DIRECTORY, or nil."
+  (let* ((here (cursord--true-root directory))
+         (local (file-local-name here))
+         best)
+    (ignore-error user-error
+      (seq-doseq (one (plist-get (cursord-call-host (cursord--host-of here)
+                                                    :workspace/list nil)
+                                 :workspaces))
+        (let ((root (file-name-as-directory (plist-get one :workspace))))
+          (when (and (string-prefix-p root local)
+                     (length> root (length best)))
+            (setq best root)))))
+    (and best (concat (file-remote-p here) best))))
+
 (defun cursord-workspace-open (&optional root)
   "The workspace of the current buffer, or the one with ROOT, connected."
   ;; From now on buffers follow the disk, and hunks in them have keys.

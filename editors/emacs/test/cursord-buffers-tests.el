@@ -300,5 +300,46 @@
             (should (equal before (buffer-string))))))
       (kill-buffer source))))
 
+(ert-deftest cursord-test-indirect-buffers ()
+  "A clone of a file's buffer has no hunks, and its end takes none away."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 5 "five\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (find-file (cursord-test-file "f"))
+      (cursord-mode)
+      (unwind-protect
+          (progn
+            (cursord-test-turn ws "change f")
+            (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
+            (let ((clone (clone-indirect-buffer "clone" nil)))
+              (with-current-buffer clone
+                (should-not (overlays-in (point-min) (point-max)))
+                (should-error (cursord-accept-hunk) :type 'user-error)
+                (goto-char (point-min))
+                (insert "mine\n"))
+              (cursord-test-until "the mark" (equal '(6) (cursord-test-rows)))
+              (cursord-test-until "what was typed"
+                (cursord--diff-fits-p (cursord-document)))
+              (kill-buffer clone))
+            (should (equal '(6) (cursord-test-rows)))
+            (cursord-test-go 6)
+            (cursord-reject-hunk)
+            (cursord-test-until "the decision"
+              (equal (concat "mine\n" before) (buffer-string))))
+        (cursord-mode -1)))))
+
+(ert-deftest cursord-test-a-folder-below-a-workspace ()
+  "Outside of projects a folder belongs to the workspace around it, also later."
+  (cursord-test-with-world
+    (cursord-test-put "sub/b" "one\n")
+    (let ((root (cursord-workspace-root (cursord-test-open))))
+      (cursord-test-forget)
+      (let ((default-directory (cursord-test-file "sub/")))
+        (should (equal root (cursord-workspace-root (cursord-workspace-open)))))
+      (let ((default-directory cursord-test-dir))
+        (should (equal cursord-test-dir (cursord-project-root)))))))
+
 (provide 'cursord-buffers-tests)
 ;;; cursord-buffers-tests.el ends here
