@@ -6,9 +6,9 @@
 
 ;; `cursord-smerge-file' shows the hunks of a file as conflicts, for
 ;; `smerge-mode', in a buffer of their own: markers are nobody's text, and never
-;; get into the file's buffer.  What was kept there is decided in the end, one
-;; side of a conflict by the daemon, so that it can be undone like any decision;
-;; what is neither side is an edit.
+;; get into the file's buffer.  In the end, a conflict of which one side was kept
+;; is a decision, which can be undone like any other: the agent's side accepts,
+;; the other one rejects.  Text that is neither side is an edit.
 
 ;;; Code:
 
@@ -53,7 +53,7 @@ left stays to be reviewed.  \\[cursord-merge-quit] goes back without a decision.
   (setq header-line-format
         (and cursord-merge-mode
              (substitute-command-keys
-              " \\<smerge-mode-map>\\[smerge-keep-upper] before · \\[smerge-keep-lower] agent's · \\[smerge-next] next · \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide so · \\[cursord-merge-quit] back"))))
+              " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] before · \\[smerge-keep-lower] agent's · \\[smerge-next] next"))))
 (put 'cursord-merge-mode 'permanent-local t)
 
 ;;;; The copy
@@ -195,8 +195,14 @@ unless its buffer had other changes."
     (unless (or (buffer-modified-p) (seq-some #'cdr kept))
       (user-error "Nothing was chosen here yet"))
     (let* ((saved (not (buffer-modified-p file)))
-           (rejects (cursord--merge-parts kept nil 'before))
-           (accepts (cursord--merge-parts kept t 'agent))
+           ;; The side that is in the file already is decided by whole hunks: of
+           ;; the others, other lines are edited.
+           (whole (lambda (parts)
+                    (seq-filter (lambda (part) (keywordp (car part))) parts)))
+           (rejects (append (cursord--merge-parts kept nil 'before)
+                            (funcall whole (cursord--merge-parts kept t 'before))))
+           (accepts (append (cursord--merge-parts kept t 'agent)
+                            (funcall whole (cursord--merge-parts kept nil 'agent))))
            (take (lambda (ok)
                    (when ok
                      (cursord--take-merge merge copy saved)))))

@@ -117,7 +117,8 @@ Carriage returns are not seen where all lines end with one; they are there."
                 (and (equal (plist-get diff :baseline) "unknown")
                      "What was there before is not known: it cannot be rejected")
                 (and (file-name-absolute-p path)
-                     "This is outside of the workspace: nothing can be decided")
+                     (substitute-command-keys
+                      "This is outside of the workspace and cannot be decided: \\<cursord-review-mode-map>\\[cursord-dismiss] takes it off the list"))
                 (and (seq-some #'cursord-maybe-yours-p (plist-get diff :hunks))
                      "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
                 (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))

@@ -55,9 +55,9 @@
         (cursord-merge-finish)
         (let ((chosen (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
                                              35 "line 35\nthirty-five\n")))
-          (cursord-test-agree ws "f" chosen 3)
+          (cursord-test-agree ws "f" chosen 2)
           (should-not (get-buffer "*f: merge*"))
-          ;; Undo leads back over the edit and over the reject.
+          ;; Undo leads back over the edit, the accept and the reject.
           (with-current-buffer "f"
             (let ((last-command nil) (inhibit-message t))
               (undo)
@@ -65,7 +65,8 @@
               (cursord-test-agree ws "f"
                                   (cursord-test-numbered 40 15 "15a\n15b\n" 25 ""
                                                          35 "thirty-five\n")
-                                  3)
+                                  2)
+              (cursord-undo)
               (cursord-undo)
               (cursord-test-agree ws "f" after 4)
               (cursord-test-until "the marks"
@@ -78,20 +79,20 @@
                                   3))))))))
 
 (ert-deftest cursord-test-conflicts-of-what-is-isolated ()
-  "The agent's side of a proposal is accepted; what was is left undecided."
+  "The agent's side of a proposal is accepted, the other one rejected."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 20))
-           (after (cursord-test-numbered 20 5 "five\n" 15 "fifteen\n"))
+           (after (cursord-test-numbered 20 5 "five\n" 10 "ten\n" 15 "fifteen\n"))
            (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
            (cursord-session-options '(:isolation "copy")))
       (cursord-test-plays (cursord-test-edits "f" before after))
       (with-current-buffer (find-file-noselect (cursord-test-file "f"))
         (cursord-test-turn ws "change f")
-        (cursord-test-agree ws "f" before 2)
+        (cursord-test-agree ws "f" before 3)
         (switch-to-buffer (current-buffer))
         (cursord-test-go 5)
         (cursord-smerge-file)
-        (cursord-test-merge 'agent)
+        (cursord-test-merge 'agent 'before nil)
         (cursord-merge-finish)
         (cursord-test-agree ws "f" (cursord-test-numbered 20 5 "five\n") 1)))))
 
