@@ -142,16 +142,13 @@
    [""
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
-    ("d" "add a folder" cursord-add-directory)
-    ("X" "delete one" cursord-delete-session)
-    ("t" "trust here" cursord-trust)]]
-  ["Go to"
-   :if-not cursord--menu-wide-p
-   :class transient-row
-   ("c" "chat" cursord)
-   ("s" "session" cursord-resume)
-   ("S" "all" cursord-sessions)
-   ("P" "projects" cursord-projects)]
+    ("d" "add a folder" cursord-add-directory :if cursord--menu-wide-p)
+    ("X" "delete one" cursord-delete-session :if cursord--menu-wide-p)
+    ("t" "trust here" cursord-trust)
+    ;; 24 rows have room for these, not for a third group below.
+    ("c" "chat" cursord :if-not cursord--menu-wide-p)
+    ("S" "all sessions" cursord-sessions :if-not cursord--menu-wide-p)
+    ("P" "projects" cursord-projects :if-not cursord--menu-wide-p)]]
   (interactive)
   ;; Without a daemon there is still the doctor.
   (ignore-error user-error
