@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -133,13 +134,15 @@ type complaint string
 
 func (c complaint) Error() string { return string(c) }
 
-var uuid4 = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
+var uuid4 = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
+})
 
 // open settles the chat's id. Ids that a caller chose are remembered below CURSOR_CONFIG_DIR, where that is set, since no
 // two chats may have the same.
 func (r *invocation) open() error {
 	if r.fresh != "" {
-		if !uuid4.MatchString(r.fresh) {
+		if !uuid4().MatchString(r.fresh) {
 			return complaint(fmt.Sprintf("Error: Invalid --new-session-id \"%s\": expected a UUIDv4.", r.fresh))
 		}
 		if config := os.Getenv("CURSOR_CONFIG_DIR"); config != "" {

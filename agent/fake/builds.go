@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What a build of the agent does that others do not, beside its options. The values are the names in history.
@@ -104,12 +105,14 @@ func (b build) option(name string) (takes string, known bool) {
 	return history[i].takes, true
 }
 
-var buildName = regexp.MustCompile(`^20\d\d\.(0[1-9]|1[0-2])(\.\d\d(-[0-9a-f]{7})?)?$`)
+var buildName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^20\d\d\.(0[1-9]|1[0-2])(\.\d\d(-[0-9a-f]{7})?)?$`)
+})
 
 // parseBuild understands "2026.09.28-64d2043", "2026.09.28" and "2026.09". What is left out is made up, unless a
 // known build has that date.
 func parseBuild(name string) (build, error) {
-	if !buildName.MatchString(name) {
+	if !buildName().MatchString(name) {
 		return build{}, fmt.Errorf("fake-agent: %q names no build: write it like 2026.09.28 or 2026.09.28-64d2043", name)
 	}
 	if len(name) == len("2026.09") {

@@ -24,10 +24,12 @@ const (
 )
 
 // build matches the version of Cursor's program: a date and a commit.
-var build = regexp.MustCompile(`^\d{4}\.\d{2}\.\d{2}-[0-9A-Za-z][0-9A-Za-z.+-]{0,60}$`)
+var build = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\d{4}\.\d{2}\.\d{2}-[0-9A-Za-z][0-9A-Za-z.+-]{0,60}$`)
+})
 
 // IsBuild reports whether a version has the form of cursor-agent's, YYYY.MM.DD-hash.
-func IsBuild(version string) bool { return build.MatchString(version) }
+func IsBuild(version string) bool { return build().MatchString(version) }
 
 // A Finder finds the agent and knows the builds of what it found. It asks a program for its version once, until the
 // program's file changes. It asks a script each time, because what the script starts can change. Any goroutine may call its

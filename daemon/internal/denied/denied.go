@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"cursord/agent"
 	"cursord/daemon/config"
@@ -164,7 +165,9 @@ func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	return ways[0]
 }
 
-var plainProgram = regexp.MustCompile(`^[A-Za-z0-9._/-]{1,40}$`)
+var plainProgram = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9._/-]{1,40}$`)
+})
 
 // token returns what the agent's permissions would have to allow for the first command; "" if that is not obvious.
 func (d *Calls) token() string {
@@ -172,7 +175,7 @@ func (d *Calls) token() string {
 		return ""
 	}
 	program, _, _ := strings.Cut(d.subjects[0].text, " ")
-	if !plainProgram.MatchString(program) {
+	if !plainProgram().MatchString(program) {
 		return ""
 	}
 	return "Shell(" + program + ")"
