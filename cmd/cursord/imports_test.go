@@ -87,7 +87,8 @@ var restricted = map[string][]string{
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 	},
-	"net/http": {},
+	"github.com/yuin/goldmark": {"cursord/cmd/cursord/internal/markdown"},
+	"net/http":                 {},
 	"github.com/oklog/ulid/v2": {
 		"cursord/cmd/cursord",
 		"cursord/cmd/cursord/internal/chat",

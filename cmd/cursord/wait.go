@@ -8,7 +8,7 @@ import (
 
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/run"
-	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 )
 
@@ -43,7 +43,7 @@ Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 ca
 				return ask.Result(t)
 			}
 			if t.Result != nil && *t.Result != "" {
-				fmt.Fprintln(c.OutOrStdout(), term.CleanText(strings.TrimRight(*t.Result, "\n")))
+				fmt.Fprintln(c.OutOrStdout(), view.Said(c.OutOrStdout(), strings.TrimRight(*t.Result, "\n")))
 			}
 			run.SayEnd(c.ErrOrStderr(), t, pending)
 			return ask.Result(t)

@@ -86,7 +86,7 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		case sessions.ItemNotice:
 			fmt.Fprintln(w, p.Yellow("note: "+text))
 		default:
-			fmt.Fprintln(w, text)
+			fmt.Fprintln(w, view.Said(w, strings.Trim(item.Text, "\n")))
 		}
 	}
 	fmt.Fprintln(w)

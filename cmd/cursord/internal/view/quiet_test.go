@@ -110,7 +110,8 @@ func TestQuietOnAScreen(t *testing.T) {
 	s.Quiet("no output for 1m 1s")
 	require.Equal(t, "One.\n… no output for 1m 1s", shown())
 	s.say("i", " Two.\n")
-	require.Equal(t, "One.\n Two.\n", shown())
+	s.End()
+	require.Equal(t, "One.\nTwo.\n", shown())
 
 	s = terminal()
 	s.Item(call)

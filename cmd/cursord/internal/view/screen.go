@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"cursord/cmd/cursord/internal/markdown"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
@@ -17,23 +18,41 @@ import (
 type Screen struct {
 	out, ErrOut      io.Writer
 	OutTerm, errTerm bool
-	together         bool           // out and errOut are the same place
-	retracts         bool           // a line of errOut may be taken back
-	Palette          term.Palette   // of errOut
-	outOpen, errOpen bool           // the last line has no newline yet
-	waiting          bool           // errOut ends in a line of await's, to be wiped
-	call             string         // the tool call that it is of, if it is
-	silence          string         // what quiet has added to it
-	shown            map[string]int // bytes shown of each item's text
-	last             string         // the item whose text out ends in
+	together         bool             // out and errOut are the same place
+	retracts         bool             // a line of errOut may be taken back
+	Palette          term.Palette     // of errOut
+	outOpen, errOpen bool             // the last line has no newline yet
+	waiting          bool             // errOut ends in a line of await's, to be wiped
+	call             string           // the tool call that it is of, if it is
+	silence          string           // what quiet has added to it
+	shown            map[string]int   // bytes shown of each item's text
+	last             string           // the item whose text out ends in
+	markdown         *markdown.Stream // of that text, where out is a terminal with colours; else nil
 }
 
 func NewScreen(out, errOut io.Writer) *Screen {
 	palette := term.PaletteOf(errOut)
-	return &Screen{
+	s := &Screen{
 		out: out, ErrOut: errOut, OutTerm: term.IsTerminal(out), errTerm: term.IsTerminal(errOut), Palette: palette, retracts: bool(palette),
 		together: term.IsTerminal(out) && term.IsTerminal(errOut) || samePlace(out, errOut), shown: map[string]int{},
 	}
+	s.rendersIf(term.PaletteOf(out))
+	return s
+}
+
+// rendersIf has the agent's Markdown rendered if out takes colours.
+func (s *Screen) rendersIf(palette term.Palette) {
+	if palette {
+		s.markdown = &markdown.Stream{Columns: func() int { return columns(s.out) }}
+	}
+}
+
+// columns returns the width of what w leads to, 0 if it is not known.
+func columns(w io.Writer) int {
+	if w, ok := w.(interface{ Columns() int }); ok {
+		return w.Columns()
+	}
+	return term.Columns(w)
 }
 
 // samePlace reports whether two writers lead to one place, such as a pipe that has both outputs of the program.
@@ -53,7 +72,9 @@ func samePlace(a, b io.Writer) bool {
 
 // NewTerminal returns a screen that takes w for a terminal. If w has a method Columns() int, that is its width.
 func NewTerminal(w io.Writer, palette term.Palette) *Screen {
-	return &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, retracts: true, Palette: palette, shown: map[string]int{}}
+	s := &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, retracts: true, Palette: palette, shown: map[string]int{}}
+	s.rendersIf(palette)
+	return s
 }
 
 // Item shows what is new about an item.
@@ -91,13 +112,45 @@ func (s *Screen) Delta(id string, kind sessions.ItemKind, offset int, text strin
 func (s *Screen) say(id, text string) {
 	s.wipe()
 	s.endLine(s.ErrOut, &s.errOpen)
-	if s.last != id && !strings.HasPrefix(text, "\n") {
-		s.endLine(s.out, &s.outOpen)
+	if s.last != id {
+		s.endText(true)
+		if !strings.HasPrefix(text, "\n") {
+			s.endLine(s.out, &s.outOpen)
+		}
 	}
 	s.last = id
-	text = term.CleanText(text)
-	io.WriteString(s.out, text)
-	s.outOpen = !strings.HasSuffix(text, "\n")
+	if s.markdown != nil {
+		s.put(s.markdown.Add(text))
+		return
+	}
+	s.put(term.CleanText(text))
+}
+
+// Said returns text of the agent as it is written to w: Markdown is rendered for a terminal with colours.
+func Said(w io.Writer, text string) string {
+	if term.PaletteOf(w) {
+		return markdown.Text(text, columns(w))
+	}
+	return term.CleanText(text)
+}
+
+// put writes text of the agent to out.
+func (s *Screen) put(text string) {
+	if text != "" {
+		io.WriteString(s.out, text)
+		s.outOpen = !strings.HasSuffix(text, "\n")
+	}
+}
+
+// endText writes the Markdown that waits for what follows it, because something else is shown next.
+func (s *Screen) endText(whole bool) {
+	switch {
+	case s.markdown == nil:
+	case whole:
+		s.put(s.markdown.End())
+	default:
+		s.put(s.markdown.Break())
+	}
 }
 
 // think shows what the agent thinks, to those who watch.
@@ -154,16 +207,10 @@ func (s *Screen) await(what string) {
 // that wraps cannot be wiped.
 func (s *Screen) room() int {
 	const most = 72 // of terminals that do not say
-	columns := 0
-	if w, ok := s.ErrOut.(interface{ Columns() int }); ok {
-		columns = w.Columns()
-	} else {
-		columns = term.Columns(s.ErrOut)
+	if n := columns(s.ErrOut); n > 0 {
+		return max(n-1-len("^C"), 1)
 	}
-	if columns == 0 {
-		return most
-	}
-	return max(columns-1-len("^C"), 1)
+	return most
 }
 
 // Behind says what a turn waits for that has not begun: on a terminal until something else is shown, elsewhere as a line.
@@ -175,8 +222,10 @@ func (s *Screen) Behind(what string) {
 	s.Line(what)
 }
 
-// Open reports whether the agent's text stops in the middle of a line that what is shown of a silence would end.
-func (s *Screen) Open() bool { return s.together && s.outOpen }
+// Open reports whether the agent's text stops in the middle of a line, or of a table, that a line about a silence would break.
+func (s *Screen) Open() bool {
+	return s.together && (s.outOpen || s.markdown != nil && s.markdown.Held())
+}
 
 // Line shows a line on errOut.
 func (s *Screen) Line(text string) {
@@ -189,6 +238,7 @@ func (s *Screen) Line(text string) {
 func (s *Screen) beginLine() {
 	s.wipe()
 	if s.together {
+		s.endText(false)
 		s.endLine(s.out, &s.outOpen)
 	}
 }
@@ -213,5 +263,6 @@ func (s *Screen) endLine(w io.Writer, open *bool) {
 func (s *Screen) End() {
 	s.wipe()
 	s.endLine(s.ErrOut, &s.errOpen)
+	s.endText(true)
 	s.endLine(s.out, &s.outOpen)
 }

@@ -148,3 +148,41 @@ func TestTerminalRunThatWaits(t *testing.T) {
 	require.NotContains(t, tm.Screen(), "cancelling")
 	require.NotContains(t, tm.Screen(), "working")
 }
+
+// TestMarkdownOnATerminal: the agent's Markdown is rendered on a terminal, and stays as it is elsewhere.
+func TestMarkdownOnATerminal(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	const said = "## Done\n\nI changed **two** files:\n\n- `a.go`\n- \u202eb.go\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+	var pieces []string
+	for piece := range strings.SplitAfterSeq(said, " ") {
+		pieces = append(pieces, world.Streams(piece))
+	}
+	w.Plays(append(pieces, world.Done)...)
+	w.Start()
+	w.Joins().Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": true}, nil)
+	const rendered = "Done\n\nI changed two files:\n\n• a.go\n• <U+202E>b.go\n\na  b\n─  ─\n1  2\n"
+	plain := strings.ReplaceAll(said, "\u202e", "<U+202E>")
+
+	tm := w.Terminal(t)
+	tm.Types("clear; cursord run --quiet go; echo over", "Enter")
+	tm.Until(rendered + "over\n$")
+	tm.Types("clear; cursord wait @1 2>/dev/null; echo over", "Enter")
+	tm.Until(rendered + "over\n$")
+	tm.Types("clear; cursord show | cat; echo over", "Enter")
+	holds(tm, plain)
+	tm.Types("clear; cursord show; echo over", "Enter")
+	holds(tm, rendered)
+	tm.Types("clear; cursord run --quiet go | cat; echo over", "Enter")
+	tm.Until("over\n$")
+	require.Contains(t, tm.Screen(), plain)
+	tm.Types("clear; NO_COLOR=1 cursord run --quiet go; echo over", "Enter")
+	tm.Until("over\n$")
+	require.Contains(t, tm.Screen(), plain)
+	tm.Types("clear; TERM=dumb cursord chat", "Enter")
+	holds(tm, plain)
+	tm.Types("C-d")
+	tm.Until("\n$")
+	tm.Types("clear; cursord chat", "Enter")
+	holds(tm, rendered)
+}
