@@ -91,22 +91,22 @@ func (d *Decoder) tellStage(dst []Event) []Event {
 // noteFinal keeps whether the agent has finished speaking. This matters only while something runs in the background, and
 // that begins with the end of a call.
 func (d *Decoder) noteFinal(e *event) {
-	if len(d.behind) == 0 && !d.timedOut && !d.told {
+	if len(d.behind) == 0 && !d.timedOut && !d.afterFinal {
 		return
 	}
 	switch e.typ {
 	case "assistant":
 		d.final = e.subtype != "delta" && e.get("timestamp_ms") == nil && e.get("model_call_id").Name() == "" && !hasCalls(e)
-		d.told = false
+		d.afterFinal = false
 	case "thinking", "user", "retry", "text", "tool_use":
-		d.final, d.told = false, false
+		d.final, d.afterFinal = false, false
 	case "tool_call":
 		if e.subtype == "started" {
-			d.final, d.told = false, false
+			d.final, d.afterFinal = false, false
 		}
 	case "system":
 		if e.subtype == "task_notification" {
-			d.final, d.told = false, d.final || d.told
+			d.final, d.afterFinal = false, d.final || d.afterFinal
 		}
 	}
 }

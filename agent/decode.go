@@ -32,11 +32,11 @@ type Decoder struct {
 	last         pattern
 	cut          cutLine // lines of an event that is not complete yet
 
-	behind   []behind // in the order in which they began
-	final    bool     // the agent has finished speaking, if nothing is open; see stage
-	told     bool     // it had finished speaking, and since then only notifications have come
-	timedOut bool     // the agent has ended its background commands
-	waiting  []string // the commands of the last Waiting event
+	behind     []behind // in the order in which they began
+	final      bool     // the agent has finished speaking, if nothing is open; see stage
+	afterFinal bool     // it had finished speaking, and since then only notifications have come
+	timedOut   bool     // the agent has ended its background commands
+	waiting    []string // the commands of the last Waiting event
 }
 
 // NewDecoder returns a Decoder for one run.

@@ -10,7 +10,7 @@ type Denial struct {
 	Reason  string // the agent's words, as in Call.Error
 }
 
-// DeniedBy says what did not allow a call, as far as the call's result tells.
+// DeniedBy says which rule or person denied a call, as far as the call's result shows it.
 type DeniedBy string
 
 const (

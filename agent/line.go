@@ -36,7 +36,7 @@ func (d *Decoder) line(dst []Event, whole []byte, hold bool) []Event {
 		return dst
 	}
 	if text, ok := d.last.text(line); ok {
-		d.final, d.told = false, false
+		d.final, d.afterFinal = false, false
 		return d.tellStage(d.piece(dst, text, true))
 	}
 	for len(line) > 0 {

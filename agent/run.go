@@ -282,9 +282,9 @@ func (r *run) judge(x process.Exit) Outcome {
 	case wasHung:
 		left := slices.DeleteFunc(slices.Clone(r.dec.behind), func(b behind) bool { return !b.nested })
 		switch {
-		case len(r.dec.open) > 0 || !r.dec.told && (!r.dec.final || len(r.dec.behind) == 0):
+		case len(r.dec.open) > 0 || !r.dec.afterFinal && (!r.dec.final || len(r.dec.behind) == 0):
 			return r.outcome(Failed, r.hung())
-		case r.dec.told:
+		case r.dec.afterFinal:
 			text := fmt.Sprintf("The agent had finished and was ended, because it was silent for %v after a background command had ended", r.req.IdleTimeout)
 			r.send([]Event{Notice{Text: text + named(whats(append(slices.Clip(r.ran), left...))) + "."}})
 			return r.outcome(Completed, nil)

@@ -199,7 +199,7 @@ func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
 
 // OfAgent returns the process at the other end of a connection if an agent of this daemon, or one of its commands, has
-// started it, as far as the system tells; otherwise 0.
+// started it, as far as the system says; otherwise 0.
 func (d *Daemon) OfAgent(conn net.Conn) int {
 	if pid := endpoint.PeerProcess(conn); pid != 0 && process.Descends(pid, storeMark(d.store)) {
 		return pid

@@ -15,17 +15,17 @@ import (
 
 // A liveTurn is a turn that has not ended, or whose end is not stored. The loop owns it.
 type liveTurn struct {
-	session  *liveSession
-	turn     *sessions.Turn // as it was last put
-	context  []api.Context
-	env      []string                // the environment of the client that started it; nil: none
-	dirsTold bool                    // people have been told what its added folders mean
-	alias    string                  // the client's name of the workspace
-	recapOf  string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
-	ctx      context.Context         // of a running turn
-	cancel   context.CancelCauseFunc // of ctx
-	waiters  []*waiter
-	queued   atomic.Int32 // batches that wait for the loop; later ones must wait too
+	session   *liveSession
+	turn      *sessions.Turn // as it was last put
+	context   []api.Context
+	env       []string                // the environment of the client that started it; nil: none
+	dirsNoted bool                    // a notice has said what its added folders mean
+	alias     string                  // the client's name of the workspace
+	recapOf   string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
+	ctx       context.Context         // of a running turn
+	cancel    context.CancelCauseFunc // of ctx
+	waiters   []*waiter
+	queued    atomic.Int32 // batches that wait for the loop; later ones must wait too
 
 	items     int                   // number of items so far
 	open      *liveText             // the text item that is growing

@@ -67,7 +67,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		watch := w.review.Watch(turn, at.tree, notice)
 		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.Root(), w.agentDirs(turn.AddDirs, at.tree)
 		req.Version = w.learnBuild(ctx, t, found.Path)
-		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsTold {
+		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsNoted {
 			notice(text)
 		}
 		var remark string

@@ -114,7 +114,7 @@ func (d *Daemon) Messages(take func(level slog.Level, text string)) (stop func()
 	return d.messages.Read(take)
 }
 
-// polls tells people how changes of files under review are noticed.
+// polls says how the daemon notices changes of files under review.
 func (w *workspace) polls(why string) {
 	topic := "watch " + w.root
 	if why == "" {

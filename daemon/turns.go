@@ -185,7 +185,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	t := &liveTurn{dirsTold: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Observe tells the review what the file holds now and who made it so: an edit of the agent, or a person if by is nil. It
+// Observe takes in the file's present content and its author: an edit of the agent, or a person if by is nil. It
 // reports whether the review changed, which is possible even if the file did not.
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()

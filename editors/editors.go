@@ -4,7 +4,7 @@
 // somebody else has put there or has changed.
 //
 // nvim: rpc.lua has the connection, workspace.lua the map from id to object that its notifications keep, docs.lua what ties
-// buffers to files, follow.lua how they follow the disk, report.lua what the daemon is told of them, review/ marks, decisions
+// buffers to files, follow.lua how they follow the disk, report.lua their reports to the daemon, review/ marks, decisions
 // and lists, transcript.lua the chat's buffer. emacs likewise: cursord-connection.el has one queue for all that comes, in the
 // order of the wire, which a timer empties in slices; cursord-workspace.el the map and the one hook that views listen to;
 // cursord-files.el what ties buffers to files, cursord-disk.el how they follow the disk, in slices if they are large;
@@ -34,7 +34,7 @@ var plugins embed.FS
 // Names lists the editors that there are plugins for.
 var Names = []string{"nvim", "emacs"}
 
-// manifestName is the file that tells what was installed.
+// manifestName is the file that lists the installed files.
 const manifestName = ".cursord.json"
 
 type manifest struct {
@@ -42,7 +42,7 @@ type manifest struct {
 	Files   map[string]string `json:"files"` // hashes by path, with slashes
 }
 
-// A Report tells what was done to a plugin's folder.
+// A Report lists the changes that were made to a plugin's folder.
 type Report struct {
 	Dir     string
 	Before  string   // the version that was there; "" if none was

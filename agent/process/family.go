@@ -83,11 +83,11 @@ type Member struct {
 	Line              string // its command line, with single blanks
 }
 
-// Running lists the processes that the leader has started, inside and outside of its group, as far as the system tells. Call
+// Running lists the processes that the leader has started, inside and outside of its group, as far as the system shows them. Call
 // it while the leader lives.
 func (f *Family) Running() []Member { return f.list(true) }
 
-// Left lists the processes that still run after the leader and its group have ended, as far as the system tells.
+// Left lists the processes that still run after the leader and its group have ended, as far as the system shows them.
 func (f *Family) Left() []Member { return f.list(false) }
 
 func (f *Family) list(alive bool) (members []Member) {

@@ -93,7 +93,7 @@ func (g group) close() {
 	}
 }
 
-// awaitExit returns false: only waiting for the leader tells its end.
+// awaitExit returns false: only a wait for the leader shows its end.
 func awaitExit(int) bool { return false }
 
 // ExitOf returns how a process ended, after a wait for it.

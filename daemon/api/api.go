@@ -26,7 +26,7 @@ type TurnParams struct {
 	Force     bool
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
-	Asker     Asker    // what the client tells of its environment
+	Asker     Asker    // the client's environment
 	Env       []string // its whole environment, for the agent; nil: it gave none. Never stored, never logged
 	Recap     bool     // begin a fresh chat with the session's transcript as context
 }
@@ -39,7 +39,7 @@ type Permits struct {
 	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; of a session, none is as if it had named none
 }
 
-// An Asker is what a client tells of its environment: where it would find the agent.
+// An Asker is the part of a client's environment that says where it would find the agent.
 type Asker struct {
 	Path  string // its PATH
 	Agent string // its CURSORD_AGENT
@@ -228,7 +228,7 @@ type Joined struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
 	Replaced string `json:"replaced"`           // no; now: this connection ends; later: once no turn runs or waits
-	AgentEnv string `json:"agentEnv,omitempty"` // client: the client is to tell its environment, by agent/environment
+	AgentEnv string `json:"agentEnv,omitempty"` // client: the client must send its environment by agent/environment
 	Agent    string `json:"agent,omitempty"`    // the program that is taken for cursor-agent, absolute; "" where there is none
 }
 

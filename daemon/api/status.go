@@ -13,7 +13,7 @@ type Status struct {
 	Clients       int               `json:"clients"`
 	Workspaces    int               `json:"workspaces"` // that are loaded: in use, or a moment ago
 	Turns         TurnCounts        `json:"turns"`
-	MemoryBytes   uint64            `json:"memoryBytes"` // resident: what ps tells
+	MemoryBytes   uint64            `json:"memoryBytes"` // resident, as ps shows it
 	Storage       Storage           `json:"storage"`
 	Lag           Lag               `json:"lag"`
 	PerWorkspace  []WorkspaceStatus `json:"perWorkspace"`

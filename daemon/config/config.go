@@ -37,7 +37,7 @@ type Config struct {
 	BackgroundGrace  time.Duration     // an agent that has said all waits so long for commands in the background
 	AwaitBackground  bool              // it waits for them without limit
 	ParallelTurns    int               // writing turns at once in a workspace
-	TellRejections   bool              // tell agents what was rejected of theirs
+	TellRejections   bool              // report rejected hunks to the agent
 	CommitAccepts    bool              // take a commit by a person for the acceptance of what is in it
 	RecapSize        int               // bytes of the transcript that turn/start's recap gives an agent, at most
 	Keep             Retention         // which sessions are kept

@@ -173,7 +173,7 @@ func (p *Plan) note(format string, args ...any) {
 	}
 }
 
-// explained tells where a TOML file is wrong.
+// explained adds to an error the place at which a TOML file is wrong.
 func explained(err error) error {
 	if e := (toml.ParseError{}); errors.As(err, &e) {
 		line := e.Position.Line

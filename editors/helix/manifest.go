@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// manifestName is the file beside the configuration that tells what was put into it.
+// manifestName is the file beside the configuration that lists the added parts.
 const manifestName = ".cursord.json"
 
 type manifest struct {

@@ -40,7 +40,7 @@ func Find(given string) (program string, v Version, err error) {
 	return "", v, ErrNotInstalled
 }
 
-// answerLimit is how long Helix may take to tell of itself.
+// answerLimit bounds the time in which Helix prints its version and folders.
 const answerLimit = 20 * time.Second
 
 func ask(program, question string) (string, error) {

@@ -309,7 +309,7 @@ func (s *stage) compare(ctx context.Context) error {
 	return nil
 }
 
-// differ tells the first difference between what a client holds and what there is.
+// differ returns the first difference between the client's state and the daemon's.
 func differ[V comparable](w *watcher, kind string, holds, has map[string]V) {
 	if holds == nil {
 		return

@@ -40,7 +40,7 @@ type watcher struct {
 	sentLater       bool
 }
 
-// A document is what the client has told of one that it has open.
+// A document is an open document as the client has reported it.
 type document struct {
 	version   int
 	text      string
@@ -179,7 +179,7 @@ func (w *watcher) notified(m rpc.Message) {
 			d = w.documents[p.URI]
 		}
 		if d == nil {
-			return // the daemon tells of it
+			return // the daemon reports it
 		}
 		if p.Version <= d.version {
 			w.fault("document/didChange has version %d after %d: the daemon ignores a version that is not higher", p.Version, d.version)

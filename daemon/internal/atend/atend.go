@@ -56,7 +56,7 @@ func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 	if r.closed {
 		return
 	}
-	told, err := json.Marshal(turn)
+	input, err := json.Marshal(turn)
 	if err != nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 		ctx, cancel := context.WithTimeout(r.ctx, limit)
 		defer cancel()
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Stdin = bytes.NewReader(told)
+		cmd.Stdin = bytes.NewReader(input)
 		cmd.WaitDelay = grace // in case the command does not read its stdin
 		cmd.Dir = os.TempDir()
 		if info, err := os.Stat(turn.Workspace); err == nil && info.IsDir() {

@@ -1,4 +1,4 @@
-// Package clock tells when something happened so that it can be compared, although somebody may set the clock meanwhile.
+// Package clock gives times of events that can be compared even if somebody sets the system's clock in between.
 //
 // Its moments are Unix ns by a clock that was right when the process began and has only gone on since. Files bear the
 // times of the clock that people set: Moment says at which moment that was.

@@ -1,4 +1,4 @@
-// Package denied tells the people who asked for a turn which calls its agent was not allowed to make, and what would have
+// Package denied says which calls of a turn its agent was not allowed to make, and what would have
 // allowed them in this turn. It keeps only the first few calls, shortened.
 package denied
 

@@ -101,7 +101,7 @@ func (ds *Set) CloseClient(client api.ClientID) {
 	}
 }
 
-// Open tells that a client has a file open. Its text, if given, is what the client has; while that is not what
+// Open records that a client has a file open. Its text, if given, is what the client has; while that is not what
 // is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
 // rejects there is answered as edits. Like those below, it returns an error if it does nothing.
 func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) error {
@@ -113,7 +113,7 @@ func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) 
 	return nil
 }
 
-// Change tells the whole text of an open document; one that is not newer than what is known is ignored.
+// Change sets the whole text of an open document. A text that is not newer than the known one is ignored.
 func (ds *Set) Change(client api.ClientID, uri string, version int, text string) error {
 	name, old, err := ds.opened(client, uri)
 	if err == nil && version > old.Version {
@@ -122,7 +122,7 @@ func (ds *Set) Change(client api.ClientID, uri string, version int, text string)
 	return err
 }
 
-// Save tells that an open document is on disk now. It may be newer than what is known. A text that was known to
+// Save records that an open document is on disk now. It may be newer than what is known. A text that was known to
 // be unsaved is a person's, whatever an agent does at the same time.
 func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	name, old, err := ds.opened(client, uri)
@@ -147,7 +147,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	return nil
 }
 
-// TookIn says that a reviewer has taken in what DocumentSaved told it, or never will.
+// TookIn reports that a reviewer has taken in a saved text, or never will.
 func (ds *Set) TookIn(doc *Document) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -156,7 +156,7 @@ func (ds *Set) TookIn(doc *Document) {
 	}
 }
 
-// Close tells that a client has closed a document.
+// Close records that a client has closed a document.
 func (ds *Set) Close(client api.ClientID, uri string) error {
 	name, doc, err := ds.opened(client, uri)
 	if err != nil {
@@ -341,7 +341,7 @@ func (ds *Set) Within(root string) bool {
 	return false
 }
 
-// Saved tells that the disk holds what doc has.
+// Saved reports that the disk holds the document's text.
 func (ds *Set) Saved(doc *Document) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

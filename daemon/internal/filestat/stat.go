@@ -10,7 +10,7 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// A Stat tells one state of a file from another, as long as it is older than RacyTime. The zero Stat is of nothing.
+// A Stat distinguishes one state of a file from another if the state is older than RacyTime. The zero Stat stands for no file.
 type Stat struct {
 	Dev, Ino     uint64 // 0 where the system has none
 	Size         int64

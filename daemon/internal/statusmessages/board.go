@@ -73,7 +73,7 @@ func (b *Board) Now() (list []api.StatusMessage) {
 	return list
 }
 
-// Withdraw removes a message that no longer applies; text, if any, tells that to the readers who have seen it.
+// Withdraw removes a message that no longer applies. Readers who have seen it get text, if there is any.
 func (b *Board) Withdraw(topic, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -36,7 +36,7 @@ func DefaultLimits() Limits {
 // maxNames is how many changed names are kept until a look; with more, everything is looked at.
 const maxNames = 1000
 
-// A Files tells its owner that files may have changed. It watches their folders and never the files, because most editors
+// A Files reports to its owner that files may have changed. It watches their folders and never the files, because most editors
 // replace a file when they save it, which would end a watch of it. If folders cannot be watched, it polls the files.
 // Everything but drain runs in its owner's goroutine, through Post.
 type Files struct {
