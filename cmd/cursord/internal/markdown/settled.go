@@ -82,7 +82,7 @@ func pairs(source []byte, at int) bool {
 	case '!':
 		return len(next) > 0 && next[0] == '[' && pairs(source, at+1)
 	case '<':
-		return bytes.IndexAny(next, "> \n") < 0
+		return !bytes.ContainsAny(next, "> \n")
 	case '&':
 		end := bytes.IndexFunc(next, func(r rune) bool { return r != '#' && (r > 0x7f || !alphanumeric(byte(r))) })
 		return end < 0
