@@ -4,7 +4,7 @@ pcall(vim.treesitter.start, 0, 'markdown')
 
 require('cursord.complete').attach(vim.api.nvim_get_current_buf())
 if vim.b.cursord_inline then
-  return -- it has keys of its own
+  return -- the inline prompt has keys of its own
 end
 
 local function submit()

@@ -81,7 +81,7 @@ for name, link in pairs(links) do
   vim.api.nvim_set_hl(0, name, { link = link, default = true })
 end
 
--- What was left to review is shown when a file of it is opened.
+-- Pending hunks are shown when their file is opened.
 vim.api.nvim_create_autocmd('BufReadPost', {
   callback = function(args)
     require('cursord.glance').look(args.buf)
@@ -94,7 +94,7 @@ vim.api.nvim_create_autocmd('SessionLoadPost', {
   end,
 })
 
--- Only with autostart is anything connected, or started, before the first command where nothing is left to review.
+-- Without autostart, a folder that has nothing to review is connected by its first command.
 local config = vim.g.cursord
 if type(config) == 'function' or type(config) == 'table' and config.autostart then
   vim.api.nvim_create_autocmd('VimEnter', {

@@ -1,4 +1,4 @@
--- Not by treesitter, which takes most of a second for a long transcript, at each change of it.
+-- Without treesitter, which takes most of a second at each change of a long transcript.
 vim.cmd('runtime! syntax/markdown.vim')
 vim.cmd([[silent! syntax clear markdownError]]) -- it marks each "_" within a word
 vim.cmd([[syntax match CursordLink /\f\+\.\w\+:\d\+\>/ containedin=ALL]])

@@ -1,4 +1,4 @@
---- What runs while a workspace is known: it brings the parts together that listen to events.
+--- Autocommands of open workspaces. They connect buffers with the modules that follow files and draw hunks.
 local docs = require('cursord.docs')
 
 local group = vim.api.nvim_create_augroup('cursord', {})
@@ -7,7 +7,7 @@ local function on(events, callback)
   vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
 end
 
--- Nested, because what it waits for can have other autocommands run.
+-- Nested: autocommands of other plugins may run while this one waits.
 vim.api.nvim_create_autocmd('BufWritePre', {
   group = group,
   nested = true,

@@ -1,26 +1,26 @@
---- The chat's buffer as a row of blocks, of which any can grow while all is read.
+--- The chat's buffer as a list of blocks. Each block can grow, wherever it stands.
 local config = require('cursord.config')
 
 local bar = require('cursord.tools').bar
 local api = vim.api
 local ns = api.nvim_create_namespace('cursord_chat')
 
---- Text that comes is put into the buffer at most so often, in milliseconds.
+--- The least time between two writes of streamed text to the buffer, in milliseconds.
 local interval = 40
 
---- A block is an item, a prompt, or what is said of a turn's end. It ends where the next one begins.
+--- A block is an item, a prompt, or the note at a turn's end. It reaches to the next block.
 --- @class cursord.Block
---- @field order string blocks stand in this order
---- @field mark integer at its first line
---- @field gap integer empty lines at its beginning
---- @field compact? boolean no empty line between it and another one of that kind
---- @field prefix string of its lines after the first
---- @field bytes integer of the text that has come, in the buffer or not
---- @field text string[] the pieces of that text, while it grows
---- @field seq integer of the object that it shows
+--- @field order string the sort key of the block
+--- @field mark integer the extmark at its first line
+--- @field gap integer the number of empty lines at its beginning
+--- @field compact? boolean no empty line stands between two compact blocks
+--- @field prefix string the beginning of each line but the first
+--- @field bytes integer the length of the received text, written to the buffer or not
+--- @field text string[] the pieces of that text, while the block grows
+--- @field seq integer of the object that the block shows
 --- @field unwritten string[]
---- @field tool? cursord.ToolLines what is shown of a tool call
---- @field item? string the id of that
+--- @field tool? cursord.ToolLines the lines of a tool call
+--- @field item? string the id of that tool call
 
 --- @class cursord.Blocks
 --- @field buf integer
@@ -30,7 +30,7 @@ local interval = 40
 --- @field timer uv.uv_timer_t
 local Blocks = { ns = ns }
 
---- Drops all that is shown.
+--- Removes all blocks.
 function Blocks:empty()
   self.timer = self.timer or assert(vim.uv.new_timer())
   self.blocks, self.by_id, self.dirty = {}, {}, {}
@@ -50,7 +50,7 @@ end
 --- In Insert mode Neovim folds nothing by expression. Until that ends, the folds of these buffers are made by hand.
 local by_hand = {} --- @type table<integer, true>
 
---- The calls of a buffer that have something to fold, as their first and last lines.
+--- The foldable parts of the buffer, as pairs of first and last line: the title of a call, and its details.
 --- @param buf integer
 --- @return integer[][]
 local function ranges(buf)
@@ -79,7 +79,7 @@ local function fold_by_hand()
           end
         end
         if api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(buf) then
-          vim.cmd('normal! zb') -- the folds have left room
+          vim.cmd('normal! zb') -- folding has left empty room below
         end
       end)
     end
@@ -98,7 +98,7 @@ api.nvim_create_autocmd('InsertLeave', {
   end,
 })
 
---- Changes the buffer. Windows whose cursor is on the last line stay there; others stay where they are.
+--- Changes the buffer. A window whose cursor is on the last line follows; other windows stay where they are.
 function Blocks:edit(change)
   local buf = self.buf
   local last = api.nvim_buf_line_count(buf)
@@ -135,7 +135,7 @@ function Blocks:row(block)
   return api.nvim_buf_get_extmark_by_id(self.buf, ns, block.mark, {})[1]
 end
 
---- The row behind a block's last one.
+--- The row after a block's last row.
 local function end_of(self, block)
   for i = #self.blocks, 1, -1 do
     if self.blocks[i] == block then
@@ -153,7 +153,7 @@ local icons = {
   ['∴'] = 'CursordNote',
 }
 
---- Colours the icon and the title of what folds.
+--- Colours the icon and the title of a call.
 local function colour(self, row)
   local line = api.nvim_buf_get_lines(self.buf, row, row + 1, false)[1] or ''
   local icon = vim.fn.strcharpart(line, 0, 1)
@@ -169,16 +169,16 @@ local function colour(self, row)
   end
 end
 
---- How many empty lines there are between two blocks.
+--- The number of empty lines between two blocks.
 local function gap_between(before, block)
   return before and not (before.compact and block.compact) and 1 or 0
 end
 
---- Puts a block in its place.
+--- Inserts a block at the place that its order gives it.
 --- @param id string
 --- @param order string
 --- @param lines string[]
---- @param compact? boolean no empty line in front of it if its neighbour is compact, too
+--- @param compact? boolean no empty line stands between two compact blocks
 --- @return cursord.Block
 function Blocks:insert(id, order, lines, compact)
   local at = #self.blocks + 1
@@ -203,7 +203,7 @@ function Blocks:insert(id, order, lines, compact)
     api.nvim_buf_set_lines(self.buf, row, (before or after) and row or -1, false, text)
     block.mark = api.nvim_buf_set_extmark(self.buf, ns, row, 0, {})
     colour(self, row + gap)
-    -- What is behind has another neighbour now.
+    -- The block after this one has another neighbour now.
     if after and after.gap ~= gap_between(block, after) then
       local there = self:row(after)
       local lines_of_gap = after.gap == 0 and { '' } or {}
@@ -219,7 +219,7 @@ end
 
 --- @param block cursord.Block
 --- @param lines string[]
---- @return boolean # whether they are others than before
+--- @return boolean # whether the lines differ from those before
 function Blocks:replace(block, lines)
   local row, last = self:row(block), end_of(self, block)
   local first = row + block.gap
@@ -240,9 +240,9 @@ function Blocks:replace(block, lines)
   return true
 end
 
---- Colours lines of a block.
+--- Colours some lines of a block.
 --- @param block cursord.Block
---- @param groups table<integer, string> by number of the line
+--- @param groups table<integer, string> highlight groups, by the line's number in the block
 function Blocks:paint(block, groups)
   local first = self:row(block) + block.gap - 1
   for n, group in pairs(groups) do
@@ -257,10 +257,10 @@ function Blocks:paint(block, groups)
   end
 end
 
---- The block that has a row.
+--- The block that contains a row.
 --- @param row integer
 --- @return cursord.Block?
---- @return integer # its first row, without empty lines
+--- @return integer # the block's first row that is not empty
 function Blocks:at(row)
   for i = #self.blocks, 1, -1 do
     local first = self:row(self.blocks[i])
@@ -271,7 +271,7 @@ function Blocks:at(row)
   return nil, 0
 end
 
---- Puts what has come into the buffer.
+--- Writes the received text to the buffer.
 function Blocks:flush()
   local dirty = self.dirty
   self.dirty = {}
@@ -315,7 +315,7 @@ function Blocks:append(block, text)
   self.dirty[block] = true
 end
 
---- Makes text, below of head, all that a growing block says.
+--- Replaces the text of a growing block, below its head.
 --- @param block cursord.Block
 --- @param head string[]
 --- @param text string

@@ -1,4 +1,4 @@
---- The chat's windows, and sending.
+--- The windows of the chat, and sending prompts.
 local config = require('cursord.config')
 local context = require('cursord.context')
 local quiet = require('cursord.quiet')
@@ -12,8 +12,8 @@ local M = {}
 
 --- @class cursord.Panel
 --- @field shown? cursord.Transcript
---- @field input integer a buffer; it keeps the draft
---- @field origin? cursord.Origin where one came from
+--- @field input integer the buffer with the draft
+--- @field origin? cursord.Origin the file that the person came from
 
 local panels = {} --- @type table<cursord.Workspace, cursord.Panel>
 
@@ -34,7 +34,7 @@ local function panel_of(ws)
   return panel
 end
 
---- The windows of this tab page that show the chat, if it is open; of any, where it has one of its own.
+--- The windows that show the chat, if it is open: of this tab page, or, with the position "tab", of any.
 --- @param ws cursord.Workspace
 --- @return integer? transcript
 --- @return integer? input
@@ -80,7 +80,7 @@ local function is_beside(position)
   return (position == 'left' or position == 'right') and vim.o.columns >= beside_min
 end
 
---- A window forgets its options when it shows another buffer.
+--- Sets the options of the transcript's window. Neovim resets them when the window gets another buffer.
 --- @param win integer
 local function set_transcript_options(win)
   local position = config.get().chat.position
@@ -98,11 +98,11 @@ local function set_transcript_options(win)
     winfixwidth = is_beside(position),
   })
   api.nvim_win_call(win, function()
-    vim.fn.foldlevel(1) -- has Neovim fold now: Insert mode may begin before it draws the window
+    vim.fn.foldlevel(1) -- fold now: Insert mode may begin before the window is drawn
   end)
 end
 
---- The transcript of the session that is talked with.
+--- The transcript of the current session.
 local function current(ws, panel)
   local shown = panel.shown
   if not shown or not api.nvim_buf_is_valid(shown.buf) or shown.session ~= ws.current then
@@ -112,7 +112,7 @@ local function current(ws, panel)
   return shown
 end
 
---- Shows the right transcript in the window that shows another one.
+--- Puts the current transcript into the window of the transcript.
 local function refresh(ws)
   local panel = panel_of(ws)
   local above, old = windows(ws), panel.shown
@@ -127,9 +127,9 @@ local function refresh(ws)
   end
 end
 
---- Shows the chat of a workspace. The cursor stays where it is.
+--- Opens the chat of a workspace. The cursor stays where it is.
 --- @param ws cursord.Workspace
---- @return integer input a window
+--- @return integer input the window of the input
 function M.show(ws)
   local panel = panel_of(ws)
   local above, below = windows(ws)
@@ -156,7 +156,7 @@ function M.show(ws)
     api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
   end
   if not below then
-    -- Most of the room is for the transcript.
+    -- Most of the room goes to the transcript.
     local third = math.max(math.floor(api.nvim_win_get_height(above) / 3), 1)
     below = api.nvim_open_win(
       panel.input,
@@ -170,7 +170,7 @@ function M.show(ws)
     end
   end
   api.nvim_set_current_win(win)
-  -- The windows are there at once, so that what is typed goes to the input; the transcript may come later.
+  -- The windows open at once, so that keys go to the input; the transcript may load later.
   ws:choose(function()
     refresh(ws)
   end)
@@ -178,24 +178,24 @@ function M.show(ws)
 end
 
 --- @param ws cursord.Workspace
---- @return boolean # whether it was open
+--- @return boolean # whether the chat was open
 function M.hide(ws)
   local above, below = windows(ws)
   for _, win in ipairs({ below or false, above or false }) do
     if win and not pcall(api.nvim_win_close, win, true) then
-      -- The last one.
+      -- Neovim does not close its last window.
       api.nvim_win_set_buf(win, context.file_buffer() or api.nvim_create_buf(true, false))
     end
   end
   return above ~= nil or below ~= nil
 end
 
---- Where the person is, for @buffer and its like.
+--- Remembers the person's file and selection, for @buffer and @selection.
 local function remember(ws, selection)
   local buf, panel = context.file_buffer(), panel_of(ws)
   local old = panel.origin
   if not selection and old and old.buf == buf then
-    -- What a draft names stays what it was.
+    -- A draft that names the selection keeps it.
     local draft = table.concat(api.nvim_buf_get_lines(panel.input, 0, -1, false), '\n')
     selection = draft:find('@selection', 1, true) and old.selection or nil
   end
@@ -204,7 +204,7 @@ local function remember(ws, selection)
   end
 end
 
---- Goes to the chat's input, or closes the chat.
+--- Goes to the chat's input; if the chat is open, closes it.
 --- @param ws cursord.Workspace
 --- @param selection? table
 function M.toggle(ws, selection)
@@ -230,7 +230,7 @@ function M.focus(ws, selection)
   vim.cmd('startinsert!')
 end
 
---- Talks with another session from now on, or with a new one.
+--- Makes another session the current one; without a session, the next prompt begins one.
 --- @param ws cursord.Workspace
 --- @param session? cursord.Session
 function M.switch(ws, session)
@@ -238,10 +238,10 @@ function M.switch(ws, session)
   refresh(ws)
 end
 
---- What waits to be asked in a session that is being made.
+--- Prompts that wait for a new session to be made.
 local entering = {} --- @type table<cursord.Workspace, fun()[]>
 
---- A turn has begun in a new session: it is the one that is talked with now.
+--- Makes a new session current when its first turn has begun.
 local function enter(ws, result)
   local shown = panel_of(ws).shown
   ws:talk_with(result.session)
@@ -252,7 +252,7 @@ local function enter(ws, result)
   refresh(ws)
 end
 
---- Puts a prompt that could not be sent in front of what is in the input.
+--- Puts a prompt that could not be sent before the draft in the input.
 --- @param ws cursord.Workspace
 --- @param prompt string
 local function give_back(ws, prompt)
@@ -265,7 +265,7 @@ local function give_back(ws, prompt)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
 end
 
---- Asks the agent. A prompt that cannot be sent is in the input then.
+--- Sends a prompt. If that fails, the prompt is in the input again.
 --- @param ws cursord.Workspace
 --- @param prompt string
 --- @param opts? { origin?: cursord.Origin, context?: table[], new?: boolean }
@@ -318,7 +318,7 @@ function M.send(ws, prompt, opts)
   ws:choose(start)
 end
 
---- Sends what is in the input; it is there again if that fails.
+--- Sends the draft in the input. If that fails, the input has it again.
 function M.submit()
   local ws = workspace.find()
   if not ws then
@@ -335,7 +335,7 @@ function M.submit()
   M.send(ws, prompt)
 end
 
---- Asks from outside of the chat.
+--- Sends a prompt from outside the chat.
 --- @param ws cursord.Workspace
 --- @param prompt string
 --- @param opts { selection?: table, new?: boolean }
@@ -352,7 +352,7 @@ function M.ask(ws, prompt, opts)
   M.send(ws, prompt, { origin = origin, context = extra, new = opts.new })
 end
 
---- For the transcript's window bar, and for its status line.
+--- The text of the transcript's window bar, or the title for its status line.
 --- @param part? 'text'|'title'
 function M.winbar(part)
   local win = vim.g.statusline_winid or 0
@@ -371,7 +371,7 @@ workspace.on('session', function(ws)
   end
 end)
 
--- The time that a turn has taken is in the bar above it.
+-- The window bar shows how long the turn has been running.
 quiet.every(function()
   for ws in pairs(panels) do
     if windows(ws) then

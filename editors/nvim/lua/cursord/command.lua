@@ -81,12 +81,12 @@ function M.complete(lead, line)
     table.sort(list)
   end
   return vim.tbl_filter(function(item)
-    -- Of paths any part can be given.
+    -- For a path, any part of it is enough.
     return vim.startswith(item, lead) or lead:find('^[@/]') ~= nil
   end, list --[[@as string[] ]])
 end
 
---- Connects at once, if so configured.
+--- Connects when Neovim starts, if `autostart` is set.
 function M.autostart()
   if require('cursord.config').get().autostart then
     workspace.open()

@@ -1,10 +1,10 @@
---- Completion of what goes along with a prompt. Nothing here waits: files are listed beside, and what is known is offered.
+--- Completion in prompts. It never waits: it offers the files that are known, while git lists them anew.
 local context = require('cursord.context')
 local symbols = require('cursord.symbols')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
-local M = { own = true } -- whether a list of our own is shown
+local M = { own = true } -- whether our own menu opens
 
 --- @class cursord.Files
 --- @field list string[]
@@ -15,7 +15,7 @@ local M = { own = true } -- whether a list of our own is shown
 local files = {} --- @type table<string, cursord.Files> by root
 local files_most, files_age, offered_most = 200000, 10000, 200
 
---- The files of a folder that is no repository of git.
+--- Lists the files of a folder that is not a git repository.
 --- @param root string
 --- @return string[]
 local function walk(root)
@@ -31,9 +31,9 @@ local function walk(root)
   return list
 end
 
---- The files of a workspace, as far as they are known; they are listed anew if that is long ago.
+--- The known files of a workspace. A list that is too old is refreshed in the background.
 --- @param root string
---- @param come? fun() called when there are others
+--- @param come? fun() called when the list has been refreshed
 --- @return string[]
 local function files_of(root, come)
   local of = files[root]
@@ -75,13 +75,13 @@ local function files_of(root, come)
   return of.list
 end
 
---- Lists the files of a workspace, so that they are known when somebody wants them.
+--- Lists the files of a workspace in advance.
 --- @param ws cursord.Workspace
 function M.prepare(ws)
   files_of(ws.root)
 end
 
---- The files that are most likely meant: those under review, then those in buffers.
+--- The most likely files: those under review, then those in buffers.
 --- @param ws cursord.Workspace
 --- @return string[]
 local function likely(ws)
@@ -98,14 +98,14 @@ local function likely(ws)
   return out
 end
 
---- What a list has that fits, the best first.
+--- The entries of a list that match, best first.
 --- @param list string[]
 --- @param want string
 local function fitting(list, want)
   return want == '' and list or vim.fn.matchfuzzy(list, want)
 end
 
---- The saved prompts that fit.
+--- The saved prompts that match.
 --- @param want string without its "/"
 --- @return { word: string, menu: string }[]
 function M.saved(want)
@@ -119,9 +119,9 @@ function M.saved(want)
   end, fitting(names, want))
 end
 
---- What begins with "@" and fits: tokens, and files by any of their letters in order.
+--- The completions of a word that begins with "@": tokens and files. Any letters of a path match, in their order.
 --- @param base string with its "@"
---- @param come? fun() called when there are files that were not known
+--- @param come? fun() called when the list of files has been refreshed
 --- @return { word: string, menu: string }[]
 function M.items(base, come)
   local want, origin = base:sub(2), context.file_buffer()
@@ -141,7 +141,7 @@ function M.items(base, come)
       if left == 0 then
         break
       elseif not seen[path] and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path)) then
-        seen[path], left = true, left - 1 -- git names deleted files, too
+        seen[path], left = true, left - 1 -- git lists deleted files, too
         items[#items + 1] = { word = '@' .. path, menu = 'file' }
       end
     end
@@ -149,10 +149,10 @@ function M.items(base, come)
   return items
 end
 
---- Where the token in front of the cursor begins: "@…", or "/…" at the beginning of a prompt.
+--- Where the word to complete begins: "@…", or "/…" at the beginning of a prompt.
 --- @param before string the line in front of the cursor
 --- @param row integer from 0
---- @return integer? # bytes in front of it
+--- @return integer? # the number of bytes before it
 function M.start_of(before, row)
   if row == 0 and before:find('^/%S*$') then
     return 0
@@ -176,7 +176,7 @@ function M.omnifunc(findstart, base)
   return { words = M.items(base), refresh = 'always' }
 end
 
---- Shows what fits to the token in front of the cursor, if there is one.
+--- Opens the menu of completions for the word before the cursor.
 function M.show()
   local at = M.own and api.nvim_get_mode().mode:find('^i') and start()
   if not at or vim.fn.complete_info({ 'selected' }).selected >= 0 then
@@ -197,7 +197,7 @@ function M.show()
   )
 end
 
---- While somebody types in the input, nothing is chosen before they choose.
+--- Completes while the person types in the input. No entry is selected until the person selects one.
 --- @param buf integer
 function M.attach(buf)
   local before --- @type string?

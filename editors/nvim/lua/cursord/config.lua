@@ -1,16 +1,16 @@
---- The configuration: vim.g.cursord over the defaults.
+--- The configuration: vim.g.cursord, and the defaults of all that it leaves out.
 local M = {}
 
---- Whether the person has a 'statusline' of their own, which shows what they want of our windows, too.
+--- Whether the person has set 'statusline'. Our windows then leave theirs alone.
 M.own_statusline = vim.api.nvim_get_option_info2('statusline', { scope = 'global' }).was_set
 
 --- @class (exact) cursord.Config
 --- @field bin string The program, by name or path.
 --- @field autostart boolean Connect when Neovim starts, instead of at the first command.
---- @field root_markers string[] What marks the root of a workspace.
+--- @field root_markers string[] Files and folders that mark the root of a workspace.
 --- @field root? fun(bufnr: integer): string? The root for a buffer; overrides root_markers.
---- @field isolation? 'none'|'copy' Of new sessions; as the daemon is set if it is not given.
---- @field picker 'auto'|'select'|'snacks'|'telescope'|'fzf-lua'|'mini.pick' What picks sessions.
+--- @field isolation? 'none'|'copy' Of new sessions; if it is missing, the daemon's setting counts.
+--- @field picker 'auto'|'select'|'snacks'|'telescope'|'fzf-lua'|'mini.pick' The picker of sessions.
 --- @field chat cursord.Config.Chat
 --- @field review cursord.Config.Review
 --- @field notify cursord.Config.Notify
@@ -21,19 +21,19 @@ M.own_statusline = vim.api.nvim_get_option_info2('statusline', { scope = 'global
 --- @field height integer
 --- @field input_height integer
 --- @field follow boolean Scroll windows whose cursor is on the last line.
---- @field open_on_ask boolean Show the chat, without focus, when something is asked.
+--- @field open_on_ask boolean Open the chat, without focus, when a prompt is sent.
 
 --- @class (exact) cursord.Config.Review
 --- @field overlay boolean
 --- @field signs boolean
 --- @field words boolean Highlight changed words inside changed lines.
---- @field on_open boolean Show hunks that were left when their file is opened.
+--- @field on_open boolean Show pending hunks when their file is opened.
 --- @field after_decide 'next'|'stay'
 --- @field sign_text table<'add'|'change'|'delete'|'maybe', string>
 
 --- @class (exact) cursord.Config.Notify
 --- @field turn_end boolean
---- @field unfocused boolean Have the terminal notify when Neovim has not the focus.
+--- @field unfocused boolean Have the terminal notify while Neovim does not have the focus.
 --- @field progress boolean Progress messages, on Neovim 0.12 and newer.
 
 --- @type cursord.Config
@@ -72,7 +72,7 @@ local choices = {
 
 local optional = { root = 'function', isolation = 'string' }
 
---- Takes from user what fits; says what does not.
+--- Takes the valid settings of the user, and lists the problems of the others.
 local function merge(default, user, at, problems)
   local out = {}
   for key, value in pairs(default) do
@@ -106,7 +106,7 @@ end
 local resolved --- @type cursord.Config?
 local problems --- @type string[]
 
---- The configuration in force. It is read once, at first use.
+--- The configuration in use. vim.g.cursord is read once, at the first use.
 --- @return cursord.Config
 function M.get()
   if not resolved then
@@ -128,7 +128,7 @@ function M.get()
   return resolved
 end
 
---- What is wrong with vim.g.cursord.
+--- The problems of vim.g.cursord.
 --- @return string[]
 function M.problems()
   M.get()

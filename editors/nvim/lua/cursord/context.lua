@@ -1,10 +1,10 @@
---- What goes to the agent with a prompt: tokens such as @buffer or @src/main.go in its text.
+--- The context of a prompt: tokens in its text, such as @buffer and @src/main.go.
 local api = vim.api
 local M = {}
 
 --- @class cursord.Origin
---- @field buf integer the file that one was in
---- @field selection? { first: integer, last: integer, text: string } rows from 0, last one inside
+--- @field buf integer the file that the person was in
+--- @field selection? { first: integer, last: integer, text: string } rows from 0; last is included
 
 --- @param buf integer
 local function relative(ws, buf)
@@ -18,7 +18,7 @@ local function is_file(buf)
     and api.nvim_buf_get_name(buf) ~= ''
 end
 
---- The file that the person is in, or was in last.
+--- The file that the person is in. In another window: the file that the person was in last.
 --- @return integer?
 function M.file_buffer()
   local buf = api.nvim_get_current_buf()
@@ -36,7 +36,7 @@ end
 
 --- @param buf integer
 --- @param first integer row from 0
---- @param last integer row from 0, inside
+--- @param last integer row from 0, included
 --- @return { first: integer, last: integer, text: string }
 function M.lines(buf, first, last)
   local lines = api.nvim_buf_get_lines(buf, first, last + 1, false)
@@ -147,7 +147,7 @@ local tokens = {
   },
 }
 
---- The context that a prompt's tokens name. What is no token, and no file, is left alone: it is just text.
+--- Collects the context that a prompt's tokens name. Words with "@" that are neither tokens nor files stay text.
 --- @param ws cursord.Workspace
 --- @param prompt string
 --- @param origin? cursord.Origin
@@ -194,7 +194,7 @@ function M.expand(ws, prompt, origin)
   return context, problems
 end
 
---- What the words of tokens are, with what they mean.
+--- The words of all tokens, with explanations.
 --- @return { word: string, menu: string }[]
 function M.tokens()
   return vim.tbl_map(function(name)

@@ -1,4 +1,5 @@
---- Buffers and files: buffers without changes follow the disk, and the text of others is told to the daemon.
+--- Buffers and their files. A buffer without changes follows the disk; the text of one with changes is reported to the
+--- daemon.
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local lines = require('cursord.lines')
@@ -12,28 +13,28 @@ local M = {}
 --- @class cursord.Doc
 --- @field buf integer
 --- @field path string absolute, without links
---- @field rel string in its workspace
+--- @field rel string relative to the workspace
 --- @field ws cursord.Workspace
---- @field reviewed boolean there were hunks in it
---- @field open boolean the daemon has it open
---- @field named? boolean the daemon knows that it is what its file holds
---- @field merging? boolean what an agent has written beneath it is on its way into it
+--- @field reviewed boolean it has, or had, hunks
+--- @field open boolean the daemon has its text
+--- @field named? boolean the daemon knows that the buffer equals its file
+--- @field merging? boolean a request is on its way for the agent's changes below the unsaved text
 --- @field version integer
---- @field tick? integer 'changedtick' of the text that the daemon knows
---- @field text? string that text
---- @field base? string what its file held before the decision that is on its way
---- @field gone? boolean it is forgotten
---- @field cost number milliseconds that telling the text takes
---- @field followed? integer the state of the buffer's history since the disk was last followed
---- @field wrote { decision: integer, state: integer }[] the decisions that changed the text, and what they made of it
---- @field unsaved { decision: integer, state: integer }[] the same, of decisions that are in the unsaved text
---- @field undoing? fun()[] what waits for a decision to be taken back that was in the buffer
+--- @field tick? integer the 'changedtick' of the last reported text
+--- @field text? string the last reported text
+--- @field base? string the content of the file before the decision that is on its way
+--- @field gone? boolean the buffer is no document any more
+--- @field cost number milliseconds that the last report took
+--- @field followed? integer the state in the undo history at which the buffer last followed the disk
+--- @field wrote { decision: integer, state: integer }[] decisions that are saved, each with the state that it made
+--- @field unsaved { decision: integer, state: integer }[] decisions that are in the unsaved text, likewise
+--- @field undoing? fun()[] calls that wait while the daemon takes decisions back
 --- @field timer? uv.uv_timer_t
 
 local docs = {} --- @type table<integer, cursord.Doc>
 local by_path = {} --- @type table<string, cursord.Doc>
 
---- @return string? # without links; a file that is not there has a folder
+--- @return string? # without links; nil if the file and its folder do not exist
 local function real(name)
   local path = vim.uv.fs_realpath(name)
   if path then
@@ -94,7 +95,7 @@ function M.of(ws)
   end, vim.tbl_values(docs))
 end
 
---- The document of a file of a workspace, if a buffer has it.
+--- The document of a workspace's file, if it is in a buffer.
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @return cursord.Doc?
@@ -109,7 +110,7 @@ function M.absolute(ws, rel)
   return vim.startswith(rel, '/') and rel or vim.fs.joinpath(ws.root, rel)
 end
 
---- The name of a file for commands: relative to the current directory where it is below that, as people give it.
+--- The name of a file for commands and messages: relative to the current directory, if the file is below it.
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @return string
@@ -117,7 +118,7 @@ function M.name(ws, rel)
   return vim.fn.fnamemodify(M.absolute(ws, rel), ':.')
 end
 
---- Attaches to a buffer, if it is of a file in a known workspace.
+--- Makes a buffer a document, if its file is in an open workspace.
 --- @param buf integer
 function M.attach(buf)
   if not api.nvim_buf_is_loaded(buf) or vim.bo[buf].buftype ~= '' then
@@ -187,7 +188,7 @@ function M.attach(buf)
   end
 end
 
---- A buffer was written.
+--- Reports that a buffer was saved.
 --- @param buf integer
 function M.written(buf)
   M.attach(buf)
@@ -210,7 +211,7 @@ function M.written(buf)
   end
 end
 
---- A buffer was read again.
+--- Draws the marks again after Neovim has read a buffer again.
 --- @param buf integer
 function M.reloaded(buf)
   local doc = docs[buf]
@@ -221,7 +222,7 @@ function M.reloaded(buf)
   end
 end
 
---- Brings a buffer and its marks to what a diff says.
+--- Brings a buffer and its marks up to date with a diff.
 --- @param ws cursord.Workspace
 --- @param diff cursord.Diff
 function M.show(ws, diff)
@@ -232,7 +233,7 @@ function M.show(ws, diff)
   doc.reviewed = doc.reviewed or diff.state == 'pending'
   if vim.bo[doc.buf].modified then
     follow.settle(doc.buf, doc.path, doc.undoing ~= nil)
-    report.holds(doc) -- what it held before is not what it and its file have in common
+    report.holds(doc) -- the text that it had before is no common base any more
   end
   if doc.base and vim.bo[doc.buf].modified then
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
@@ -260,7 +261,7 @@ function M.show(ws, diff)
   end
 end
 
---- A decision is about to change a file: what the buffer followed before was not that.
+--- Prepares for a decision that writes a file: changes that the buffer followed before are not part of it.
 --- @param ws cursord.Workspace
 --- @param rel string
 function M.will_write(ws, rel)
@@ -270,7 +271,7 @@ function M.will_write(ws, rel)
   end
 end
 
---- A decision changed a file.
+--- Notes that a decision has written a file.
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @param decision integer
@@ -281,7 +282,8 @@ function M.wrote(ws, rel, decision)
   end
 end
 
---- A decision was made as an edit of a buffer. Once that is saved, going back behind it is to take the decision back.
+--- Notes that a decision was made as edits of a buffer. When the person undoes them after a save, the decision is taken
+--- back.
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @param decision integer
@@ -312,7 +314,8 @@ function M.flush(ws, done)
   one()
 end
 
---- Calls act when the pending changes of a workspace are loaded, those in unsaved text included: at once after the first time.
+--- Calls act when the pending changes of a workspace are loaded, those of unsaved texts included. Later calls act at
+--- once.
 --- @param ws cursord.Workspace
 --- @param act fun()
 function M.when_known(ws, act)
@@ -324,10 +327,10 @@ function M.when_known(ws, act)
   end)
 end
 
---- Does what an answer says to the buffers that it names, each as one step for undo.
+--- Makes the edits of an answer in the buffers that it names. In each buffer they are one step for undo.
 --- @param ws cursord.Workspace
 --- @param all { path: string, version: integer, edits: cursord.TextEdit[] }[]
---- @return boolean # false if a buffer is not what it was any more, and was left
+--- @return boolean # false if a buffer has changed meanwhile and was left alone
 function M.apply(ws, all)
   local ok = true
   for _, one in ipairs(all) do

@@ -1,13 +1,13 @@
---- Changes of buffers that are not typed.
+--- Changes of buffers that the person has not typed.
 local lines = require('cursord.lines')
 
 local api = vim.api
 local M = {}
 
---- The buffer that is being read again by this module.
+--- The buffer that this module is reading again.
 M.reloading = nil --- @type integer?
 
---- What was typed before and what is typed after are steps of their own.
+--- Separates the undo steps before and after this call.
 local function undo_step(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
@@ -17,8 +17,8 @@ local function stamp(stat)
   return stat and ('%d %d %d %d'):format(stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
---- Has Neovim look whether a buffer's file is another one than it knows, and do about it what choice says.
---- @param choice 'reload'|'' nothing is done but to know the file
+--- Has Neovim compare a buffer with the time of its file, and answers what to do if the file has changed.
+--- @param choice 'reload'|'' read the file, or only note its time
 local function check(buf, choice)
   M.reloading = buf
   local id = api.nvim_create_autocmd('FileChangedShell', {
@@ -35,12 +35,12 @@ local function check(buf, choice)
   pcall(api.nvim_del_autocmd, id)
 end
 
---- Has Neovim read a buffer's file again if it is another one, whatever 'autoread' says. That is one step for undo.
+--- Has Neovim read a buffer's file again if it has changed, whatever 'autoread' is. The change is one step for undo.
 local function reload(buf)
   check(buf, 'reload')
 end
 
---- Whether something else than Neovim writes a buffer.
+--- Whether an autocommand writes the buffer (BufWriteCmd).
 local function is_written_otherwise(buf)
   local name = api.nvim_buf_get_name(buf)
   for _, one in ipairs(api.nvim_get_autocmds({ event = 'BufWriteCmd' })) do
@@ -52,10 +52,10 @@ local function is_written_otherwise(buf)
   return false
 end
 
---- Has Neovim know a buffer's file, as it does of a buffer that an autocommand has written; this one writes nothing. No
---- other state of the buffer's history is taken for what the file holds then.
+--- Has Neovim note the time of a buffer's file without writing it, as after a write by an autocommand. No other state of
+--- the undo history then counts as saved.
 --- @param buf integer
---- @return boolean # false while an autocommand runs, and others wait
+--- @return boolean # false if an autocommand is running, in which others do not run
 local function know(buf)
   local bo, known = vim.bo[buf], false
   local readonly, ignored = bo.readonly, vim.o.eventignore
@@ -75,14 +75,14 @@ local function know(buf)
   return known
 end
 
---- Has Neovim know that a buffer is what its file holds. A buffer that only autocommands can write is not written where they
---- do not run.
+--- Has Neovim take a buffer as saved: its text is what its file holds. Buffers that only autocommands can write are left
+--- alone where autocommands do not run.
 --- @param buf integer
 --- @param path string
 local function adopt(buf, path)
   local bo = vim.bo[buf]
   if is_written_otherwise(buf) then
-    bo.modified = true -- else 'autoread' would have it read again
+    bo.modified = true -- or 'autoread' would read the file again
     check(buf, '')
     bo.modified = false
     return
@@ -130,7 +130,7 @@ local function read(path)
   return text
 end
 
---- Whether a text is in a buffer as it is in its file, but for the line ends.
+--- Whether Neovim shows this text of a file as it is: no conversion, no byte order mark, no other line ends.
 local function is_plain(buf, text)
   local bo = vim.bo[buf]
   return bo.fileformat == 'unix'
@@ -143,7 +143,7 @@ local function is_plain(buf, text)
     and text:sub(1, 3) ~= '\239\187\191'
 end
 
---- What a buffer held when this module saw it last, so that it need not be read line by line.
+--- The last known text of buffers, which saves reading them line by line.
 local known = {} --- @type table<integer, { tick: integer, text: string }>
 
 --- @param buf integer
@@ -171,7 +171,7 @@ function M.change(buf, pieces)
   undo_step(buf)
 end
 
---- Brings a buffer to what its file holds by changing only what differs.
+--- Brings a buffer to the content of its file by changing only the lines that differ.
 --- @return boolean? # whether it was changed; nil if Neovim has to read the file
 local function patch(buf, path)
   local text = vim.b[buf].cursord_plain and read(path)
@@ -189,7 +189,7 @@ local function patch(buf, path)
   end
   local views = save_views(buf)
   local modifiable = vim.bo[buf].modifiable
-  -- What "u" goes back to is not what the file holds then.
+  -- The state to which "u" leads is not saved then.
   vim.bo[buf].modifiable, vim.bo[buf].modified = true, true
   M.change(buf, pieces)
   vim.bo[buf].modifiable, vim.bo[buf].endofline = modifiable, text:sub(-1) == '\n'
@@ -202,7 +202,7 @@ local function patch(buf, path)
   return #pieces > 0
 end
 
---- Finds out whether a buffer has the text of its file, and not something that was made of it.
+--- Notes whether a buffer has the plain text of its file, neither converted nor decrypted.
 --- @param buf integer
 --- @param path string
 function M.compare(buf, path)
@@ -217,10 +217,10 @@ function M.compare(buf, path)
   vim.b[buf].cursord_stamp = same and stamp(stat) or nil
 end
 
---- Brings a buffer without changes to what its file holds. Cursors and windows stay at their text.
+--- Brings a buffer without changes to the content of its file. Cursors and windows stay at their text.
 --- @param buf integer
 --- @param path string
---- @return 'read'|'changed'|nil # nil if it was so already
+--- @return 'read'|'changed'|nil # nil if nothing has changed
 function M.disk(buf, path, again)
   local stat = vim.uv.fs_stat(path)
   if not stat or stat.type ~= 'file' or vim.b[buf].cursord_stamp == stamp(stat) then
@@ -229,7 +229,7 @@ function M.disk(buf, path, again)
   local tick = api.nvim_buf_get_changedtick(buf)
   local patched = nil
   if api.nvim_buf_line_count(buf) == 1 and stat.size > 0 and lines.text(buf) == '' then
-    -- Of a file that was not there Neovim does not know that it is there now.
+    -- Neovim does not notice by itself that a file has been created.
     api.nvim_buf_call(buf, function()
       vim.cmd('silent edit')
     end)
@@ -247,7 +247,8 @@ function M.disk(buf, path, again)
   if patched == nil then
     M.compare(buf, path)
   end
-  -- If it was written meanwhile, that is looked at, too: now, or, if it goes on so, when there is another reason to look.
+  -- The file may have been written again meanwhile. Look again, but a few times at most; the next diff gives another
+  -- chance.
   local now = stamp(vim.uv.fs_stat(path))
   vim.b[buf].cursord_stamp = now == stamp(stat) and now or nil
   if now and now ~= stamp(stat) and (again or 0) < 3 and not vim.bo[buf].modified then
@@ -258,7 +259,7 @@ function M.disk(buf, path, again)
   end
 end
 
---- What the file of a buffer without changes holds, if that is what the buffer holds.
+--- The content of a buffer's file, if the buffer has the same.
 --- @param buf integer
 --- @param path string
 --- @return string?
@@ -267,11 +268,11 @@ function M.held(buf, path)
   return stat and vim.b[buf].cursord_stamp == stamp(stat) and read(path) or nil
 end
 
---- Brings what became of a file into a buffer with changes, if these are of other lines.
+--- Merges the changes of a file into a buffer with changes, if they are in other lines.
 --- @param buf integer
 --- @param path string
---- @param base string what both have in common
---- @return string # what they have in common then
+--- @param base string the common text of both
+--- @return string # their common text afterwards
 function M.merge(buf, path, base)
   local seen = stamp(vim.uv.fs_stat(path))
   local text, mine = read(path), lines.text(buf)
@@ -295,7 +296,7 @@ function M.merge(buf, path, base)
   return seen == stamp(vim.uv.fs_stat(path)) and text or base
 end
 
---- Has Neovim know the file of a buffer with changes, which have taken in what it holds.
+--- Has Neovim know the file of a buffer with changes, into which the file's changes have been merged.
 --- @param buf integer
 function M.knows(buf)
   if not is_written_otherwise(buf) then
@@ -304,15 +305,15 @@ function M.knows(buf)
   end
 end
 
---- Finds out that a buffer with changes is what its file holds, and has Neovim know that.
+--- Notices that a buffer with changes equals its file, and has Neovim take it as saved.
 --- @param buf integer
 --- @param path string
---- @param any_end? boolean the end of the last line is as the file has it, which the buffer's history does not know
+--- @param any_end? boolean take the file's end of the last line; the undo history does not know it
 function M.settle(buf, path, any_end)
   local stat = vim.uv.fs_stat(path)
   local plain = vim.bo[buf].fileformat == 'unix' and not vim.bo[buf].bomb
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  -- That may count a line end that the last line does not have.
+  -- The size may count a line end that the last line does not have.
   if not stat or plain and math.abs(stat.size - size) > 1 then
     return
   end
@@ -330,8 +331,8 @@ function M.settle(buf, path, any_end)
   end
 end
 
---- Has a write leave the last line's end as it is, while a buffer is under review: that is a line of somebody's, and an end
---- that nobody has typed would make it the person's.
+--- Has writes leave the end of the last line alone while a buffer is under review. A line end that nobody has typed would
+--- change the line's author.
 --- @param buf integer
 --- @param reviewed boolean
 function M.keep_end(buf, reviewed)
@@ -366,7 +367,7 @@ function M.apply(buf, edits)
   undo_step(buf)
 end
 
---- Makes a text all that a buffer holds by changing only what differs, as one step for undo.
+--- Replaces a buffer's text by changing only the lines that differ, as one step for undo.
 --- @param buf integer
 --- @param text string
 function M.become(buf, text)

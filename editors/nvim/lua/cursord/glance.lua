@@ -1,10 +1,10 @@
---- Hunks that were left to review: they are shown when their file is opened, before any command.
+--- Shows pending hunks when their file is opened, before any command.
 local config = require('cursord.config')
 local workspace = require('cursord.workspace')
 
 local M = {}
 
---- How long an answer holds, and how long is waited for one, in milliseconds.
+--- How long an answer stays valid, and the timeout of the program, in milliseconds.
 local holds, patience = 5000, 10000
 
 local asked --- @type number?
@@ -19,7 +19,7 @@ local function open(buf)
   end
 end
 
---- Takes the program's answer.
+--- Takes the program's answer: the folders with pending hunks.
 --- @param out string
 local function take(out)
   local ok, answer = pcall(vim.json.decode, out)
@@ -34,13 +34,14 @@ local function take(out)
   end
 end
 
---- Whether the program has been asked, and has answered.
+--- Whether the program has been asked and has answered.
 --- @return boolean
 function M.answered()
   return asked ~= nil
 end
 
---- A file was opened. The program is asked, which starts no daemon; one answer is for all files of a moment.
+--- Asks the program whether the workspace of an opened file has pending hunks. No daemon is started. One answer serves
+--- all files that are opened at about the same time.
 --- @param buf integer
 function M.look(buf)
   local bin = vim.fn.expand(config.get().bin)

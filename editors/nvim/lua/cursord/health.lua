@@ -9,7 +9,7 @@ local M = {}
 local health = vim.health
 local patience = 60000 -- cursor-agent may ask its server
 
---- Asks and waits for the answer.
+--- Sends a request and waits for the answer.
 local function ask(method, params)
   local answer, failed
   rpc.request(method, params or vim.empty_dict(), function(err, result)

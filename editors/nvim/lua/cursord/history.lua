@@ -1,19 +1,19 @@
---- Where a buffer is in its history of undo.
+--- The undo history of buffers.
 local api = vim.api
 
 local M = {}
 
---- Where a buffer is in its history.
+--- The present state in the buffer's undo history.
 --- @param buf integer
 --- @return integer
 function M.state(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
 end
 
---- The states that a buffer's text has come through, in its history.
+--- The states of a buffer's undo history.
 --- @param buf integer
---- @return table<integer, true> behind the states that the text has been in, the present one included
---- @return table<integer, true> known all that the history still has
+--- @return table<integer, true> behind the present state, and the states that lead to it
+--- @return table<integer, true> known all states that the history still has
 function M.history(buf)
   local tree = api.nvim_buf_call(buf, vim.fn.undotree)
   local before = {} --- @type table<integer, integer>

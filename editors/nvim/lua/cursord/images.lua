@@ -3,15 +3,15 @@ local rpc = require('cursord.rpc')
 
 local M = {}
 
---- What waits for a prompt, as contexts.
+--- The images that wait for a prompt, as contexts.
 local waiting = {} --- @type table<cursord.Workspace, table[]>
 
---- Bytes of an image that fit into a message, in base64.
+--- The largest image, in bytes, that fits into a message as base64.
 local most = 11 * 1024 * 1024
 
 local suffixes = { png = true, jpg = true, jpeg = true, gif = true, webp = true }
 
---- Whether a file is an image by its name; the daemon looks into it.
+--- Whether a file is an image, by its name. The daemon checks its content.
 --- @param path string
 function M.is_image(path)
   return suffixes[(path:match('%.(%w+)$') or ''):lower()] == true
@@ -24,7 +24,7 @@ local function add(ws, context)
   rpc.say(('%d image%s with the next prompt'):format(n, n == 1 and ' goes' or 's go'))
 end
 
---- What goes with a prompt that is sent now; nothing waits any more.
+--- Returns the images for the prompt that is sent now, and forgets them.
 --- @param ws cursord.Workspace
 --- @return table[]
 function M.take(ws)
@@ -33,7 +33,7 @@ function M.take(ws)
   return list
 end
 
---- Has what was taken wait again: the prompt could not be sent.
+--- Keeps images for the next prompt: this one could not be sent.
 --- @param ws cursord.Workspace
 --- @param list table[]
 function M.give_back(ws, list)
@@ -83,7 +83,7 @@ local function paste(ws)
   )
 end
 
---- Has an image go with the next prompt: a file, or what is in the clipboard.
+--- Adds an image to the next prompt: a file, or the image in the clipboard.
 --- @param ws cursord.Workspace
 --- @param path? string
 function M.add(ws, path)

@@ -1,14 +1,14 @@
 --- Cursor's agent in Neovim, by way of the cursord daemon. See |cursord|.
 local M = {}
 
---- Sets the configuration. Not needed: vim.g.cursord does the same.
+--- Sets the configuration, as vim.g.cursord does. Calling it is optional.
 --- @param opts? table
 function M.setup(opts)
   vim.g.cursord = opts or {}
   require('cursord.config').reload()
 end
 
---- For 'statusline'; loads nothing while nothing runs.
+--- The text for 'statusline'. Loads no module before a workspace is open.
 --- @return string
 function M.statusline()
   local status = package.loaded['cursord.status']
@@ -26,7 +26,7 @@ function M.run(sub, args)
   })
 end
 
---- Every subcommand is a function, too: require('cursord').accept('file'). What is none is nil.
+--- Every subcommand is a function of the module: require('cursord').accept('file'). Other names are nil.
 return setmetatable(M, {
   __index = function(_, sub)
     if not require('cursord.subcommands')[sub] then

@@ -1,4 +1,4 @@
---- Asking beside the text that it is about: a float of one line, which grows with what is written.
+--- Asks about a selection, in a float beside it that grows with the prompt.
 
 local api = vim.api
 local M = {}
@@ -11,7 +11,7 @@ local function grow(win)
   api.nvim_win_set_height(win, math.max(1, math.min(height, lines_most, vim.o.lines - 6)))
 end
 
---- Opens the float. It hands on what is written, once that is sent.
+--- Opens the float, and calls done with the prompt when it is sent.
 --- @param ws cursord.Workspace
 --- @param selection { first: integer, last: integer, text: string }
 --- @param done fun(prompt: string)

@@ -1,4 +1,4 @@
---- What the keys of the chat do.
+--- Keys of the chat.
 local message = require('cursord.message')
 local workspace = require('cursord.workspace')
 
@@ -19,7 +19,7 @@ local function close()
   end
 end
 
---- Goes to the next prompt of the transcript, or the one before.
+--- Goes to the next prompt of the transcript, or to the one before.
 --- @param flags string of search()
 local function prompt(flags)
   return function()
@@ -31,7 +31,7 @@ local function prompt(flags)
   end
 end
 
---- Goes to the file that the cursor is on the name of: "path", "path:12", in the text or in the title of a call.
+--- Goes to the file whose name is under the cursor, as in "path" or "path:12".
 local function go_to_file()
   local ws = here()
   local word = vim.fn.expand('<cWORD>'):gsub('^[`\'"(%[<]+', ''):gsub('[`\'")%]>,;.]+$', '')
@@ -53,7 +53,7 @@ local function shown_here()
   return session and require('cursord.transcript').of(session)
 end
 
---- The row of a call's first hunk that is still to be reviewed, or of the one that is nearest to a row.
+--- The row of a call's first pending hunk; with a row, of the hunk nearest to it.
 --- @param diff? cursord.Diff
 --- @param item string
 --- @param row? integer
@@ -71,7 +71,7 @@ local function row_of_hunk(diff, item, row)
   return best
 end
 
---- Goes to what the cursor is on: the hunk of an edit, or a file that is named; of other calls it unfolds what they said.
+--- Acts on the line of the cursor: goes to the hunk of an edit or to a file that is named, or unfolds a call.
 local function follow()
   local ws, shown = here(), shown_here()
   local block, n = nil, 0
@@ -95,7 +95,7 @@ local function follow()
   require('cursord.review.nav').go(ws, path, at)
 end
 
---- Unfolds what a call said, or folds it again; reads first what was cut of it.
+--- Folds or unfolds the call under the cursor. The daemon sends the details that it has left out.
 local function unfold()
   local shown = shown_here()
   local block = shown and shown:call_at(api.nvim_win_get_cursor(0)[1] - 1)
@@ -108,7 +108,7 @@ local function unfold()
   end
 end
 
---- Yanks the lines between the fences around the cursor.
+--- Yanks the block of code around the cursor.
 local function yank_block()
   local row, last = api.nvim_win_get_cursor(0)[1], api.nvim_buf_line_count(0)
   local lines, open, first = api.nvim_buf_get_lines(0, 0, last, false), nil, nil
@@ -145,7 +145,7 @@ function M.map(buf, keys)
   end
 end
 
---- Has keys close a float that the cursor is not in, instead of what they do else in this buffer.
+--- Maps keys to closing a float, until it is closed. The cursor is not in the float.
 --- @param win integer
 local function closed_by(win, keys)
   local buf, old = api.nvim_get_current_buf(), {} --- @type integer, table<string, table>
@@ -188,10 +188,10 @@ function M.help()
   table.sort(lines)
   local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
   local _, win = vim.lsp.util.open_floating_preview(lines, '', opts)
-  if win ~= api.nvim_get_current_win() then -- a second time, the cursor goes into it
+  if win ~= api.nvim_get_current_win() then -- called a second time, it moves the cursor into the float
     closed_by(win, { 'q', '<Esc>' })
   end
-  -- All of them are seen, wherever the cursor is.
+  -- The float shows all keys, wherever the cursor is.
   local height = math.max(math.min(#lines, vim.o.lines - 5), 1)
   api.nvim_win_set_config(win, {
     relative = 'editor',
@@ -218,7 +218,7 @@ end
 
 local sent = {} --- @type table<integer, { list: string[], at: integer, draft?: string }> by buffer
 
---- Remembers what was sent.
+--- Adds a prompt to the history of the input.
 --- @param buf integer an input
 --- @param text string
 function M.remember(buf, text)
@@ -230,7 +230,8 @@ function M.remember(buf, text)
   of.at, of.draft = #of.list + 1, nil
 end
 
---- Shows what was sent before, from the first line on, or after it, from the last one on; else moves the cursor.
+--- Recalls an earlier prompt when the cursor is on the first line, or a later one on the last line; else moves the
+--- cursor.
 --- @param buf integer
 --- @param by integer
 --- @param key string
@@ -253,7 +254,7 @@ local function history(buf, by, key)
   end
 end
 
---- Says in an empty input what it is for, as far as there is room.
+--- Shows in an empty input which keys send and help, as far as there is room.
 --- @param buf integer
 local function hint(buf)
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)

@@ -1,10 +1,10 @@
---- What makes a text another one, in lines.
+--- Differences between texts, in lines.
 local api = vim.api
 local M = {}
 
 local line_diff = vim.text and vim.text.diff or vim.diff
 
---- A buffer's text as a file has it. An empty buffer has no line, and one with an empty line has one.
+--- A buffer's text as its file has it. An empty buffer has no line; one with an empty line has one.
 --- @param buf integer
 --- @return string
 function M.text(buf)
@@ -20,7 +20,7 @@ function M.text(buf)
   return vim.bo[buf].endofline and text .. '\n' or text
 end
 
---- How many bytes two texts have in common.
+--- The number of bytes at which two texts begin, or end, alike.
 --- @param at fun(text: string, n: integer, size: integer): string a piece behind n bytes
 local function common(old, new, at)
   local size, n = 65536, 0
@@ -45,14 +45,14 @@ end
 local newline = 10
 
 --- @class cursord.Piece
---- @field from integer the first old line that goes, from 1; where none goes, the one in front of which others come
---- @field count integer how many go
---- @field lines string[] what comes
+--- @field from integer the first old line that is replaced, from 1; if none is, the line before which lines are inserted
+--- @field count integer the number of old lines that are replaced
+--- @field lines string[] the new lines
 
---- What makes a text another one, in lines. Both end with a line end.
+--- The changes that turn one text into another. Both texts end with a line end.
 --- @param old string
 --- @param new string
---- @param line_at fun(n: integer): integer the number of the old line that begins behind n bytes
+--- @param line_at fun(n: integer): integer the number of the old line that begins after n bytes
 --- @return cursord.Piece[]
 function M.pieces(old, new, line_at)
   if old == new then
@@ -64,7 +64,7 @@ function M.pieces(old, new, line_at)
   end
   local a, b = old:sub(head + 1), new:sub(head + 1)
   local tail = common(a, b, from_end)
-  -- Lines are the same as a whole, or not at all.
+  -- Back to the beginning of the line: lines are compared whole.
   while
     tail > 0
     and not (
@@ -82,7 +82,7 @@ function M.pieces(old, new, line_at)
   do
     local from, count, to, many = unpack(piece)
     out[#out + 1] = {
-      -- Where there is nothing, the line before is named.
+      -- Of an insertion, vim.diff names the line before it.
       from = before + from + (count == 0 and 1 or 0),
       count = count,
       lines = many > 0 and vim.list_slice(lines, to, to + many - 1) or {},
@@ -104,10 +104,10 @@ function M.with_eol(text)
   return text:sub(-1) == '\n' and text or text .. '\n'
 end
 
---- Has a change be one of a text that was otherwise changed meanwhile.
+--- Moves changes into a text that others have changed meanwhile.
 --- @param pieces cursord.Piece[]
---- @param others cursord.Piece[] of the same text
---- @return cursord.Piece[]? # nil where both change the same lines
+--- @param others cursord.Piece[] the others' changes of the same text
+--- @return cursord.Piece[]? # nil if both change the same lines
 function M.rebase(pieces, others)
   local out, shift, i = {}, 0, 1
   for _, piece in ipairs(pieces) do
@@ -134,9 +134,9 @@ function M.are_utf8(pieces)
   return true
 end
 
---- Where lines are that were moved by a change.
+--- Returns a function that says where a line is after changes.
 --- @param pieces cursord.Piece[]
---- @return fun(line: integer): integer # for line numbers from 1
+--- @return fun(line: integer): integer # lines count from 1
 function M.moved(pieces)
   return function(line)
     local shift = 0

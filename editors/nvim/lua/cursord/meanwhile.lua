@@ -1,4 +1,4 @@
---- What a person does in a buffer while a decision is on its way.
+--- Keeps what a person types and saves while a decision is on its way.
 local docs = require('cursord.docs')
 local follow = require('cursord.follow')
 local report = require('cursord.report')
@@ -8,14 +8,14 @@ local M = {}
 --- How long a write waits for the daemon, in milliseconds.
 local patience = 1000
 
---- Whether the daemon has not answered within that time. Writes of other buffers wait no more then, until it has answered.
+--- Whether the daemon did not answer within that time. Later writes then do not wait, until it has answered.
 local late = false
 
---- How much text is kept, in bytes.
+--- The limit of the texts that are kept during a decision, in bytes.
 local most = 32 * 1024 * 1024
 
---- A decision begins: what is typed from now on in buffers that are as their files is the person's, and what else becomes
---- of the files is not.
+--- Begins a decision: keeps the texts of saved buffers, so that later differences to them are known as the person's
+--- typing.
 --- @param ws cursord.Workspace
 function M.begin(ws)
   local left = most
@@ -27,7 +27,7 @@ function M.begin(ws)
   end
 end
 
---- The last decision has been made.
+--- Ends the decision.
 --- @param ws cursord.Workspace
 function M.finish(ws)
   for _, doc in ipairs(docs.of(ws)) do

@@ -1,12 +1,12 @@
---- What people are told. Nothing of it has Neovim wait for a key: of what does not fit into the last line of the screen, its
---- beginning is there, and ":Cursord messages" has all of it.
+--- Messages. None makes Neovim wait for a key: a message that does not fit into the last line of the screen is cut there,
+--- and ":Cursord messages" shows all of it.
 local api = vim.api
 local M = {}
 
 --- @class cursord.Message
 --- @field text string
 --- @field level integer
---- @field lasting boolean it goes into the history
+--- @field lasting boolean it goes into Neovim's history of messages
 
 local kept_most, text_most = 200, 64 * 1024
 
@@ -20,10 +20,10 @@ local highlights = {
   [vim.log.levels.WARN] = 'WarningMsg',
 }
 
---- Whether vim.notify is Neovim's own, which stops for a key after what is long.
+--- Whether vim.notify is Neovim's own. It makes Neovim wait for a key if a text is long.
 local function is_own_notify()
   local source = debug.getinfo(vim.notify, 'S').source
-  return source:find('^=?%?$') ~= nil -- it is compiled into newer ones
+  return source:find('^=?%?$') ~= nil -- newer versions have it compiled in
     or source:find('vim/_editor', 1, true) ~= nil
     or source:find('_core/editor', 1, true) ~= nil
 end
@@ -43,7 +43,7 @@ function M.cut(text, width)
   return part .. '…'
 end
 
---- Makes one line of what is to be told at once: the gravest of it, the latest of those.
+--- Makes one line of all waiting messages: the most severe, and of equals the latest.
 --- @return cursord.Message
 local function gravest()
   local out = table.remove(queue)
@@ -70,7 +70,7 @@ end
 local function show()
   local mode = api.nvim_get_mode()
   if mode.blocking or mode.mode:find('^[cr]') then
-    vim.defer_fn(show, 100) -- somebody types a command, or answers
+    vim.defer_fn(show, 100) -- the person types a command, or answers a question
     return
   end
   waiting = false
@@ -81,7 +81,7 @@ local function show()
   end
   if #queue > 0 then
     local message = gravest()
-    vim.cmd.redraw() -- what is there is overwritten, and not pushed up
+    vim.cmd.redraw() -- the message overwrites the last line, and does not scroll the screen
     api.nvim_echo({ { message.text, highlights[message.level] } }, message.lasting, {})
   end
 end
@@ -93,7 +93,7 @@ local function show_soon()
   end
 end
 
---- Tells something that people can look up later.
+--- Says something that people may look up later in ":Cursord messages".
 --- @param text string
 --- @param level? integer
 function M.say(text, level)
@@ -110,21 +110,21 @@ function M.say(text, level)
   show_soon()
 end
 
---- Tells what was done, which nobody looks up.
+--- Says what was done. Nobody needs to look it up later.
 --- @param text string
 function M.note(text)
   queue[#queue + 1] = { text = text, level = vim.log.levels.INFO, lasting = false }
   show_soon()
 end
 
---- Has something else be shown that goes to the last line of the screen.
+--- Runs act before the next message is shown. It writes to the last line of the screen, too.
 --- @param act fun()
 function M.show_first(act)
   before[#before + 1] = act
   show_soon()
 end
 
---- Shows all that was said, the latest at the end.
+--- Shows all messages, the latest at the end.
 function M.open()
   if #kept == 0 then
     return M.note('nothing was said')

@@ -1,4 +1,4 @@
---- Telling people who look elsewhere, by their terminal, that a turn has ended.
+--- Notifies through the terminal when a turn ends and Neovim does not have the focus.
 local config = require('cursord.config')
 
 local api = vim.api
@@ -13,7 +13,8 @@ api.nvim_create_autocmd({ 'FocusGained', 'FocusLost' }, {
   end,
 })
 
---- What has a terminal notify: OSC 9, or OSC 777 where that is not known. tmux hands it on where it may.
+--- The escape sequence of a notification: OSC 777 for terminals that know it, else OSC 9. In tmux it is wrapped for the
+--- outer terminal.
 --- @param text string
 --- @return string
 local function sequence(text)
@@ -27,7 +28,7 @@ local function sequence(text)
   return out
 end
 
---- Has the terminal tell something, unless Neovim has the focus.
+--- Notifies, unless Neovim has the focus.
 --- @param text string
 function M.away(text)
   if focused or not config.get().notify.unfocused or #api.nvim_list_uis() == 0 then

@@ -10,7 +10,7 @@ local function when_known(act)
   require('cursord.docs').when_known(require('cursord.workspace').open(), act)
 end
 
--- What 'operatorfunc' names: they decide the lines that were moved over, or the hunk at the cursor.
+-- The functions for 'operatorfunc': they decide the lines of the motion, or the hunk at the cursor.
 for _, name in ipairs({ 'accept', 'reject' }) do
   M[name .. '_range'] = function()
     local first, last = vim.fn.line("'["), vim.fn.line("']")

@@ -1,12 +1,12 @@
---- Choosing among sessions, models and modes, by vim.ui.select.
+--- Choices of sessions, models, modes and permissions.
 local chat = require('cursord.chat')
 local rpc = require('cursord.rpc')
 
 local M = {}
 
---- Picks a session, of this folder or another, and shows it in the chat.
+--- Lets the person pick a session of any folder, and shows it in the chat.
 --- @param ws cursord.Workspace
---- @param list boolean in a buffer of their own
+--- @param list boolean in a buffer instead of a picker
 function M.sessions(ws, list)
   if list then
     return require('cursord.sessions.list').open(ws)
@@ -30,7 +30,7 @@ function M.sessions(ws, list)
   end)
 end
 
---- Goes on with the latest session.
+--- Goes on with the latest session of the workspace.
 --- @param ws cursord.Workspace
 function M.resume(ws)
   ws.chosen = nil
@@ -43,7 +43,7 @@ function M.resume(ws)
   end)
 end
 
---- Sets a property of the session that is talked with, or of the next one.
+--- Sets a property of the current session, or of the next one if there is none.
 local function set(ws, key, value)
   local session = ws:session()
   if not session then
@@ -76,7 +76,7 @@ local function ask_models(done)
   end)
 end
 
---- The models that are known, for completion. The agent is asked beside: the next time it has told them.
+--- The known models, for completion. The agent is asked in the background; its answer serves the next completion.
 --- @return string[]
 function M.known_models()
   ask_models()
@@ -136,7 +136,8 @@ local isolated = {
   none = 'in the workspace itself',
 }
 
---- Chooses where the agent works. A session stays where it is: what was chosen is for new ones, and the chat goes on to one.
+--- Chooses where the agent works. A session never moves: the choice is for new sessions, and if the current one is of the
+--- other kind, the chat goes on to a new one.
 --- @param ws cursord.Workspace
 --- @param isolation? string
 function M.isolation(ws, isolation)
@@ -167,10 +168,10 @@ function M.isolation(ws, isolation)
   end)
 end
 
---- Sets what the agent may do in the session that is talked with, or in the next one.
+--- Sets what the agent may do, in the current session or in the next one.
 --- @param key 'sandbox'|'autoReview'|'addDirs'
 --- @param value any
---- @param about string what that means
+--- @param about string the setting in words
 local function permit(ws, key, value, about)
   local session = ws:session()
   if not session then
@@ -209,7 +210,7 @@ function M.permit_choices(key)
   end, { unpack(permits[key]) })
 end
 
---- Chooses whether commands run in the agent's sandbox, or whether a classifier decides on them.
+--- Chooses whether commands run in the agent's sandbox, or whether a classifier decides about them.
 --- @param ws cursord.Workspace
 --- @param key 'sandbox'|'autoReview'
 --- @param name? string
@@ -238,7 +239,7 @@ function M.permit(ws, key, name)
   rpc.say(('%q is none of %s'):format(name, names), vim.log.levels.ERROR)
 end
 
---- Has the agent work in one more folder beside the workspace, or in none of them any more.
+--- Lets the agent work in one more folder beside the workspace; with an empty list, in none of them.
 --- @param ws cursord.Workspace
 --- @param dir? string
 --- @param none boolean

@@ -1,5 +1,5 @@
---- Saved prompts: "/name" at the beginning of a prompt is the file .cursor/commands/name.md of the workspace, or of the home
---- folder, with what follows behind it.
+--- Saved prompts. "/name" at the beginning of a prompt stands for the file .cursor/commands/name.md of the workspace or
+--- of the home folder.
 local M = {}
 
 local size_most, files_most = 256 * 1024, 500
@@ -26,7 +26,7 @@ local function folders(root)
   return { vim.fs.joinpath(root, '.cursor/commands'), vim.fn.expand('~/.cursor/commands') }
 end
 
---- The saved prompts of a workspace, by name; its own hide those of the home folder.
+--- The saved prompts of a workspace and of the home folder, by name. The workspace's come first where names are equal.
 --- @param root string
 --- @return cursord.SavedPrompt[]
 function M.list(root)
@@ -50,7 +50,7 @@ function M.list(root)
   return out
 end
 
---- What is sent for a prompt: what its saved prompt says, and what follows that.
+--- The prompt to send: the text of the saved prompt, followed by the person's words.
 --- @param root string
 --- @param prompt string
 --- @return string

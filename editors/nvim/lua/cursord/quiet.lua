@@ -1,8 +1,9 @@
---- Turns that run and say nothing. The daemon tells nothing of it: it is counted here, from the last that was told.
+--- Turns that are silent. The daemon does not report silence, so this module measures the time since a turn's last
+--- notification.
 local workspace = require('cursord.workspace')
 
 --- @class cursord.Quiet
---- @field after number seconds of silence before people are told
+--- @field after number seconds of silence before the words mention it
 local M = { after = 60 }
 
 --- @type table<string, { ws: cursord.Workspace, turn?: cursord.Turn, at: number, note?: string }> turns that run, by id
@@ -15,7 +16,7 @@ local function now()
 end
 
 --- @param seconds number
---- @return string? nil before that is of interest
+--- @return string? nil for a short silence
 local function silence(seconds)
   if seconds < M.after then
     return nil
@@ -27,7 +28,7 @@ local function silence(seconds)
   return ('no output for %dm %ds'):format(s / 60, s % 60)
 end
 
---- What a turn that runs does, in words: "working", "waiting for 2 background commands, no output for 1m 20s".
+--- The activity of a running turn in words: "working", "waiting for 2 background commands, no output for 1m 20s".
 --- @param turn cursord.Turn
 --- @return string
 function M.note(turn)
@@ -41,7 +42,7 @@ function M.note(turn)
   return quiet and text .. ', ' .. quiet or text
 end
 
---- Calls listener when the words for a turn are others because time has passed.
+--- Calls listener when the words for a turn change by the passing of time alone.
 --- @param listener fun(ws: cursord.Workspace, turn: cursord.Turn)
 function M.on(listener)
   table.insert(listeners, listener)
@@ -55,7 +56,7 @@ function M.every(listener)
   table.insert(every, listener)
 end
 
---- Looks at the time. Called every second while turns run.
+--- Updates the words. Runs every second while turns run.
 function M.tick()
   if timer and next(running) == nil then
     timer:stop()

@@ -1,4 +1,4 @@
---- Telling the daemon what buffers hold that their files do not, and doing what it answers.
+--- Reports the text of buffers with changes to the daemon, and makes the edits with which it answers.
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local lines = require('cursord.lines')
@@ -8,10 +8,11 @@ local rpc = require('cursord.rpc')
 local api = vim.api
 local M = {}
 
---- Typing is told after a pause, a longer one for long texts.
+--- Typing is reported after a pause, in milliseconds. For long texts the pause is this multiple of the time that a report
+--- takes.
 local pause, pause_factor = 80, 8
 
---- Whether the daemon knows the buffer's text.
+--- Whether the daemon knows the buffer's present text.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.in_sync(doc)
@@ -21,7 +22,7 @@ function M.in_sync(doc)
   return true
 end
 
---- Remembers that a decision changed a file's buffer, which is as the disk again.
+--- Notes the state of the undo history that a decision has made in a saved buffer.
 --- @param doc cursord.Doc
 --- @param decision integer
 function M.wrote(doc, decision)
@@ -31,7 +32,7 @@ function M.wrote(doc, decision)
   end
 end
 
---- The decisions that were taken back in the buffer by going back in its history, the latest first.
+--- The decisions that the person has undone in the buffer with "u", the latest first.
 --- @param doc cursord.Doc
 --- @return integer[]
 local function taken_back(doc)
@@ -51,8 +52,8 @@ local function taken_back(doc)
   return back
 end
 
---- Has the daemon take decisions back as the buffer has, one after the other. Where one is not the latest any more, what is
---- left is just text.
+--- Has the daemon take these decisions back, in order. If another decision was made since, the rest of the change is only
+--- text.
 --- @param doc cursord.Doc
 --- @param decisions integer[]
 local function take_back(doc, decisions)
@@ -92,7 +93,8 @@ local function take_back(doc, decisions)
   step(1)
 end
 
---- Whether decisions were taken back in the buffer, and the daemon has not done so yet.
+--- Has the daemon take back the decisions that the person has undone in the buffer. Returns whether this is still going
+--- on.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.takes_back(doc)
@@ -103,7 +105,8 @@ function M.takes_back(doc)
   return doc.undoing ~= nil
 end
 
---- Tells the daemon that a buffer is what its file holds now: if the agent writes the file once it is not, that is known.
+--- Reports that a buffer equals its file. When the agent writes the file later, below unsaved text, the daemon then knows
+--- the common base.
 --- @param doc cursord.Doc
 function M.holds(doc)
   if doc.gone or doc.open or not api.nvim_buf_is_loaded(doc.buf) or vim.bo[doc.buf].modified then
@@ -113,7 +116,7 @@ function M.holds(doc)
   rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
 end
 
---- Brings into a buffer with changes what an agent has written beneath it, as one step for undo.
+--- Fetches the agent's changes below a buffer's unsaved text and makes them there, as one step for undo.
 --- @param doc cursord.Doc
 function M.merge(doc)
   if doc.merging or not doc.open or not M.in_sync(doc) then
@@ -135,7 +138,7 @@ function M.merge(doc)
   end)
 end
 
---- Tells the daemon the buffer's text, and gets the diff that fits it.
+--- Reports a buffer's text, and gets the diff for it.
 --- @param doc cursord.Doc
 --- @param done? fun()
 function M.tell(doc, done)
@@ -168,7 +171,7 @@ function M.tell(doc, done)
   end)
 end
 
---- Tells it when nobody types, and no decision is on its way: that is about what was told before.
+--- Reports the text when the person pauses and no decision is on its way.
 --- @param doc cursord.Doc
 function M.soon(doc)
   doc.timer = doc.timer or assert(vim.uv.new_timer())
@@ -188,7 +191,7 @@ function M.soon(doc)
 end
 
 --- @param edits cursord.TextEdit[]
---- @return cursord.Piece[]? # nil if an edit is about the text's end
+--- @return cursord.Piece[]? # nil if an edit changes the end of the last line
 local function pieces_of(edits)
   local out = {} --- @type cursord.Piece[]
   for _, edit in ipairs(edits) do
@@ -205,12 +208,11 @@ local function pieces_of(edits)
   return out
 end
 
---- Makes edits in a buffer, as one step for undo. They are about the text that was told last, and leave alone what was
---- typed since.
+--- Makes edits in a buffer, as one step for undo. They are for the text of the last report; what was typed since stays.
 --- @param doc cursord.Doc
---- @param version integer of the text that they are about
+--- @param version integer of the text for which the edits are
 --- @param edits cursord.TextEdit[]
---- @return boolean # false if nothing was done: it is another text, or its lines were changed
+--- @return boolean # false if nothing was done: the edits are for another text, or the person has changed the same lines
 function M.edit(doc, version, edits)
   if not doc.open or doc.version ~= version then
     return false

@@ -1,4 +1,4 @@
---- The one connection to the daemon: a "cursord stdio" as a child.
+--- The connection to the daemon: a child process, "cursord stdio".
 local config = require('cursord.config')
 
 local M = {}
@@ -22,12 +22,12 @@ local retry_first, retry_most, retry_times = 100, 5000, 8
 local connection --- @type cursord.Connection?
 local failures = 0 -- in a row
 
---- What the daemon said of itself.
+--- The daemon's name for itself, from its answer to initialize.
 --- @type { version?: string, agent?: { state: string, version?: string } }
 M.server = {}
 
---- Set by the workspaces. up is called when a connection is there, whether the first or a later one; down when it is
---- lost, and returns whether somebody wants it back.
+--- Set by workspace.lua. up is called after each connect; down is called after each loss, and returns whether to connect
+--- again.
 M.on = {
   notification = function(_, _) end,
   up = function() end,
@@ -77,7 +77,7 @@ local function ended(gone, code)
   vim.defer_fn(M.start, math.min(retry_first * 2 ^ (failures - 1), retry_most))
 end
 
---- Newer Neovims have vim.NIL where the daemon says null. Only what is near the top can be null.
+--- Removes vim.NIL, which newer Neovims have for null. Only the outer levels of messages have null.
 local function without_null(value, depth)
   for key, inner in pairs(value) do
     if inner == vim.NIL then
@@ -161,7 +161,7 @@ function M.connected()
   return connection ~= nil
 end
 
---- Calls a method. The callback is always called, and never before this has returned.
+--- Sends a request. The callback is always called, and always after this function has returned.
 --- @param method string
 --- @param params table
 --- @param callback? cursord.Callback
@@ -208,7 +208,7 @@ function M.notify(method, params)
   end
 end
 
---- Ends the connection; the daemon and its turns go on.
+--- Closes the connection. The daemon and its turns go on.
 function M.stop()
   if connection then
     connection.closing = true

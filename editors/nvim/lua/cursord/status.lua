@@ -1,4 +1,4 @@
---- What is going on, for status lines, other plugins and the person.
+--- The state of workspaces for status lines, other plugins and people.
 local config = require('cursord.config')
 local message = require('cursord.message')
 local notify = require('cursord.notify')
@@ -37,7 +37,7 @@ local function plural(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
---- What the turns that run do, in words: what one of them does that works, if any.
+--- The activity of the running turns in words, that of a working one first.
 --- @param ws cursord.Workspace
 --- @return string
 local function work(ws)
@@ -67,7 +67,7 @@ function M.text(ws)
   return (state == 'review' and '' or state .. ', ') .. plural(hunks, 'hunk')
 end
 
---- For 'statusline': empty where there is nothing to say.
+--- The text for 'statusline'; empty if there is nothing to say.
 --- @return string
 function M.statusline()
   local ws = workspace.find(api.nvim_win_get_buf(vim.g.statusline_winid or 0))
@@ -86,7 +86,7 @@ end
 
 local waiting = {}
 
---- Tells what is different from what was told, once for many changes.
+--- Publishes a changed state, once for many changes.
 --- @param ws cursord.Workspace
 local function changed(ws)
   if waiting[ws] then

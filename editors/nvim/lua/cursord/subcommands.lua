@@ -1,11 +1,11 @@
---- What :Cursord can do.
+--- The subcommands of :Cursord.
 local rpc = require('cursord.rpc')
 
 local api = vim.api
 
 --- @class cursord.Args
 --- @field ws cursord.Workspace
---- @field rest string what follows the subcommand
+--- @field rest string the arguments of the subcommand
 --- @field bang boolean
 --- @field range? { first: integer, last: integer } rows from 0
 --- @field count integer
@@ -13,11 +13,11 @@ local api = vim.api
 --- @class cursord.Sub
 --- @field run fun(args: cursord.Args)
 --- @field complete? string[]|fun(lead: string): string[]
---- @field reviews? 'here'|'all' it is about hunks, in this buffer or in all
---- @field bang? boolean "sub!" means something
---- @field range? boolean so does a range, or a count
---- @field rest? boolean so does what follows
---- @field text? boolean what follows is for people: a bar in it is just that
+--- @field reviews? 'here'|'all' it acts on hunks of this buffer, or of all
+--- @field bang? boolean it takes a "!"
+--- @field range? boolean it takes a range, or a count
+--- @field rest? boolean it takes arguments
+--- @field text? boolean its arguments are text for people, in which a bar is a bar
 
 local function selection(args)
   if args.range then
@@ -75,7 +75,7 @@ local function move(direction)
   end
 end
 
---- The hunk at the cursor, or the first one of the range.
+--- The hunk at the cursor, or the first one in the range.
 --- @param args cursord.Args
 --- @return { id: string, hunk: cursord.Hunk }?
 local function hunk_here(args)
@@ -249,7 +249,7 @@ local subs = {
     run = function(args)
       local some = false
       local turns = args.ws:busy()
-      -- The latest first, or ending one would start the next.
+      -- The latest turn first: the end of an earlier one would start the next.
       table.sort(turns, function(a, b)
         return a.createdAt > b.createdAt
       end)

@@ -1,4 +1,4 @@
---- Symbols of language servers, for completion: what is chosen is the place where they are.
+--- Symbols of language servers, for completion. The completed text is the symbol's place.
 local api = vim.api
 local M = {}
 
@@ -26,11 +26,11 @@ local function item_of(root, symbol)
   }
 end
 
---- The symbols that fit, as far as they are known.
+--- The known symbols that match.
 --- @param root string
---- @param buf? integer a buffer of the language
+--- @param buf? integer a buffer with the language server
 --- @param query string
---- @param come? fun() called when there are others
+--- @param come? fun() called when more symbols have come
 --- @return table[]
 function M.items(root, buf, query, come)
   if query == known.query or not buf or #query < least or query:find('[/.:]') then

@@ -1,4 +1,4 @@
---- The agent's latest list of what is to be done: a window below the transcript, as long as something of it is left.
+--- The agent's latest todo list, in a window below the transcript until all is done.
 local tools = require('cursord.tools')
 local workspace = require('cursord.workspace')
 
@@ -19,7 +19,7 @@ local ended = { completed = true, cancelled = true }
 
 --- @param of cursord.Todos
 --- @return integer done
---- @return integer? current the number of the first that is worked at, else of the first that is left
+--- @return integer? current the number of the first todo in progress, else of the first pending one
 local function progress(of)
   local done, current, left = 0, nil, nil
   for i, todo in ipairs(of.list) do
@@ -94,7 +94,7 @@ function M.title()
   return ''
 end
 
---- Has the windows be there that should be.
+--- Opens and closes windows for the list of a transcript.
 --- @param transcript integer a buffer
 local function refresh(transcript)
   local of = all[transcript]
@@ -120,7 +120,7 @@ local function refresh(transcript)
   end
 end
 
---- Takes a list that a turn which runs has told.
+--- Takes a todo list from a running turn.
 --- @param shown cursord.Transcript
 --- @param item cursord.Item
 function M.take(shown, item)
@@ -153,7 +153,7 @@ function M.take(shown, item)
   refresh(shown.buf)
 end
 
---- What was left of a turn's list goes when the next turn begins.
+--- A todo list ends when the next turn begins.
 workspace.on('turn', function(_, turn)
   local shown = require('cursord.transcript').of(turn.sessionId)
   local of = shown and all[shown.buf]

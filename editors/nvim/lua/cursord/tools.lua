@@ -1,12 +1,12 @@
---- Tool calls as lines of the chat: a line that is always seen, and what unfolds. Edits unfold to their patch.
+--- Tool calls as lines of the chat: a title and foldable details. The details of an edit are its patch.
 local M = {}
 
 local line_diff = vim.text and vim.text.diff or vim.diff
 
---- Lines of what folds begin with this; those that are seen without unfolding, with as many blanks.
+--- The beginning of foldable lines, and of details that are always seen.
 M.bar, M.blank = '  │ ', '    '
 
---- How many lines of a patch, and of a failed command, are shown.
+--- The most lines of a patch, and of the end of a failed command's output.
 local patch_most, tail_most = 300, 3
 
 local tool_icons = { running = '◌', completed = '✓' }
@@ -14,19 +14,19 @@ local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
 
 --- @class cursord.ToolLines
 --- @field lines string[]
---- @field groups table<integer, string> what colours a line, by its number
---- @field rows table<integer, integer> the row of the file that a line is about
---- @field path? string that file
---- @field cut? boolean reading the item gives more
+--- @field groups table<integer, string> highlight groups, by line number
+--- @field rows table<integer, integer> the rows in the file, by line number
+--- @field path? string the file
+--- @field cut? boolean the daemon has more, by item/read
 
---- @param text any a member of what an edit reported
---- @return string? # if it was not cut
+--- @param text any a member of an edit's report
+--- @return string? # nil if the daemon has cut it
 local function whole(text)
   return type(text) == 'string' and not text:find('…%(%d+ bytes%)$') and text or nil
 end
 
 --- @param tool cursord.Tool
---- @return table? # what an edit reported of its success
+--- @return table? # the report of a successful edit
 local function success(tool)
   local result = type(tool.result) == 'table' and tool.result or {}
   if tool.name ~= 'edit' and tool.name ~= 'write' and tool.name ~= 'delete' then
@@ -35,7 +35,7 @@ local function success(tool)
   return type(result.success) == 'table' and result.success or result
 end
 
---- The lines of an edit as a patch has them, without the names of files; nil if it has not told them.
+--- The patch of an edit without file names; nil if the agent did not report it.
 --- @param of table
 --- @return string[]?
 --- @return boolean cut
@@ -107,7 +107,7 @@ function M.todos(todos)
 end
 
 --- @param item cursord.Item
---- @param root string what paths are shown relative to
+--- @param root string paths are shown relative to it
 --- @return cursord.ToolLines
 function M.show(item, root)
   local tool = item.tool --[[@as cursord.Tool]]
@@ -129,7 +129,7 @@ function M.show(item, root)
   local exit = tool.exitCode and tool.exitCode ~= 0 and status == 'failed' and tool.exitCode
   local output, errors = split(tool.output), split(tool.error)
   if exit then
-    -- How it ended is seen without unfolding.
+    -- The end of a failed command's output is always seen.
     status = 'exit status ' .. exit
     errors = errors[1] == 'exit code ' .. exit and {} or errors
     local said = vim.list_extend(vim.list_extend({}, output), errors)

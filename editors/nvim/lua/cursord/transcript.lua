@@ -1,4 +1,4 @@
---- A session's transcript: what is shown of its turns and their items.
+--- The transcript of a session: its turns and items as blocks.
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local tools = require('cursord.tools')
@@ -12,9 +12,9 @@ local bar = tools.bar
 --- @class cursord.Transcript: cursord.Blocks
 --- @field ws cursord.Workspace
 --- @field session? string
---- @field turns table<string, string> what orders a turn, by id
---- @field orphans table<string, cursord.Item[]> items whose turn is not known yet
---- @field oldest? string the item in front of which there are more
+--- @field turns table<string, string> the sort keys of turns, by id
+--- @field orphans table<string, cursord.Item[]> items of turns that have not come yet
+--- @field oldest? string the oldest item, if there are older ones to read
 local Transcript = setmetatable({}, { __index = require('cursord.blocks') })
 Transcript.__index = Transcript
 
@@ -87,7 +87,7 @@ local texts = {
   notice = { head = {}, prefix = '> ' },
 }
 
---- Whether an object that was asked for is older than what is shown of it: what is told can overtake an answer.
+--- Whether an object from an answer is older than the shown one: notifications can overtake answers.
 --- @param block? cursord.Block
 --- @param object cursord.Item|cursord.Turn
 local function is_older(block, object)
@@ -97,9 +97,9 @@ local function is_older(block, object)
   return vim.startswith(table.concat(block.text), object.text or '')
 end
 
---- Takes an item as it is now.
+--- Shows the present form of an item.
 --- @param item cursord.Item
---- @param read? boolean it was asked for
+--- @param read? boolean it is from an answer
 function Transcript:item(item, read)
   if not self.turns[item.turnId] then
     self.orphans[item.turnId] = self.orphans[item.turnId] or {}
@@ -142,16 +142,16 @@ function Transcript:tool(item, block)
   end
 end
 
---- The tool call whose block has a row, if it has.
+--- The tool call at a row, if there is one.
 --- @param row integer
 --- @return cursord.Block?
---- @return integer # the number of the line in it
+--- @return integer # the number of the row's line in the call
 function Transcript:call_at(row)
   local block, first = self:at(row)
   return block and block.tool and block or nil, row - first + 1
 end
 
---- Reads all of a call of which only the beginning was told.
+--- Reads the whole item of a call that the daemon has cut.
 --- @param block cursord.Block
 --- @param done fun()
 function Transcript:read_whole(block, done)
@@ -165,7 +165,7 @@ function Transcript:read_whole(block, done)
   end)
 end
 
---- Takes a piece of an item's text.
+--- Appends a piece of an item's text.
 --- @param delta { itemId: string, offset: integer, text: string }
 function Transcript:delta(delta)
   local block = self.by_id[delta.itemId]
@@ -188,7 +188,7 @@ local notes = {
   interrupted = 'interrupted',
 }
 
---- Takes a turn as it is now.
+--- Shows the present form of a turn.
 --- @param turn cursord.Turn
 function Transcript:turn(turn)
   local order = ('%s %s'):format(turn.createdAt, turn.id)
@@ -227,7 +227,7 @@ function Transcript:turn(turn)
   end
 end
 
---- Takes a page that was asked for.
+--- Shows a page of the transcript.
 --- @param result { turns: cursord.Turn[], items: cursord.Item[] }
 function Transcript:page(result)
   for _, turn in ipairs(result.turns) do
@@ -240,8 +240,8 @@ function Transcript:page(result)
   end
 end
 
---- Reads the transcript, or what is in front of it.
---- @param before? string an item
+--- Reads the newest page of the transcript, or the page before an item.
+--- @param before? string the id of an item
 function Transcript:load(before)
   rpc.request(
     'session/read',
@@ -272,7 +272,7 @@ function Transcript:older()
   end
 end
 
---- Drops what is shown and reads it again.
+--- Reads and shows the transcript again.
 function Transcript:reload()
   self:forget()
   if self.session then

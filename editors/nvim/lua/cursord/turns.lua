@@ -1,4 +1,4 @@
---- Starting turns.
+--- Starts turns.
 local config = require('cursord.config')
 local rpc = require('cursord.rpc')
 
@@ -13,16 +13,16 @@ local function new_id()
   return ('nvim-%x-%s'):format(vim.uv.hrtime(), table.concat(out))
 end
 
---- What a new session is to be: as was chosen, else as configured, else, with nil, as the daemon is set.
+--- The isolation of a new session: the person's choice, else the configuration; nil leaves it to the daemon.
 --- @param ws cursord.Workspace
 --- @return 'none'|'copy'|nil
 function M.isolation(ws)
   return ws.next_isolation or config.get().isolation
 end
 
---- Asks whether the agent may work in a workspace.
+--- Asks the person whether the agent may work in a workspace.
 --- @param ws cursord.Workspace
---- @param path? string a folder beside it that is asked for
+--- @param path? string the folder in question, if it is another one
 --- @param answered fun(trusted: boolean)
 local function ask_trust(ws, path, answered)
   path = path or ws.root
@@ -65,7 +65,7 @@ local function start(ws, params, done, again)
         end
       end)
     elseif kind == 'disconnected' and not again and rpc.start() then
-      -- Its id makes it one turn, however often it is asked for.
+      -- The id makes repeated requests one turn.
       start(ws, params, done, true)
     else
       rpc.say_error(err)
@@ -74,10 +74,10 @@ local function start(ws, params, done, again)
   end)
 end
 
---- Starts a turn: of params' session, or of a new one with the isolation and the permissions that were chosen. Without a result
---- it could not be started; the person has been told why.
+--- Starts a turn in a session, or in a new one with the chosen isolation and permissions. If that fails, the person is
+--- told, and done gets no result.
 --- @param ws cursord.Workspace
---- @param params table those of turn/start
+--- @param params table the parameters of turn/start
 --- @param done cursord.Started
 function M.start(ws, params, done)
   params = vim.tbl_extend('error', params, { turnId = new_id() })

@@ -1,5 +1,5 @@
 --- @meta
---- The objects of the protocol, as far as the plugin reads them.
+--- The objects of the protocol, with the members that the plugin reads.
 
 --- @class cursord.Session
 --- @field id string
@@ -23,7 +23,7 @@
 --- @field images? string[]
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
---- @field background? string[] commands in the background that it only waits for
+--- @field background? string[] background commands for which the turn waits
 --- @field usage? { inputTokens: integer, outputTokens: integer }
 --- @field startedAt? string
 --- @field endedAt? string
@@ -66,8 +66,8 @@
 --- @field added integer
 --- @field removed integer
 --- @field rev integer
---- @field diskOnly? integer lines that the agent has changed on disk, and not in this editor's unsaved text
---- @field mergeable? integer changes on disk that the daemon can bring into that text
+--- @field diskOnly? integer lines of the agent that are on disk and not in this editor's unsaved text
+--- @field mergeable? integer changes on disk that diff/merge can bring into the unsaved text
 --- @field hunks cursord.Hunk[]
 --- @field turns string[]
 --- @field seq integer
@@ -81,8 +81,8 @@
 --- @field newLines integer
 --- @field lines string[]
 --- @field linked? string[]
---- @field state? 'conflict' the person has changed the same lines in text that is not saved
---- @field isolated? boolean in a copy of the workspace, or on disk beneath unsaved text, and not in the buffer
+--- @field state? 'conflict' the person has changed the same lines in unsaved text
+--- @field isolated? boolean its new lines are in a copy of the workspace, or on disk below unsaved text
 --- @field sources { sessionId: string, turnId: string, itemId?: string, via: 'edit'|'shell'|'tool'|'hook'|'unknown' }[]
 
 --- @class cursord.TextEdit

@@ -1,4 +1,4 @@
---- What is above the transcript: the session's title, what is special about it, and what goes on.
+--- The bar above the transcript: the session's title, its settings, and the activity.
 local message = require('cursord.message')
 local times = require('cursord.times')
 local turns = require('cursord.turns')
@@ -6,7 +6,7 @@ local turns = require('cursord.turns')
 local M = {}
 
 --- @param ws cursord.Workspace
---- @return table # the session that is going to be
+--- @return table # the settings of the next session
 local function next_session(ws)
   return {
     title = 'new session',
@@ -23,7 +23,7 @@ local function plain(text)
   return (text:gsub('[\n%%]', { ['\n'] = ' ', ['%'] = '%%' }))
 end
 
---- How long the turn of a session runs, or what the last one has taken.
+--- How long the session's turn has been running, or the tokens of the last one.
 --- @param ws cursord.Workspace
 --- @param id? string a session
 --- @return string # "1:20", or "12.3k → 1.2k tokens"
@@ -62,7 +62,7 @@ function M.text(ws, id, width)
   }) do
     about[#about + 1] = text ~= '' and text or nil
   end
-  -- What goes on is of more interest than all of the title.
+  -- If the bar is too narrow, the title is cut, not the activity.
   local state = table.concat(about, ' · ')
   local room = width and math.max(width - vim.api.nvim_strwidth(state) - 4, 8) or #of.title
   local title = message.cut(of.title:gsub('%c', ' '), room)

@@ -1,4 +1,4 @@
---- What the daemon has told of each workspace: a map from id to object, kept by its notifications.
+--- The objects of each workspace, by id, kept up to date by the daemon's notifications.
 local config = require('cursord.config')
 local rpc = require('cursord.rpc')
 
@@ -7,20 +7,20 @@ local rpc = require('cursord.rpc')
 --- @field seq? integer
 --- @field epoch? string
 --- @field sessions table<string, cursord.Session>
---- @field turns table<string, cursord.Turn> those that run or wait, and the last of a session
+--- @field turns table<string, cursord.Turn> running and queued turns, and the last turn of each session
 --- @field diffs table<string, cursord.Diff> by path
---- @field diff_seqs table<string, integer> of the latest that was told, by path
---- @field current? string the session that is talked with; nil for a new one
---- @field chosen? boolean whether it is known which
---- @field next_model? string for a new session
---- @field next_mode? string for a new session
---- @field next_isolation? 'none'|'copy' for a new session
---- @field next_permits { sandbox?: string, autoReview?: boolean, addDirs?: string[] } for a new session
---- @field mine table<string, true> turns that were started here
---- @field decisions integer how many are on their way
---- @field ready boolean it is subscribed to
---- @field loaded boolean what is to be reviewed is known
---- @field when_loaded fun()[] what waits for that
+--- @field diff_seqs table<string, integer> the seq of the latest notification, by path
+--- @field current? string the current session; nil for a new one
+--- @field chosen? boolean the current session is known
+--- @field next_model? string the model of the next session
+--- @field next_mode? string the mode of the next session
+--- @field next_isolation? 'none'|'copy' the isolation of the next session
+--- @field next_permits { sandbox?: string, autoReview?: boolean, addDirs?: string[] } the permissions of the next session
+--- @field mine table<string, true> the turns that this Neovim has started
+--- @field decisions integer how many decisions are on their way
+--- @field ready boolean the subscription is there
+--- @field loaded boolean the pending hunks are loaded
+--- @field when_loaded fun()[] calls that wait until they are
 local Workspace = {}
 Workspace.__index = Workspace
 
@@ -29,7 +29,7 @@ local M = {}
 local all = {} --- @type table<string, cursord.Workspace>
 local last --- @type cursord.Workspace?
 
---- How much delta text is put together, in milliseconds, before it is sent.
+--- How long the daemon collects streamed text before it sends it, in milliseconds.
 local delta_interval = 40
 
 --- @alias cursord.Event 'session'|'turn'|'item'|'delta'|'diff'|'reset'|'ready'|'down'
@@ -61,7 +61,7 @@ function M.ended(turn)
   return final[turn.status] or false
 end
 
---- The folder that a buffer belongs to.
+--- The folder of a buffer's workspace.
 --- @param buf integer
 --- @return string
 function M.root_of(buf)
@@ -82,7 +82,7 @@ function M.root_of(buf)
 end
 
 --- @param buf? integer
---- @return cursord.Workspace? # nil if nothing has been asked about it
+--- @return cursord.Workspace? # nil if it is not open
 function M.find(buf)
   if buf == 0 or not buf then
     buf = vim.api.nvim_get_current_buf()
@@ -168,7 +168,7 @@ function Workspace:subscribe()
   end)
 end
 
---- Asks for what is to be reviewed: until that is known, there is nothing to say about it.
+--- Loads the pending hunks. Commands about hunks wait for it.
 function Workspace:load()
   rpc.request('diff/list', { workspace = self.root }, function(err, result)
     local waiting = self.when_loaded
@@ -189,7 +189,7 @@ function Workspace:load()
   end)
 end
 
---- Calls act when it is known what is to be reviewed: at once, or after the first answer of the daemon.
+--- Calls act when the pending hunks are loaded.
 --- @param act fun()
 function Workspace:after_load(act)
   if self.loaded then
@@ -238,7 +238,7 @@ handlers['diff/changed'] = function(ws, p)
   ws:put_diff(p.diff)
 end
 
---- Takes a diff for what is so now, unless what was told has overtaken it.
+--- Stores a diff from an answer, unless a newer notification has come.
 --- @param diff cursord.Diff
 function Workspace:put_diff(diff)
   if diff.seq and diff.seq < (self.diff_seqs[diff.path] or 0) then
@@ -252,7 +252,7 @@ function Workspace:put_diff(diff)
   emit('diff', self, diff, before)
 end
 
---- Calls a method that may change files.
+--- Sends a request that may change files.
 --- @param method string
 --- @param params table
 --- @param callback cursord.Callback
@@ -264,7 +264,7 @@ function Workspace:decide(method, params, callback)
   end)
 end
 
---- @return cursord.Turn[] # those that run or wait
+--- @return cursord.Turn[] # running and queued ones
 function Workspace:busy()
   local turns = {}
   for _, turn in pairs(self.turns) do
@@ -275,7 +275,7 @@ function Workspace:busy()
   return turns
 end
 
---- Counts what is to be reviewed.
+--- Counts the pending hunks and their files.
 --- @return integer hunks
 --- @return integer files
 function Workspace:pending()
@@ -286,13 +286,13 @@ function Workspace:pending()
   return hunks, files
 end
 
---- The session that is talked with, once there is one.
+--- The current session, if there is one.
 --- @return cursord.Session?
 function Workspace:session()
   return self.current and self.sessions[self.current]
 end
 
---- Calls done when it is known which session is talked with: where none was chosen, the latest there is.
+--- Calls done when the current session is known: if the person has chosen none, it is the latest.
 --- @param done fun()
 function Workspace:choose(done)
   if self.chosen then

@@ -1,9 +1,9 @@
---- How a hunk was made, by its sources.
+--- The origin of hunks, by their sources.
 local M = {}
 
 M.note = 'may be yours: no call of the agent explains it'
 
---- Whether no call of the agent explains something of a hunk, so that it may be a person's.
+--- Whether a hunk may be a person's: no call of the agent explains a part of it.
 --- @param hunk cursord.Hunk
 --- @return boolean
 function M.maybe_yours(hunk)
@@ -15,7 +15,7 @@ function M.maybe_yours(hunk)
   return false
 end
 
---- What is said behind a hunk's first line, if anything.
+--- The note behind a hunk's first line, if it needs one.
 --- @param hunk cursord.Hunk
 --- @return string?
 function M.note_of(hunk)
@@ -25,7 +25,7 @@ function M.note_of(hunk)
   return M.maybe_yours(hunk) and M.note or nil
 end
 
---- The hunks of a diff that a reject of several leaves: those that may be a person's, and what is decided with them.
+--- The hunks that a reject of several hunks leaves alone: those that may be a person's, and those linked with one.
 --- @param diff cursord.Diff
 --- @return table<string, true> by id
 function M.left(diff)
@@ -41,7 +41,7 @@ function M.left(diff)
   return ids
 end
 
---- The word for how the agent made a hunk, as far as its calls explain it; "" for the usual, an edit.
+--- How the agent made a hunk, in a word; "" for an edit, the usual case.
 --- @param hunk cursord.Hunk
 --- @return string
 function M.made_by(hunk)

@@ -1,4 +1,4 @@
---- A file beside what it was before the agent, or what it would be with what is in a copy, in a tab of its own.
+--- A file beside its other text, in a tab: what it was before the agent, or, for hunks in a copy, what it would be.
 local decide = require('cursord.review.decide')
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
@@ -15,14 +15,14 @@ local patience = 10000
 --- @class cursord.Side
 --- @field ws cursord.Workspace
 --- @field path string
---- @field isolated boolean it is what is in a copy, and can be edited
---- @field hunks cursord.Hunk[] what it was made with
---- @field text string what it held then
+--- @field isolated boolean the text is from a copy, and can be edited
+--- @field hunks cursord.Hunk[] the hunks from which the text was made
+--- @field text string the text before the person edited it
 --- @field closed? boolean
 
 local sides = {} --- @type table<integer, cursord.Side> by buffer
 
---- A file's other text, with the hunks taken back, or, where they are in a copy, made.
+--- The other text: the present one with the hunks taken back, or with those in a copy made.
 --- @param lines string[]
 --- @param hunks cursord.Hunk[]
 --- @return string[]
@@ -54,7 +54,7 @@ local function hunks_of(diff, isolated)
   end, diff and diff.hunks or {})
 end
 
---- What a side is made of: the text that the file's buffer has now.
+--- The present lines of the file, from its buffer if there is one.
 --- @param side cursord.Side
 --- @param hunks cursord.Hunk[]
 --- @return string[]
@@ -78,7 +78,7 @@ local function fill(buf)
   vim.bo[buf].modifiable, vim.bo[buf].modified = side.isolated, false
 end
 
---- Has the file, whose hunks are accepted, be what a person made of it.
+--- Puts the person's edits into the file after its hunks were accepted.
 --- @param side cursord.Side
 --- @param was string
 --- @param text string
@@ -106,7 +106,7 @@ local function is_modified(side)
   return doc ~= nil and api.nvim_buf_is_loaded(doc.buf) and vim.bo[doc.buf].modified
 end
 
---- Accepts what is in the buffer: the hunks that it was made with, and what a person has made of them.
+--- Accepts the hunks of the other text, and the person's edits of it.
 --- @param buf integer
 local function accept(buf)
   local side = sides[buf]
@@ -116,7 +116,7 @@ local function accept(buf)
   elseif table.concat(lines_of(side, side.hunks), '\n') ~= side.text then
     return rpc.say('the file has changed; ":edit!" shows its new state', vim.log.levels.ERROR)
   elseif text ~= side.text and is_modified(side) then
-    -- A decision in an unsaved text holds for the lines that it is about, and these are edited.
+    -- Edits of an unsaved text would be mixed with those of the person here.
     return rpc.say('the file has unsaved changes; write it first', vim.log.levels.ERROR)
   end
   local parts = vim.tbl_map(function(hunk)
@@ -155,7 +155,7 @@ for event, act in pairs({ BufWriteCmd = accept, BufReadCmd = fill }) do
   })
 end
 
---- Beside what it was, a file's buffer does not show that a second time.
+--- Hides the deleted lines in a file's buffer while they are shown beside it.
 local function fit_overlays()
   local shown = {}
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
@@ -171,15 +171,15 @@ end
 
 api.nvim_create_autocmd('TabEnter', { group = group, callback = fit_overlays })
 
---- Opens the tab. Beside what was, "do" takes a piece of that into the file: an edit like any other. Beside what would be,
---- ":write" accepts it as it was edited.
+--- Opens the tab. Beside the old text, "do" takes lines of it into the file as ordinary edits. Beside a text from a copy,
+--- ":write" accepts that text as it was edited.
 --- @param ws cursord.Workspace
 --- @param path string
---- @param hunk? cursord.Hunk the one that it is about
+--- @param hunk? cursord.Hunk the hunk to show first
 function M.open(ws, path, hunk)
   local diff = ws.diffs[path]
   for _, other in ipairs(diff and (not hunk or #hunk.lines == 0) and diff.hunks or {}) do
-    hunk = (not hunk or #hunk.lines == 0) and other or hunk -- beside a mode there is text, too
+    hunk = (not hunk or #hunk.lines == 0) and other or hunk -- a file with a new mode can have text as well
   end
   if not diff or not hunk then
     rpc.say('there is nothing to review in this file')

@@ -1,5 +1,5 @@
---- The review buffer: all hunks of a workspace as one patch, or those of a turn. It follows what happens, and the cursor stays
---- on its hunk.
+--- The review buffer: all hunks of a workspace, or those of a turn, as one patch. It follows all changes, and the cursor
+--- stays on its hunk.
 local decide = require('cursord.review.decide')
 local message = require('cursord.message')
 local nav = require('cursord.review.nav')
@@ -17,8 +17,8 @@ local M = {}
 --- @field ws cursord.Workspace
 --- @field buf integer
 --- @field lines cursord.PatchLine[]
---- @field turn? string of which hunks are shown; of all without it
---- @field prompt? string of that turn
+--- @field turn? string show the hunks of this turn alone
+--- @field prompt? string the prompt of that turn
 
 local reviews = {} --- @type table<integer, cursord.Review> by buffer
 
@@ -42,14 +42,14 @@ local function wanted_lines(self)
   return out
 end
 
---- What a line belongs to: its hunk, else its file.
+--- The id of a line's hunk, or the path of its file.
 --- @param line cursord.PatchLine
 local function owner(line)
   return line.hunk and line.hunk.id or line.path
 end
 
 --- @param lines cursord.PatchLine[]
---- @return table<string, integer> # the number of the first line of each hunk and file
+--- @return table<string, integer> # the first line of each hunk and file
 local function index(lines)
   local first = {}
   for i, line in ipairs(lines) do
@@ -58,7 +58,7 @@ local function index(lines)
   return first
 end
 
---- Where a line of what was shown is in what is shown now: with its hunk, else at the one that comes after it.
+--- The new place of a line after a redraw: in its hunk, else in the next hunk that is left.
 --- @param old cursord.PatchLine[]
 --- @param first table<string, integer>
 --- @param new cursord.PatchLine[]
@@ -126,7 +126,7 @@ function M.draw(self)
   vim.bo[self.buf].modifiable, vim.bo[self.buf].modified = false, false
   for win, at in pairs(cursors) do
     api.nvim_win_set_cursor(win, { math.max(at[1], 1), at[2] })
-    vim.wo[win][0].foldmethod = 'expr' -- Neovim looks at what has changed alone, and gets lines behind it wrong
+    vim.wo[win][0].foldmethod = 'expr' -- Neovim updates folds of changed lines only, and gets those behind them wrong
   end
 end
 
@@ -271,7 +271,7 @@ local function set_options(win)
   end
 end
 
---- Shows all that there is to review, or what a turn has left, and goes there: to the hunk that the cursor is on.
+--- Opens the review buffer, for all turns or for one, and goes to the hunk that the cursor was on.
 --- @param ws cursord.Workspace
 --- @param turn? string
 function M.open(ws, turn)
@@ -298,7 +298,7 @@ function M.open(ws, turn)
   end
 end
 
---- Has what is shown be what is so now.
+--- Draws the review buffers of a workspace again.
 --- @param ws cursord.Workspace
 function M.refresh(ws)
   for _, self in pairs(reviews) do
@@ -310,7 +310,7 @@ end
 
 local waiting, cost = {}, 0
 
---- Many changes at once are drawn once, and those of a large review not all the time.
+--- Draws once for many changes, and less often if drawing takes long.
 --- @param ws cursord.Workspace
 local function refresh_soon(ws)
   if next(reviews) and not waiting[ws] then

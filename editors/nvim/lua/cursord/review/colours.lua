@@ -1,4 +1,4 @@
---- The colours of changed lines: a background below the colours that the text has anyway.
+--- Colours of changed lines. They are backgrounds, so that the text keeps the colours of its syntax.
 local api = vim.api
 local M = {}
 
@@ -13,7 +13,7 @@ local backgrounds = {
 
 local ours = {} --- @type table<string, table> what is defined here, by group
 
---- A colour between two, at a quarter of the way.
+--- A colour at a quarter of the way from one to the other.
 local function tint(base, colour)
   local out = 0
   for shift = 16, 0, -8 do
@@ -25,8 +25,8 @@ local function tint(base, colour)
   return out
 end
 
---- Has the groups be the backgrounds of the colour scheme's own, which have foregrounds, too. Groups that somebody has
---- defined stay.
+--- Makes the highlight groups from the backgrounds of the colour scheme's groups. Groups that the person or the scheme
+--- defines stay.
 function M.define()
   local dark = vim.o.background == 'dark'
   local normal = api.nvim_get_hl(0, { name = 'Normal' }).bg or dark and 0x000000 or 0xffffff
@@ -45,17 +45,17 @@ function M.define()
   end
 end
 
---- The longest texts that are looked at for colours.
+--- Limits of the texts that treesitter colours.
 local lines_most, line_most = 400, 1000
 
 --- @class cursord.HunkSide
---- @field lines string[] one side of a hunk, with the lines around it
---- @field captures? table<integer, { [1]: integer, [2]: integer, [3]: string }[]> by line: bytes from, to, and group
+--- @field lines string[] one side of a hunk, including context
+--- @field captures? table<integer, { [1]: integer, [2]: integer, [3]: string }[]> by line: first byte, end, and group
 
---- The colours that treesitter gives lines which a buffer does not have, if it colours the buffer.
+--- The treesitter colours of lines that are not in the buffer, if treesitter colours the buffer.
 --- @param buf integer
 --- @param side cursord.HunkSide
---- @param n integer a line of it
+--- @param n integer the number of a line
 --- @return { [1]: integer, [2]: integer, [3]: string }[]
 function M.of(buf, side, n)
   if not side.captures then
@@ -95,9 +95,9 @@ function M.capture(side, lang)
   end
 end
 
---- The widths of tabs in a buffer.
+--- Returns a function for the widths of tabs in a buffer.
 --- @param buf integer
---- @return fun(column: integer): integer how wide a tab is that begins in a column
+--- @return fun(column: integer): integer the width of a tab that begins in a column
 function M.tabs(buf)
   local stops = vim.tbl_map(tonumber, vim.split(vim.bo[buf].vartabstop, ',', { trimempty = true }))
   return function(column)
@@ -113,10 +113,10 @@ function M.tabs(buf)
   end
 end
 
---- A line as chunks of a virtual one: its text with tabs as blanks, and what it is coloured with.
+--- Splits a line into the chunks of a virtual line: tabs become blanks, and each part has its colours.
 --- @param line string
---- @param base string a group
---- @param layers { [1]: integer, [2]: integer, [3]: string }[] what comes above it, in order
+--- @param base string the group of the whole line
+--- @param layers { [1]: integer, [2]: integer, [3]: string }[] groups of parts; later ones win
 --- @param tab fun(column: integer): integer
 --- @return { [1]: string, [2]: string[] }[] chunks
 --- @return integer width in cells

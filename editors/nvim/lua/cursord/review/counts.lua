@@ -1,4 +1,4 @@
---- Hunks in words and numbers.
+--- Counts of hunks and files, in words.
 local marks = require('cursord.review.marks')
 
 local M = {}
@@ -30,7 +30,7 @@ function M.find(ws, id)
   end
 end
 
---- The first of some texts, and how many there are beside them.
+--- The first of some texts, and the number of the others.
 --- @param all string[]
 --- @return string[]
 local function first(all)
@@ -41,7 +41,7 @@ local function first(all)
   return shown
 end
 
---- What a decision has left and why, in words; "" for nothing.
+--- The hunks that a decision has skipped and the reasons, in words; "" for none.
 --- @param ws cursord.Workspace
 --- @param skipped cursord.Skipped[]
 --- @return string
@@ -53,7 +53,7 @@ function M.skipped(ws, skipped)
       yours[#yours + 1] = hunk and ('%s:%d'):format(s.path, marks.row(hunk) + 1) or s.path
     else
       local why = s.message or ('%s (%s)'):format(s.path, s.kind)
-      if not known[why] then -- hunks of a file mostly have the same
+      if not known[why] then -- the hunks of a file usually have the same reason
         known[why] = true
         reasons[#reasons + 1] = why
       end

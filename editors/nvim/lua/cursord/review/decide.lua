@@ -1,4 +1,4 @@
---- Accept, reject, undo, redo, comment.
+--- Decisions: accept, reject, undo, redo; and remarks to the agent.
 local author = require('cursord.review.author')
 local config = require('cursord.config')
 local counts = require('cursord.review.counts')
@@ -12,11 +12,11 @@ local M = {}
 
 local done_words = { accept = 'accepted', reject = 'rejected' }
 
---- Takes the answer to a decision.
+--- Applies the answer to a decision.
 --- @param verb string
 --- @param ws cursord.Workspace
 --- @param result cursord.Decided
---- @param isolated? boolean what was decided is in a copy of the workspace
+--- @param isolated? boolean the hunks are in a copy of the workspace
 local function take(verb, ws, result, isolated)
   local applied = true
   local wrote = verb == (isolated and 'accept' or 'reject') and result.decision
@@ -39,7 +39,7 @@ local function take(verb, ws, result, isolated)
   return applied
 end
 
---- A hunk's lines without those around it.
+--- The added and deleted lines of a hunk, without context.
 --- @param hunk cursord.Hunk
 local function changed_lines(hunk)
   return vim.tbl_filter(function(line)
@@ -47,7 +47,7 @@ local function changed_lines(hunk)
   end, hunk.lines)
 end
 
---- Says the first reason why the parts are not what was seen, and the rev under which they are.
+--- Checks that the hunks are still as the person saw them. Returns the first problem, and the rev to send.
 --- @param ws cursord.Workspace
 --- @param parts cursord.Part[]
 --- @return string? problem
@@ -68,7 +68,7 @@ end
 
 local busy = {} --- @type table<string, fun()[]> by workspace; one decision after the other
 
---- Whether decisions are on their way, or wait for it.
+--- Whether decisions are on their way or queued.
 --- @param ws cursord.Workspace
 --- @return boolean
 function M.is_busy(ws)
@@ -103,7 +103,7 @@ end
 --- @param verb 'accept'|'reject'
 --- @param ws cursord.Workspace
 --- @param selector table the selector of the protocol
---- @param parts? cursord.Part[] what was seen of the hunks, if it is hunks
+--- @param parts? cursord.Part[] the hunks as the person saw them
 --- @param after fun(ok: boolean, applied: integer, skipped: table[])
 local function send(verb, ws, selector, parts, after, again)
   local problem, rev = check(ws, parts or {})
@@ -136,22 +136,22 @@ end
 
 --- @class cursord.DecideOpts
 --- @field comment? string
---- @field both? boolean of a conflict, the person's lines stay in front of the agent's
+--- @field both? boolean for a conflict: keep the person's lines before the agent's
 --- @field after? fun(ok: boolean)
 --- @field quiet? boolean
---- @field turn? string of everything, what this turn had a part in
---- @field skipped? cursord.Skipped[] what was chosen and is left
+--- @field turn? string decide only hunks in which this turn had a part
+--- @field skipped? cursord.Skipped[] hunks of the selection that are left alone
 
 local deciding = {} --- @type table<string, true> by hunk
 
---- Whether a hunk has been decided, and the daemon has not said yet what came of it.
+--- Whether a decision about this hunk is on its way.
 --- @param id string
 --- @return boolean
 function M.is_deciding(id)
   return deciding[id] or false
 end
 
---- Takes hunks out of sight, or has them there again if they are still to be decided.
+--- Hides hunks while a decision about them is on its way, or shows them again.
 --- @param ws cursord.Workspace
 --- @param parts cursord.Part[]
 --- @param gone true?
@@ -189,7 +189,7 @@ local function finish(verb, ws, opts, ok, applied, skipped)
   end
 end
 
---- Decides hunks, or parts of hunks.
+--- Decides whole hunks and parts of hunks, in one go.
 --- @param verb 'accept'|'reject'
 --- @param ws cursord.Workspace
 --- @param parts cursord.Part[]
@@ -230,7 +230,7 @@ function M.parts(verb, ws, parts, opts)
           return stop(false)
         end
         applied = applied + n
-        -- What the next step knows of its hunk is as old as this one.
+        -- The next part's lines may have moved: report the text first.
         docs.flush(ws, function()
           step(i + 1)
         end)
@@ -240,7 +240,7 @@ function M.parts(verb, ws, parts, opts)
   end)
 end
 
---- Decides everything in a file, or in the workspace.
+--- Decides all hunks of a file, of a turn or of the workspace.
 --- @param verb 'accept'|'reject'
 --- @param ws cursord.Workspace
 --- @param path? string
@@ -258,7 +258,7 @@ function M.all(verb, ws, path, opts)
   end)
 end
 
---- Takes the latest decision back, or makes it again.
+--- Undoes the latest decision of the workspace, or redoes it.
 --- @param verb 'undo'|'redo'
 --- @param ws cursord.Workspace
 --- @param after? fun()
@@ -279,9 +279,9 @@ function M.step(verb, ws, after)
   end)
 end
 
---- Takes files outside of the workspace, which can only be looked at, off the list.
+--- Takes files outside of the workspace off the list. They can only be looked at.
 --- @param ws cursord.Workspace
---- @param path? string of one of them; all without it
+--- @param path? string one of these files; all if it is missing
 function M.dismiss(ws, path)
   in_turn(ws, function(done)
     local params = { workspace = ws.root, path = path, all = path == nil or nil }
@@ -298,7 +298,7 @@ end
 
 --- @param ws cursord.Workspace
 --- @param id string
---- @param text? string asked for if not given
+--- @param text? string the person is asked for it if it is missing
 function M.comment(ws, id, text)
   local function send_comment(words)
     if not words or words == '' then
@@ -319,12 +319,12 @@ function M.comment(ws, id, text)
   end
 end
 
---- Decides the hunk at a row of a buffer, and goes on to the next one if so configured.
+--- Decides the hunk at a row, and goes to the next one if `after_decide` says so.
 --- @param verb 'accept'|'reject'
 --- @param buf integer
 --- @param row integer
 --- @param comment? string
---- @param both? boolean of a conflict, the person's lines stay in front of the agent's
+--- @param both? boolean for a conflict: keep the person's lines before the agent's
 function M.at(verb, buf, row, comment, both)
   local places = require('cursord.review.places')
   local ws, place = places.workspace(buf), places.at(buf, row)
@@ -344,14 +344,14 @@ function M.at(verb, buf, row, comment, both)
       end
     end,
   })
-  -- At once: the next key is for the next hunk.
+  -- The cursor moves at once, so that the next key is about the next hunk.
   if config.get().review.after_decide == 'next' then
     require('cursord.review.nav').next_in_buffer(buf)
     to = vim.api.nvim_win_get_cursor(win)
   end
 end
 
---- Decides what is in a range of rows. Of several hunks a reject leaves those that may be a person's.
+--- Decides the parts of hunks in a range of rows. A reject of several hunks leaves alone those that may be a person's.
 --- @param verb 'accept'|'reject'
 --- @param buf integer
 --- @param first integer

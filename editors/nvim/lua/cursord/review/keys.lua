@@ -1,4 +1,4 @@
---- What the keys of the review buffer do.
+--- Keys of the review buffer.
 local decide = require('cursord.review.decide')
 local keys = require('cursord.keys')
 local message = require('cursord.message')
@@ -13,7 +13,7 @@ local function buffer()
   return require('cursord.review.buffer')
 end
 
---- The line that the cursor is on.
+--- The line under the cursor.
 --- @param self cursord.Review
 --- @return cursord.PatchLine?
 local function here(self)
@@ -21,14 +21,14 @@ local function here(self)
 end
 
 --- @param hunk cursord.Hunk
---- @return string? # the turn that had a part in it last
+--- @return string? # the last turn that had a part in the hunk
 local function turn_of(hunk)
   local source = hunk.sources and hunk.sources[#hunk.sources]
   return source and source.turnId
 end
 
---- Which hunks are in some rows, with the part of each that is. A hunk of which there is the first line alone is meant as a
---- whole, and one of which there are none but unchanged lines is not.
+--- The hunks in a range of rows, or the parts of them. The first line of a hunk alone stands for the whole hunk; context
+--- lines stand for nothing.
 --- @param self cursord.Review
 --- @param first integer
 --- @param last integer
@@ -97,7 +97,7 @@ local function step(verb)
   end
 end
 
---- Goes to the next line of a kind, or the one before.
+--- Goes to the next line of a kind, or to the one before.
 --- @param kinds table<string, true>
 --- @param by integer
 local function move(kinds, by)
@@ -121,7 +121,7 @@ local function move(kinds, by)
   end
 end
 
---- Goes to the line of the file that the cursor is on.
+--- Goes to the line under the cursor in its file.
 --- @param self cursord.Review
 local function jump(self)
   local line = here(self)
@@ -135,7 +135,7 @@ local function jump(self)
   nav.go(self.ws, line.path, line.row)
 end
 
---- Shows the hunks of the turn alone that has made the one at the cursor, or all again.
+--- Shows only the hunks of the turn that made the one under the cursor, or all again.
 --- @param self cursord.Review
 local function by_turn(self)
   local line = here(self)

@@ -10,26 +10,26 @@ local ns = api.nvim_create_namespace('cursord')
 local ns_words = api.nvim_create_namespace('cursord_words')
 M.ns, M.ns_words = ns, ns_words
 
---- A group is a run of deleted lines and the added lines that stand in their place. Those that the buffer has are here,
---- the others away: the deleted ones, or, of a hunk that is in a copy of the workspace and not in the file, the added ones.
+--- A group is a run of deleted lines with the added lines that replace them. One side is in the buffer ("here"), the
+--- other is not ("away"): usually the deleted lines are away; of a hunk in a copy of the workspace, the added ones.
 --- @class cursord.Group
---- @field mark? integer spans the lines that are here, or is where they would be
---- @field paint? integer colours the lines that are here
---- @field virtual? integer has the lines that are away
---- @field side cursord.HunkSide what the lines that are away stand in
---- @field side_from integer the number of the first of them there
---- @field below boolean that is behind the last line
+--- @field mark? integer the extmark over the here lines, or where they would be
+--- @field paint? integer the extmark that colours the here lines
+--- @field virtual? integer the extmark with the away lines
+--- @field side cursord.HunkSide the side of the hunk with the away lines
+--- @field side_from integer the number of the first away line in it
+--- @field below boolean the group is behind the buffer's last line
 --- @field here string[]
 --- @field away string[]
---- @field here_from integer the number of the first line that is here, among the hunk's changed lines
+--- @field here_from integer the number of the first here line among the hunk's changed lines
 --- @field away_from integer
 --- @field isolated boolean
---- @field maybe boolean it may be a person's
---- @field note? string what is said behind its first line
---- @field row integer by the diff
---- @field dressed? boolean all of it is drawn
+--- @field maybe boolean the hunk may be a person's
+--- @field note? string the note behind the first line
+--- @field row integer according to the diff
+--- @field dressed? boolean all parts are drawn
 
---- The row of a hunk's first line, with those around it, in the file.
+--- The row of a hunk's first line, context included, in the file.
 --- @param hunk cursord.Hunk
 --- @return integer
 function M.first_row(hunk)
@@ -40,14 +40,14 @@ function M.first_row(hunk)
   return count == 0 and start or start - 1
 end
 
---- What the place of a hunk is counted from.
+--- The line from which the place of a hunk is counted.
 --- @param hunk cursord.Hunk
 --- @return integer
 function M.start(hunk)
   return hunk.isolated and hunk.oldStart or hunk.newStart
 end
 
---- The row of a hunk's first changed line, by the diff.
+--- The row of a hunk's first changed line, according to the diff.
 --- @param hunk cursord.Hunk
 --- @return integer
 function M.row(hunk)
@@ -61,10 +61,10 @@ function M.row(hunk)
   return math.max(row, 0)
 end
 
---- Splits a hunk into groups, with the rows at which they are by the diff.
+--- Splits a hunk into groups, with their rows according to the diff.
 --- @param hunk cursord.Hunk
 --- @return cursord.Group[] groups
---- @return { row: integer, text: string }[] present the lines that must be there
+--- @return { row: integer, text: string }[] present the lines that the buffer must have
 function M.parse(hunk)
   local row = M.first_row(hunk)
   local isolated, maybe = hunk.isolated or false, author.maybe_yours(hunk)
@@ -114,7 +114,7 @@ local function same_line(a, b)
   return a == b or a == b .. '\r' or a == '\239\187\191' .. b or a == '\239\187\191' .. b .. '\r'
 end
 
---- Whether the lines that a hunk has are in the buffer where it says.
+--- Whether the buffer has the lines of a hunk at the hunk's place.
 function M.is_there(buf, present)
   if #present == 0 then
     return true
@@ -146,7 +146,7 @@ local highlights = {
   },
 }
 
---- The lines that are away as virtual ones; with spans by number of the line.
+--- The away lines as virtual lines; spans are by line number.
 --- @param buf integer
 --- @param group cursord.Group
 --- @param spans? table<integer, integer[][]>
@@ -166,7 +166,7 @@ local function virtual(buf, group, spans)
   return out
 end
 
---- Colours the lines that are here, to the window's edge.
+--- Colours the here lines up to the window's edge.
 --- @param buf integer
 --- @param group cursord.Group
 --- @param row integer
@@ -185,11 +185,11 @@ end
 
 --- @param buf integer
 --- @param group cursord.Group
---- @param row integer its first one
---- @param count integer how many rows it has
+--- @param row integer the group's first row
+--- @param count integer the group's number of rows
 --- @param spans? table<integer, integer[][]>
 local function place_virtual(buf, group, row, count, spans)
-  -- What is to come stands below of what is to go.
+  -- Of a hunk in a copy, the new lines are shown below the old ones.
   local under = group.isolated and count > 0
   local at = math.min(under and row + count - 1 or row, api.nvim_buf_line_count(buf) - 1)
   group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, 0, {
@@ -199,7 +199,7 @@ local function place_virtual(buf, group, row, count, spans)
   })
 end
 
---- Places a group where the diff has it. The lines that are away, and words, are left to dress.
+--- Places the extmarks of a group. The function dress() draws its away lines and changed words later.
 --- @param buf integer
 --- @param group cursord.Group
 function M.place(buf, group)
@@ -234,14 +234,14 @@ function M.place(buf, group)
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)
 end
 
---- How many virtual lines a group has above its first row.
+--- The number of virtual lines above the first row of a group.
 --- @param group cursord.Group
 --- @return integer
 function M.above(group)
   return group.isolated and #group.here > 0 and 0 or #group.away
 end
 
---- Where a group is now: its first row and how many rows of it there are.
+--- The present first row of a group, and its number of rows.
 --- @param buf integer
 --- @param group cursord.Group
 --- @return integer row
@@ -254,9 +254,9 @@ function M.rows(buf, group)
   return at[1], (at[3].end_row or at[1]) - at[1] + 1
 end
 
---- Marks the words that differ.
+--- Marks the changed words.
 --- @param row integer
---- @return table<integer, integer[][]> # those of lines that are away, by number of the line
+--- @return table<integer, integer[][]> # the spans in away lines, by line number
 local function mark_words(buf, group, row)
   local words = require('cursord.review.words')
   local in_away = {}
@@ -264,7 +264,7 @@ local function mark_words(buf, group, row)
     local away, here = words.spans(group.away[i], group.here[i])
     in_away[i] = away
     for _, span in ipairs(here or {}) do
-      -- Of what was edited since, nothing is marked.
+      -- A line that was edited since gets no mark.
       pcall(api.nvim_buf_set_extmark, buf, ns_words, row + i - 1, span[1], {
         end_col = span[2],
         hl_group = highlights[group.isolated].here_text,
@@ -277,11 +277,11 @@ local function mark_words(buf, group, row)
   return in_away
 end
 
---- Draws what only matters of a group that is in sight.
+--- Draws the parts of a group that matter only in sight.
 --- @param buf integer
 --- @param group cursord.Group
---- @param beside boolean the lines that are away are shown elsewhere
---- @return boolean # whether there are more lines on the screen now
+--- @param beside boolean another window shows the away lines
+--- @return boolean # whether lines were added to the screen
 function M.dress(buf, group, beside)
   local cfg = config.get().review
   group.dressed = true

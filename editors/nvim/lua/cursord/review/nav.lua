@@ -1,4 +1,4 @@
---- From hunk to hunk, in a file and across files.
+--- Moves from hunk to hunk, in a file and across files.
 local docs = require('cursord.docs')
 local marks = require('cursord.review.marks')
 local message = require('cursord.message')
@@ -14,7 +14,8 @@ local M = {}
 --- @field row integer
 --- @field hunk cursord.Hunk
 
---- Whether a hunk has a place in a buffer. What has no text, and what is gone, is left to the quickfix list.
+--- Whether a hunk has a place in a buffer. Hunks without text, and deleted files, are only in the quickfix list and the
+--- review buffer.
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
 --- @return boolean
@@ -55,7 +56,7 @@ local function stops(ws)
   return out
 end
 
---- A window for files: this one, unless it is for something else.
+--- A window for a file: the current one, unless it has another purpose.
 local function file_window()
   local function fits(win)
     return api.nvim_win_get_config(win).relative == ''
@@ -74,7 +75,7 @@ local function file_window()
   vim.cmd('aboveleft split')
 end
 
---- Shows a row of a file of the workspace.
+--- Shows a row of a workspace's file.
 --- @param ws cursord.Workspace
 --- @param path string
 --- @param row integer
@@ -104,7 +105,7 @@ function M.next_in_buffer(buf)
   end
 end
 
---- Goes count hunks forward, or back if count is negative.
+--- Goes forward by a number of hunks; back if it is negative.
 --- @param ws cursord.Workspace
 --- @param count integer
 function M.move(ws, count)

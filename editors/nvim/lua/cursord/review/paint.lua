@@ -1,5 +1,5 @@
---- The colours of patches in buffers of our own: a background for what is added and deleted, changed words in it, and on top
---- the colours that treesitter gives such text. They are found out when a line is drawn.
+--- The colours of patches in our own buffers: a background for added and deleted lines, changed words, and above them the
+--- colours of treesitter. They are computed when a line is drawn.
 local colours = require('cursord.review.colours')
 local words = require('cursord.review.words')
 
@@ -8,14 +8,14 @@ local M = {}
 
 local ns = api.nvim_create_namespace('cursord_paint')
 
---- Longer hunks have the background alone.
+--- Longer hunks get only the background.
 local lines_most = 400
 
 --- @class cursord.PaintedLine
---- @field group? string of the whole line
+--- @field group? string for the whole line
 --- @field hunk? cursord.Hunk
---- @field index? integer of a line of it, from 1
---- @field path? string what the text is of
+--- @field index? integer the number of the line in the hunk, from 1
+--- @field path? string the file of the text
 
 --- @type table<integer, fun(row: integer): cursord.PaintedLine?>
 local painters = {}
@@ -25,9 +25,9 @@ local known = setmetatable({}, { __mode = 'k' }) --- @type table<cursord.Hunk, c
 
 local languages = {} --- @type table<string, true> those whose groups are there
 
---- The language of a file whose parser is there. While Neovim draws, no highlight group can be made.
+--- The language of a file, if its parser is installed. Highlight groups cannot be made while Neovim draws.
 --- @param path string
---- @param prepare? boolean its groups are made, too
+--- @param prepare? boolean make the highlight groups of the language, too
 --- @return string?
 local function language(path, prepare)
   local filetype = vim.filetype.match({ filename = path })
@@ -45,15 +45,15 @@ local function language(path, prepare)
   return languages[lang] and lang or nil
 end
 
---- Makes ready for lines of a file.
+--- Makes the highlight groups of a file's language.
 --- @param path string
 function M.prepare(path)
   language(path, true)
 end
 
 --- @param out cursord.Layers
---- @param old { [1]: integer, [2]: string }[] deleted lines in a row, by index
---- @param new { [1]: integer, [2]: string }[] what stands in their place
+--- @param old { [1]: integer, [2]: string }[] a run of deleted lines, by line number
+--- @param new { [1]: integer, [2]: string }[] the lines that replace them
 local function add_words(out, old, new)
   for i = 1, math.min(#old, #new) do
     local in_old, in_new = words.spans(old[i][2], new[i][2])
@@ -66,7 +66,7 @@ local function add_words(out, old, new)
   end
 end
 
---- What colours the text of a hunk's lines, by index.
+--- The colours of a hunk's lines, by line number.
 --- @param hunk cursord.Hunk
 --- @param path string
 --- @return cursord.Layers
@@ -147,7 +147,7 @@ api.nvim_set_decoration_provider(ns, {
   end,
 })
 
---- Has a buffer be painted as it says of its lines, until it is wiped out.
+--- Paints a buffer, until it is wiped out. The painter says what each row shows.
 --- @param buf integer
 --- @param painter fun(row: integer): cursord.PaintedLine?
 function M.attach(buf, painter)

@@ -1,4 +1,4 @@
---- Diffs as the lines of one patch for people.
+--- Diffs as the lines of a patch, for people.
 local author = require('cursord.review.author')
 local marks = require('cursord.review.marks')
 
@@ -8,12 +8,12 @@ local M = {}
 --- @field text string
 --- @field kind 'file'|'note'|'hunk'|'line'
 --- @field path string
---- @field row integer of the file, from 0
+--- @field row integer in the file, from 0
 --- @field hunk? cursord.Hunk
---- @field index? integer of the hunk's line, from 1
---- @field changed? integer of the hunk's changed line, from 0
+--- @field index? integer the number of the line in the hunk, from 1
+--- @field changed? integer the number of the changed line in the hunk, from 0
 
---- What became of a file as a whole, in words: "mode 100644 → 100755".
+--- The change of a file as a whole, in words: "mode 100644 → 100755".
 --- @param diff cursord.Diff
 --- @return string
 function M.became(diff)
@@ -29,7 +29,7 @@ function M.became(diff)
   return kind
 end
 
---- How many lines some hunks add and delete.
+--- The numbers of lines that hunks add and delete.
 --- @param hunks cursord.Hunk[]
 --- @return integer added
 --- @return integer removed
@@ -45,7 +45,7 @@ function M.counts(hunks)
   return added, removed
 end
 
---- "modified lib/util.py +3 −3".
+--- The heading of a file, such as "modified lib/util.py +3 −3".
 --- @param diff cursord.Diff
 --- @param hunks cursord.Hunk[]
 --- @return string
@@ -58,7 +58,7 @@ end
 
 --- @param diff cursord.Diff
 --- @param hunks cursord.Hunk[]
---- @return string[] # what people should know of a file before they decide
+--- @return string[] # warnings about a file, to read before a decision
 local function notes(diff, hunks)
   local out, isolated, maybe, conflict = {}, false, false, false
   for _, hunk in ipairs(hunks) do
@@ -81,7 +81,7 @@ local function notes(diff, hunks)
   return out
 end
 
---- Whether all of a hunk's lines end with a carriage return: then none is shown.
+--- Whether all lines of a hunk end with a carriage return. The patch then leaves them out.
 --- @param hunk cursord.Hunk
 local function is_crlf(hunk)
   for _, line in ipairs(hunk.lines) do
@@ -128,10 +128,10 @@ local function add_hunk(out, diff, hunk)
   end
 end
 
---- The lines of a file's part.
+--- Adds the lines of a file to a patch.
 --- @param diff cursord.Diff
 --- @param wanted fun(hunk: cursord.Hunk): boolean
---- @param out cursord.PatchLine[] what they are added to
+--- @param out cursord.PatchLine[] the patch
 function M.add(diff, wanted, out)
   local hunks = vim.tbl_filter(wanted, diff.hunks)
   if #hunks == 0 then

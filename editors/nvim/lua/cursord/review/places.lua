@@ -1,11 +1,11 @@
---- Which hunks are where in a buffer.
+--- The places of hunks in buffers.
 local marks = require('cursord.review.marks')
 local view = require('cursord.review.view')
 
 local api = vim.api
 local M = {}
 
---- Buffers that show hunks, and are not of a file.
+--- Buffers that show hunks without being a file's buffer.
 --- @class cursord.Elsewhere
 --- @field ws cursord.Workspace
 --- @field path fun(row: integer): string?
@@ -17,7 +17,7 @@ M.others = {} --- @type table<integer, cursord.Elsewhere>
 --- @field id string
 --- @field hunk cursord.Hunk
 --- @field first integer the first row, from 0
---- @field last integer the last row; before first where nothing but deleted lines is shown
+--- @field last integer the last row; before first if only deleted lines are shown
 
 --- @param buf integer
 --- @param shown cursord.Shown
@@ -33,7 +33,7 @@ local function place_of(buf, shown)
   return { id = hunk.id, hunk = hunk, first = first, last = last }
 end
 
---- The hunks of a buffer in order, where they are now; without those that have just been decided.
+--- The hunks of a buffer in order, at their present places, without those of which a decision is on its way.
 --- @param buf integer
 --- @return cursord.Place[]
 function M.places(buf)
@@ -48,7 +48,7 @@ function M.places(buf)
   return out
 end
 
---- The row of a place on which a cursor can be.
+--- A row of a place on which the cursor can be.
 --- @param buf integer
 --- @param place_ cursord.Place
 --- @return integer
@@ -64,7 +64,7 @@ function M.workspace(buf)
   return of and of.ws
 end
 
---- The hunk at a row: the one that has it, else one whose deleted lines are shown beside it.
+--- The hunk at a row. Deleted lines that are shown beside the row count, too.
 --- @param buf integer
 --- @param row integer
 --- @return cursord.Place?
@@ -91,10 +91,10 @@ end
 --- @class cursord.Part
 --- @field id string
 --- @field hunk cursord.Hunk
---- @field lines? { from: integer, to: integer } of the hunk's changed lines; nil for all of them
+--- @field lines? { from: integer, to: integer } among the hunk's changed lines; nil for all
 
---- What a range of rows has of hunks: the lines in it that are here, and those that are shown inside it as virtual lines,
---- or beside a row of it that is the nearest of those that stand in their place.
+--- The parts of hunks in a range of rows: the lines in the range, and the deleted lines that are shown inside it or
+--- directly at its edge.
 --- @param buf integer
 --- @param first integer
 --- @param last integer
@@ -127,7 +127,7 @@ function M.parts(buf, first, last)
           end
         end
       elseif row <= last and row + rows > first then
-        -- It was edited inside: only the daemon knows which lines are which.
+        -- The person has edited inside the group; only the daemon knows which line is which.
         from, to = all - #group.here - #group.away, all
       end
     end

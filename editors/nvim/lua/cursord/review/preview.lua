@@ -14,7 +14,7 @@ end
 
 local groups = { ['+'] = 'CursordAdd', ['-'] = 'CursordDelete' }
 
---- Shows a hunk beside the cursor, until that moves. Asked for again, the cursor goes there: "q" closes it.
+--- Shows a hunk in a float until the cursor moves. A second call moves the cursor into the float; there "q" closes it.
 --- @param hunk cursord.Hunk
 function M.show(hunk)
   if open and api.nvim_win_is_valid(open) then

@@ -37,7 +37,7 @@ local function text_of(diff, hunk)
 end
 
 --- @param ws cursord.Workspace
---- @param only? string a path
+--- @param only? string the path of the only file to list
 local function entries(ws, only)
   local items = {}
   for _, path in ipairs(nav.paths(ws)) do
@@ -62,9 +62,9 @@ local function list_of(what)
   return context and list or nil, context
 end
 
---- Fills the list and opens its window, without going there.
+--- Fills the list and opens its window. The cursor stays where it is.
 --- @param ws cursord.Workspace
---- @param only? string a path
+--- @param only? string the path of the only file to list
 function M.open(ws, only)
   local items = entries(ws, only)
   if #items == 0 then
@@ -85,7 +85,7 @@ function M.open(ws, only)
   end
 end
 
---- Makes the list what is so now; the line that the cursor is on stays.
+--- Brings the list up to date. The cursor stays on its entry.
 --- @param ws cursord.Workspace
 function M.refresh(ws)
   local list, context = list_of({ nr = 0, idx = 0, winid = 0 })
@@ -107,7 +107,7 @@ end
 
 local waiting = {}
 
---- Many changes at once are one refresh.
+--- Many changes at once cause one refresh.
 local function refresh_soon(ws)
   if not waiting[ws.root] then
     waiting[ws.root] = true
@@ -118,14 +118,14 @@ local function refresh_soon(ws)
   end
 end
 
---- The hunk of the line that the cursor is on.
+--- The hunk of the entry under the cursor.
 local function current()
   local _, context = list_of({ nr = 0 })
   local ws = context and workspace.at(context.root)
   local entry = vim.fn.getqflist()[api.nvim_win_get_cursor(0)[1]]
   local data = entry and type(entry.user_data) == 'table' and entry.user_data or nil
   if not ws or not data then
-    return ws -- with all decided, that can be undone
+    return ws -- with an empty list, decisions can still be undone
   end
   local hunk = counts.find(ws, data.hunk)
   return ws, hunk and { id = data.hunk, hunk = hunk } or nil, data.path

@@ -1,4 +1,4 @@
---- What buffers show of the review. A buffer's text moves the marks; the daemon's next diff makes them exact.
+--- The marks of hunks in buffers. They move with the text while the person types; the next diff corrects them.
 local author = require('cursord.review.author')
 local config = require('cursord.config')
 local marks = require('cursord.review.marks')
@@ -9,18 +9,18 @@ local M = {}
 --- @class cursord.Shown
 --- @field hunk cursord.Hunk
 --- @field groups cursord.Group[]
---- @field start integer where the diff had the hunk when its groups were made
---- @field deciding? boolean it has been decided, and the daemon has not said yet what came of it
+--- @field start integer the hunk's place in the diff from which its groups were made
+--- @field deciding? boolean a decision about it is on its way
 
 --- @class cursord.View
 --- @field buf integer
 --- @field ws cursord.Workspace
 --- @field diff cursord.Diff
 --- @field shown table<string, cursord.Shown> by the hunk's id
---- @field tick? integer 'changedtick' of when it was brought up to date
---- @field top integer how many virtual lines are above the first line
---- @field undressed table<integer, cursord.Group> by mark; those that are not drawn in full
---- @field owners table<integer, cursord.Shown> by mark
+--- @field tick? integer the 'changedtick' of the last update
+--- @field top integer the number of virtual lines above the first line
+--- @field undressed table<integer, cursord.Group> groups that are not drawn in full, by extmark
+--- @field owners table<integer, cursord.Shown> by extmark
 
 local views = {} --- @type table<integer, cursord.View>
 local besides = {} --- @type table<integer, true> buffers beside which the lines that are away are shown
@@ -41,7 +41,7 @@ local function remove(view, shown)
   shown.groups = {}
 end
 
---- Takes all marks out of a buffer.
+--- Removes all marks from a buffer.
 --- @param buf integer
 function M.clear(buf)
   views[buf] = nil
@@ -66,7 +66,7 @@ local function is_same(a, b)
   return true
 end
 
---- Whether a hunk's marks are where the diff has it.
+--- Whether a hunk's marks are at the place that the diff says.
 --- @param view cursord.View
 --- @param shown cursord.Shown
 --- @param hunk cursord.Hunk
@@ -86,7 +86,7 @@ local function is_placed(view, shown, hunk)
   return true
 end
 
---- Virtual lines above the first line show only where a window is told to leave room for them.
+--- Shows the virtual lines above the first line. Neovim does so only in windows that reserve room for them.
 --- @param view cursord.View
 local function make_room(view)
   local count = view.top
@@ -100,11 +100,11 @@ local function make_room(view)
   end
 end
 
---- Draws in full what is in some rows and near them, so that scrolling comes to nothing that is not drawn.
+--- Draws all parts of the hunks in and near some rows, so that scrolling finds them drawn.
 --- @param view cursord.View
 --- @param top integer
 --- @param bottom integer
---- @return boolean # whether there are more lines on the screen now
+--- @return boolean # whether lines were added to the screen
 local function dress(view, top, bottom)
   local more, near = false, 2 * vim.o.lines
   local first, last = { math.max(top - near, 0), 0 }, { bottom + near, -1 }
@@ -129,7 +129,7 @@ local function dress_windows(view)
   end
 end
 
---- Shows a hunk. What it says of lines that the buffer does not have there is not shown: another diff is on its way.
+--- Shows a hunk. If the buffer does not have its lines, nothing is shown: another diff is on its way.
 --- @param view cursord.View
 --- @param hunk cursord.Hunk
 --- @return cursord.Shown
@@ -155,7 +155,7 @@ local function show(view, hunk)
   return shown
 end
 
---- Whether a diff says what is shown: answers and notifications tell the same twice.
+--- Whether a diff is already shown. Answers and notifications bring the same diff twice.
 local function is_shown(view, diff)
   local old, count = view.diff, #diff.hunks
   local function same(a, b)
@@ -171,7 +171,7 @@ local function is_shown(view, diff)
     )
 end
 
---- Makes a buffer show a diff. Only what differs from what it shows is touched.
+--- Shows a diff in a buffer. Unchanged hunks keep their marks.
 --- @param buf integer
 --- @param ws cursord.Workspace
 --- @param diff cursord.Diff
@@ -212,7 +212,7 @@ function M.update(buf, ws, diff)
   require('cursord.status').hunks_changed(buf)
 end
 
---- The hunks that have something in some rows, in no order.
+--- The hunks in some rows, in no particular order.
 --- @param buf integer
 --- @param first integer
 --- @param last integer
@@ -238,7 +238,7 @@ function M.within(buf, first, last)
   return out
 end
 
---- The first row, from one on, at which a hunk begins.
+--- The first row at or after the given one at which a hunk begins.
 --- @param buf integer
 --- @param row integer
 --- @return integer?
@@ -247,8 +247,7 @@ function M.next_row(buf, row)
   return mark and mark[2]
 end
 
---- Takes away what is shown of a hunk that a person has decided, before the daemon has said what came of it; or shows
---- it again.
+--- Hides a hunk while a decision about it is on its way, or shows it again.
 --- @param buf integer
 --- @param id string
 --- @param gone boolean
@@ -265,7 +264,7 @@ function M.deciding(buf, id, gone)
   end
 end
 
---- Draws anew what a buffer shows.
+--- Draws all hunks of a buffer again.
 --- @param view cursord.View
 local function redo(view)
   for id, shown in pairs(view.shown) do
@@ -277,7 +276,7 @@ local function redo(view)
   dress_windows(view)
 end
 
---- Shows hunks in the text, or only signs, from now on.
+--- Sets whether hunks are shown in the text, or as signs alone.
 --- @param overlay boolean
 function M.set_overlay(overlay)
   config.get().review.overlay = overlay
@@ -286,9 +285,9 @@ function M.set_overlay(overlay)
   end
 end
 
---- Leaves out the lines that are away, or shows them again.
+--- Hides the away lines while another window shows them, or shows them again.
 --- @param buf integer
---- @param beside boolean they are shown beside the buffer
+--- @param beside boolean another window shows them
 function M.set_beside(buf, beside)
   local view, was = views[buf], besides[buf] or false
   besides[buf] = beside or nil
@@ -297,7 +296,7 @@ function M.set_beside(buf, beside)
   end
 end
 
---- Draws in full what is near a row that a window is about to show.
+--- Draws all parts of hunks near a row that is about to be shown.
 --- @param buf integer
 --- @param row integer
 function M.expect(buf, row)
@@ -306,8 +305,8 @@ function M.expect(buf, row)
   end
 end
 
--- A jump can come to what was never in sight. Where Neovim has laid out its screen before there were more lines, it does
--- so once more.
+-- A jump can lead to rows that were never drawn in full. Neovim has then laid out the screen without their virtual lines,
+-- and has to do so again.
 api.nvim_set_decoration_provider(marks.ns_words, {
   on_win = function(_, win, buf, top, bottom)
     if views[buf] and dress(views[buf], top, bottom) then
@@ -336,7 +335,7 @@ api.nvim_create_autocmd('BufWinEnter', {
 api.nvim_create_autocmd('BufUnload', {
   group = group,
   callback = function(args)
-    -- Marks outlive the text where a buffer is read again.
+    -- Extmarks survive when Neovim reads a buffer again.
     api.nvim_buf_clear_namespace(args.buf, marks.ns, 0, -1)
     api.nvim_buf_clear_namespace(args.buf, marks.ns_words, 0, -1)
     views[args.buf] = nil

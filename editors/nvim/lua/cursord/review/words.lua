@@ -1,15 +1,15 @@
---- What differs inside of changed lines.
+--- Changed words in changed lines.
 local M = {}
 
 local line_diff = vim.text and vim.text.diff or vim.diff
 
---- Longer lines are shown as changed as a whole.
+--- Lines longer than this many bytes are marked as a whole.
 local length_max = 2000
 
 --- Splits a line into words, runs of blanks, and single other characters.
 --- @param line string
 --- @return string[] tokens
---- @return integer[] starts offsets, one more than there are tokens
+--- @return integer[] starts their offsets, and the end of the last
 local function tokens(line)
   local out, starts, at = {}, {}, 1
   while at <= #line do
@@ -25,7 +25,7 @@ local function tokens(line)
   return out, starts
 end
 
---- Returns what of old is not in new and the reverse, as ranges of bytes; nil where the lines have little in common.
+--- The changed words of a line, as ranges of bytes on both sides; nil if the sides have little in common.
 --- @param old string
 --- @param new string
 --- @return integer[][]? in_old

@@ -1,4 +1,4 @@
---- The sessions of all folders: what is listed of them, and what can be done with one.
+--- The sessions of all folders: how lists show them, and what people do with them.
 local rpc = require('cursord.rpc')
 local times = require('cursord.times')
 local workspace = require('cursord.workspace')
@@ -9,9 +9,9 @@ local most, preview_most = 500, 200
 
 --- @class cursord.SessionEntry
 --- @field session? cursord.Session nil for a new one
---- @field root string its folder
---- @field here boolean that is the one which one is in
---- @field hunks integer what there is to review in it
+--- @field root string the folder
+--- @field here boolean the folder is the current workspace
+--- @field hunks integer the number of pending hunks in the folder
 --- @field text string
 
 local function plain(text)
@@ -41,7 +41,7 @@ local function line(entry)
   return ('%s  (%s)'):format(plain(s.title), table.concat(about, ', '))
 end
 
---- Reads the sessions: those of a workspace first, the latest of each first.
+--- Reads all sessions: those of the workspace first, the latest first.
 --- @param ws cursord.Workspace
 --- @param done fun(entries: cursord.SessionEntry[])
 function M.read(ws, done)
@@ -69,7 +69,7 @@ function M.read(ws, done)
   end)
 end
 
---- Goes on with a session in the chat of its folder.
+--- Shows a session in the chat of its folder.
 --- @param entry cursord.SessionEntry
 function M.go(entry)
   local chat, ws = require('cursord.chat'), workspace.open_root(entry.root)
@@ -78,7 +78,7 @@ function M.go(entry)
 end
 
 --- @param entry cursord.SessionEntry
---- @param done fun() when it has another title
+--- @param done fun() called when the title is stored
 function M.rename(entry, done)
   vim.ui.input({ prompt = 'Title: ', default = entry.session.title }, function(title)
     if title and title ~= '' then
@@ -94,7 +94,7 @@ function M.rename(entry, done)
 end
 
 --- @param entry cursord.SessionEntry
---- @param done fun() when it is gone
+--- @param done fun() called when the session is deleted
 function M.delete(entry, done)
   local question = ('Delete "%s" and all that was said in it?'):format(
     require('cursord.message').cut(plain(entry.session.title), 30)

@@ -1,4 +1,4 @@
---- The sessions of all folders in a buffer, with keys.
+--- A buffer with the sessions of all folders, and its keys.
 local keys = require('cursord.keys')
 local message = require('cursord.message')
 local sessions = require('cursord.sessions')
@@ -85,7 +85,7 @@ local function preview(entry)
       border = 'single',
       wrap = false,
     })
-    -- Above the list, where there is room.
+    -- The preview goes above the list if there is room.
     api.nvim_win_set_config(win, {
       relative = 'editor',
       row = 0,
@@ -96,7 +96,7 @@ local function preview(entry)
   end)
 end
 
---- Lists the sessions.
+--- Opens the list.
 --- @param ws cursord.Workspace
 function M.open(ws)
   vim.cmd('botright 12split')

@@ -1,4 +1,4 @@
---- Picking a session with the picker that is installed. Each has a preview, and keys to rename and to delete.
+--- Picks a session with the installed picker. Each picker has a preview and keys to rename and delete.
 local sessions = require('cursord.sessions')
 
 local M = {}
@@ -115,7 +115,7 @@ local function mini(pick)
         vim.schedule(function()
           sessions[name](item.entry, pick.again)
         end)
-        return true -- it ends
+        return true -- ends the picker
       end
     end
   end
@@ -171,7 +171,7 @@ local function fzf(pick)
   end
   require('fzf-lua').fzf_exec(lines, {
     prompt = title .. '> ',
-    preview = function(selected) -- fzf-lua wants the text at once
+    preview = function(selected) -- fzf-lua needs the text at once
       local text = nil --- @type string?
       with(function(entry)
         sessions.preview(entry, function(found)
@@ -225,7 +225,7 @@ local backends = {
   },
 }
 
---- How many a choice by Neovim's own vim.ui.select() has, which waits for a key where they do not fit.
+--- The number of entries that vim.ui.select() can show. Neovim's own waits for a key if there are more.
 local function fitting()
   local source = debug.getinfo(vim.ui.select, 'S').source
   local own = source:find('vim/ui', 1, true) or source:find('_core', 1, true)

@@ -1,15 +1,15 @@
---- What the chat's input completes, as items of the language server protocol: for sources of completion plugins.
+--- Completions of the chat's input as LSP items, for sources of completion plugins.
 local complete = require('cursord.complete')
 
 local M = {}
 
 --- @param line string
---- @param column integer the cursor's, in bytes from 0
+--- @param column integer of the cursor, in bytes from 0
 --- @param row integer from 0
---- @param come fun() called when there are more
+--- @param come fun() called when the list has been refreshed
 --- @return table[]
 function M.at(line, column, row, come)
-  complete.own = false -- one list is enough
+  complete.own = false -- the plugin's menu replaces ours
   local before = line:sub(1, column)
   local start = complete.start_of(before, row)
   if not start then
