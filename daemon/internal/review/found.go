@@ -4,6 +4,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/diffs"
 )
 
 // agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
@@ -72,11 +73,13 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		fd.Before, fd.Known = t.translatedContent(ours), true // it was written by an accept, since the scan began
 	}
 	before := atomicfile.State{Content: fd.Before}
+	var guess *diffs.Review
 	switch {
 	case f == nil && (fd.Source == nil || fd.Known && before.Same(fd.After)):
 		return nil
 	case f == nil && fd.Known:
 		f = r.add(t, fd.Path, r.setup.Large.New(fd.Before))
+		guess = f.review.Copy()
 		f.review.Observe(fd.After.Content, fd.Source)
 	case f == nil:
 		f = r.add(t, fd.Path, r.setup.Large.NewUnknown(fd.After.Content, *fd.Source))
@@ -84,11 +87,13 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		if fd.Source != nil && fd.Known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
 			f.review.Observe(fd.Before, t.others()) // a person's, since the last decision
 		}
+		guess = f.review.Copy()
 		f.review.Observe(fd.After.Content, fd.Source)
 	}
 	f.lookedAt = fd.At
 	if fd.Source != nil {
 		f.agents = f.review.Rev()
+		f.guessed(guess)
 	}
 	if fd.Source != nil && !fd.Was.Exists() {
 		f.made = union(f.made, s.MissingDirs(fd.Path))

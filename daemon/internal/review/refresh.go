@@ -58,6 +58,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		before := f.review.Copy()
 		if f.review.Observe(s.here.Content, by); by != nil {
 			f.agents = f.review.Rev()
+			f.guessed(before)
 		}
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
 			f.cut, f.cutRev = before, f.review.Rev()

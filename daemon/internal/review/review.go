@@ -79,6 +79,9 @@ type file struct {
 	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
 	gone     uint64        // the review's revision then
 
+	guess    *diffs.Review // as it was before the last change was attributed by its time, until the turn ends; nil: it was not
+	guessRev uint64        // the review's revision after that change
+
 	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
 }
 

@@ -342,6 +342,7 @@ func (t *Turn) End() {
 		t.tree.starts.Remove(t.start)
 		t.tree.formatters.Remove(t.source(diffs.ViaHook))
 		t.r.headEnds()
+		t.tree.forgetGuesses()
 		if t.unattended {
 			t.tree.unattended.Add(-1)
 		}

@@ -174,7 +174,7 @@ func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 // forgetSources has a file's review forget who made edits that are settled for good, once there are many of them.
 func (r *Reviewer) forgetSources(f *file) {
 	const few = 64
-	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil { // copies ask about edits, too
+	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil || f.guess != nil { // copies ask about edits, too
 		return
 	}
 	f.review.ForgetSources(func(yield func(*diffs.Decision) bool) {

@@ -75,8 +75,12 @@ func (r *Reviewer) takeIn(wr *Written) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}
+	given := f != nil && f.giveUpGuess(reports)
 	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Late: wr.late, Beside: wr.beside}
-	if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
+	if given {
+		now := f.review.Current()
+		story.Last = &now
+	} else if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
 		if before := reports[0].Before; before != nil { // what the agent has read

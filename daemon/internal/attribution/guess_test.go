@@ -1,0 +1,49 @@
+package attribution
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGuess says which reports take a change from the author that a look guessed. The texts are those of TestChain.
+func TestGuess(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		from, to string
+		report   Report
+		want     bool
+	}{
+		{"it read what was there and left what is there", "abc", "aBc", reported("abc", "aBc"), true},
+		{"its report lacks line ends", "abc$", "aBc$", reported("abc", "aBc"), true},
+		{"its report lacks the byte order mark", "^abc", "^aBc", reported("abc", "aBc"), true},
+		{"it made the file", "-", "abc", reported("?", "abc"), true},
+		{"it removed the file", "abc", "-", Report{Before: reported("abc", "?").Before, Deleted: true}, true},
+		{"a person saved before it read", "abc", "aBcX", reported("abcX", "aBcX"), false},
+		{"a person saved after it wrote", "abc", "aBcX", reported("abc", "aBc"), false},
+		{"it does not say what it read", "abc", "aBc", reported("?", "aBc"), false},
+		{"it does not say what it left", "abc", "aBc", reported("abc", "?"), false},
+		{"it removed another text", "abc", "-", Report{Before: reported("abX", "?").Before, Deleted: true}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := Guess{content(c.from), content(c.to)}
+			require.Equal(t, c.want, g.MadeBy([]Report{{}, c.report}))
+			require.False(t, g.MadeBy(nil))
+		})
+	}
+}
+
+// reported is the report of a tool that leaves out texts that are empty; "?" is left out.
+func reported(before, after string) Report {
+	r := Report{LeavesEmpty: true}
+	for _, side := range []struct {
+		text string
+		to   **string
+	}{{before, &r.Before}, {after, &r.After}} {
+		if side.text != "?" {
+			text := string(content(side.text).Data)
+			*side.to = &text
+		}
+	}
+	return r
+}
