@@ -30,6 +30,9 @@
 // unknown: the command may have written it first. What had not changed yet when somebody looked after the end is not the command's,
 // whatever its date.
 //
+// A look after a command's end may come before the daemon has heard of the next call. A change that it attributes by time is taken back
+// if the report of a call shows that the call made it ([Guess]), so an edit right after a command is that call's.
+//
 // A person's save between two commands may be overwritten by the next one before anybody has looked. On Linux the folders are watched
 // while a turn runs (up to 2,000 that were there when it began), and a file that changed both in a call and outside of all is unknown.
 //

@@ -137,6 +137,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			}
 			// Somebody has changed the file since the look. If the look found the known state, that is the whole change.
 			if known := sus.entry != nil && sus.entry.Stat == sus.is; f.Is != sus.is && (known || f.Source != nil) {
+				first := sus.is
 				sus.is = f.Is
 				c := s.trace(sus)
 				c.Since = began
@@ -145,7 +146,10 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 					continue
 				case known:
 					f.Source = v.Source
-				case v.Leave || v.Source == nil:
+				case v.Leave: // by then it is known whose the second change is
+					s.Saw(f.Path, first, f.At)
+					continue
+				case v.Source == nil:
 					f.maybe()
 				}
 			} else if f.Is != sus.is { // a person had changed it, and since then perhaps somebody else too

@@ -93,3 +93,34 @@ func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 		require.Equal(t, "the command's, over it", string(found[0].After.Data))
 	}
 }
+
+// TestACommandsChangeIsOverwrittenBeforeItIsRead has somebody write a file that a command has just written, between the look at it and
+// its reading. Both changes were once taken in as what may be a person's, before it was known whose the second was.
+func TestACommandsChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
+	if !filestat.ChangeTimes {
+		t.Skip("the file system does not tell when files were changed")
+	}
+	s := takeSnapshot(t, false, "f")
+	require.NoError(t, os.WriteFile(s.Full("f"), []byte("the command's"), 0o644))
+	first := filestat.Of(s.Full("f")).Changed()
+	var asked []ChangeTime
+	judge := func(c ChangeTime) Attribution {
+		asked = append(asked, c)
+		by := byShell(c)
+		by.Leave = len(asked) == 2
+		for len(asked) == 1 && filestat.Of(s.Full("f")).Changed() == first { // its clock ticks
+			require.NoError(t, os.WriteFile(s.Full("f"), []byte("the next call's, over it"), 0o644))
+		}
+		return by
+	}
+	found, _ := s.Scan(t.Context(), true, judge)
+	require.Len(t, asked, 2)
+	require.Empty(t, found)
+	found, _ = s.Scan(t.Context(), true, judge)
+	require.Len(t, asked, 3)
+	require.Len(t, asked[2].Earlier, 1)
+	require.Equal(t, first, asked[2].Earlier[0].When)
+	require.Len(t, found, 1)
+	require.Equal(t, "shell", string(found[0].Source.Via))
+	require.Equal(t, "the next call's, over it", string(found[0].After.Data))
+}

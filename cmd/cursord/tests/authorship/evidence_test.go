@@ -5,6 +5,7 @@ package authorship
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,18 +268,18 @@ func TestWhatACommandLeavesRunning(t *testing.T) {
 			w.Start()
 			e := w.Opens()
 			t.Cleanup(func() { w.Put("../stop", "") })
-			w.Plays(world.Lines(world.Shells("s", c.command+" echo x >> in"), c.later, []string{world.Waits("more")}, world.Edits("e", "g", "", "g\n"), []string{world.Waits("end")})...)
+			w.Plays(world.Lines(world.Shells("s", c.command+" echo x >> in"), world.Edits("d", "f", "", "f\n"), c.later, []string{world.Waits("more")}, world.Edits("e", "g", "", "g\n"), []string{world.Waits("end")})...)
 			turn := e.Asks(nil)
-			ended := func(tool string) {
-				e.Until("the end of "+tool, func(n world.Notification) bool {
-					return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Tool != nil && n.Item.Tool.Name == tool && n.Item.Status == sessions.ItemCompleted
+			edited := func(path string) {
+				e.Until("the edit of "+path, func(n world.Notification) bool {
+					return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Tool != nil && slices.Contains(n.Item.Tool.Paths, path) && n.Item.Status == sessions.ItemCompleted
 				})
 			}
-			ended("shell")
+			edited("f") // the daemon has looked at what the command has left before it takes in the next call
 			w.Put("../now", "")
 			require.Eventually(t, func() bool { return w.Get("later") == "a\nx\n" }, world.Patience, world.Patience/1000)
 			w.Put("../more", "")
-			ended("edit") // the daemon has looked for the command's processes now
+			edited("g") // the daemon has looked for the command's processes now
 			w.Put("../end", "")
 			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 			found := e.Diffs()
