@@ -118,6 +118,17 @@ func TestRunGivesTheAgentWhatItNeeds(t *testing.T) {
 	require.Equal(t, Outcome{Status: Completed, SessionID: "s-1", RequestID: "r-1", Result: &text, Usage: &Usage{Input: 7}, Unknown: map[string]int{}}, out)
 }
 
+// TestFakeAgentKnowsEachOption: since which build the agent has an option is in the history of builds, which the fake agent goes by.
+func TestFakeAgentKnowsEachOption(t *testing.T) {
+	t.Parallel()
+	history, err := os.ReadFile(filepath.Join("fake", "builds.go"))
+	require.NoError(t, err)
+	r := Request{Mode: "plan", Force: true, Sandbox: "enabled", AutoReview: true, AddDirs: []string{"/d"}, Resume: "s"}
+	for _, a := range r.arguments() {
+		require.Contains(t, string(history), `"`+a.name()+`"`)
+	}
+}
+
 func TestRunHoldsThePromptBack(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, sayInit+"cat >prompt\n"+sayResult)

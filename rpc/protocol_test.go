@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"cursord/agent"
 	"cursord/daemon"
 	"cursord/daemon/paths"
+	"cursord/daemon/pictures"
 
 	"github.com/stretchr/testify/require"
 
@@ -133,7 +136,9 @@ func TestProtocolNamesEverything(t *testing.T) {
 			continue
 		}
 		for pair := def.Properties.Oldest(); pair != nil; pair = pair.Next() {
-			require.Contains(t, string(page), pair.Key, "%s.%s", kind, pair.Key)
+			if !regexp.MustCompile(`(\W)` + regexp.QuoteMeta(pair.Key) + `\b`).Match(page) {
+				t.Errorf("PROTOCOL.md does not name %s.%s", kind, pair.Key)
+			}
 		}
 	}
 }
@@ -162,9 +167,14 @@ func TestProtocolNamesToolsAndErrors(t *testing.T) {
 	}
 }
 
-// Each bound that a client can meet has a row with its figure.
+// Each bound that a client can meet has a row with its figure, and each row is looked at here or in package daemon.
 func TestProtocolNamesLimits(t *testing.T) {
 	limits := section(t, "Limits")
+	_, table, found := strings.Cut(limits, "\n\n|")
+	if !found {
+		table = limits
+	}
+	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for row, limit := range map[string]int{
 		"a message from a client | %d MiB":                                        MaxMessage >> 20,
 		"a header block | %d KiB":                                                 maxHeader >> 10,
@@ -176,7 +186,20 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"answers, `log/message` and `$/logTrace` that wait for a client | %d MiB": maxReplies >> 20,
 		"a path, of a parameter or of the agent | %d bytes":                       paths.MaxPath,
 		"bytes, %d characters in one name":                                        paths.MaxName,
+		"an image | %d MiB":                                                       pictures.MaxBytes >> 20,
 	} {
-		require.Contains(t, limits, fmt.Sprintf(row, limit))
+		text := fmt.Sprintf(row, limit)
+		require.Contains(t, limits, text)
+		for i, line := range lines {
+			if strings.Contains(line, text) {
+				lines[i] = ""
+			}
+		}
+	}
+	for _, line := range lines[2:] {
+		what, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		if line != "" && !slices.Contains([]string{"a session's title", "`turnId`", "a model, or the agent's name of a chat", "text in one item"}, what) {
+			t.Errorf("no test compares this row with the code: %s", line)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package failure
 
 import (
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,3 +71,16 @@ func TestExplain(t *testing.T) {
 }
 
 func text(s string) *string { return &s }
+
+// TestKindsAreAll: clients and the protocol's page learn of each kind that there is.
+func TestKindsAreAll(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("classify.go")
+	require.NoError(t, err)
+	var named []string
+	for _, m := range regexp.MustCompile(`(?m)^\tKind\w+ += "(\w+)"$`).FindAllStringSubmatch(string(source), -1) {
+		named = append(named, m[1])
+	}
+	require.NotEmpty(t, named)
+	require.ElementsMatch(t, named, Kinds())
+}

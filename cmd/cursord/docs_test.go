@@ -40,6 +40,29 @@ func TestReadmeHasEveryCommand(t *testing.T) {
 	}
 }
 
+// TestEachCommandIsRun: each command is run by a test of processes, be it by a script.
+func TestEachCommandIsRun(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	require.NoError(t, filepath.WalkDir("tests", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".txtar" && !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		tests.Write(text)
+		return err
+	}))
+	runs := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?:\bcursord |(?:\w\(["\x60]|string\{"|, ")(?:cursord", ")?)([a-z-]+)`).FindAllStringSubmatch(tests.String(), -1) {
+		runs[m[1]] = true
+	}
+	for _, c := range rootCommand(injected{}).Commands() {
+		if !runs[c.Name()] {
+			t.Errorf("no test runs cursord %s", c.Name())
+		}
+	}
+}
+
 // TestCommandsInPagesExist parses each command line that a page shows, with its flags.
 func TestCommandsInPagesExist(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +23,7 @@ func TestConfig(t *testing.T) {
 	}
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
-	const keys = "the keys are agent, agent_env, model, idle_exit, agent_idle_timeout, agent_tool_timeout, background, background_grace, parallel_turns, tell_rejections, " +
-		"commit_accepts, recap_size, keep_age, keep_sessions, keep_size, large_size, large_lines, isolation, isolation_of, sandbox, auto_review, add_dirs, copy_include, copy_files, copy_size, copies, copies_size, copies_age, ssh, remote_paths, remote_program, on_turn_end, log_level"
+	keys := "the keys are " + strings.Join(Keys(), ", ")
 	tests := []struct {
 		name, file string
 		want       Config
@@ -195,7 +195,16 @@ func TestReadmeHasEverySetting(t *testing.T) {
 	_, block, found := strings.Cut(string(readme), "```toml\n")
 	require.True(t, found)
 	block, _, _ = strings.Cut(block, "```")
-	_, warnings, err := parseConfig("config.toml", []byte(block))
+	shown, warnings, err := parseConfig("config.toml", []byte(block))
 	require.NoError(t, err)
 	require.Empty(t, warnings)
+	usual := Default()
+	for _, key := range Keys() {
+		if slices.Contains([]string{"agent", "isolation_of", "sandbox"}, key) { // which have no value that is usual
+			continue
+		}
+		is, _ := shown.Text(key)
+		want, _ := usual.Text(key)
+		require.Equal(t, want, is, "%s: the page shows another value than holds without the file", key)
+	}
 }

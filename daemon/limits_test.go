@@ -1,0 +1,30 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestProtocolNamesLimits: the bounds that the daemon has for what clients give are those that PROTOCOL.md names.
+func TestProtocolNamesLimits(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "rpc", "PROTOCOL.md"))
+	require.NoError(t, err)
+	_, limits, found := strings.Cut(string(page), "\n## Limits\n")
+	require.True(t, found)
+	require.Equal(t, wordMax, chatIDMax)
+	for row, limit := range map[string]int{
+		"| a session's title | %d KiB;":                            titleMax >> 10,
+		"| `turnId` | %d characters,":                              turnIDMax,
+		"| a model, or the agent's name of a chat | %d characters": wordMax,
+		"| text in one item | %d MiB,":                             maxText >> 20,
+	} {
+		require.Contains(t, limits, fmt.Sprintf(row, limit))
+	}
+	require.Contains(t, string(page), fmt.Sprintf("Without `limit` a page has %d entries; %d are the most", listDefault, listMax))
+}
