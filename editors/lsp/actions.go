@@ -18,7 +18,7 @@ const (
 	maxDiagnosticsOffered = 3
 )
 
-// codeActions returns the menu; of a folder that is just being asked about, once that is known.
+// codeActions returns the menu of a place. While the hunks of its folder are not known yet, it waits for them.
 func (s *Server) codeActions(p *protocol.CodeActionParams) (any, error) {
 	return s.later(s.folderShowing(p.TextDocument.URI), false, func(error) (any, error) { return s.menu(p), nil })
 }
@@ -74,7 +74,7 @@ func isKind(kind, only string) bool {
 	return only == "" || kind == only || strings.HasPrefix(kind, only+".")
 }
 
-// hunkActions returns what can be done about the hunks in a range, and about the rest.
+// hunkActions returns the actions for the hunks in a range, and those for all hunks of the file and of the folder.
 func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (actions []protocol.CodeAction) {
 	var here []hunks.Placed
 	for _, p := range s.placedAt(w, uri) {
@@ -133,7 +133,8 @@ func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (action
 	})
 }
 
-// severalActions decide all hunks of a file, and all that there are: those that their titles count.
+// severalActions returns the actions that decide all hunks of a file, and all hunks of the folder. They decide the hunks
+// that their titles count, also if more come before one is chosen.
 func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []protocol.CodeAction) {
 	reject := func(title, command string, t target, ids []string, yours int) {
 		title = "Reject " + title + butYours(yours)
@@ -161,7 +162,7 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []pr
 	return actions
 }
 
-// conflictActions decide a hunk whose lines the person has changed too, and not saved.
+// conflictActions decides a hunk whose lines the user has changed, too, and not saved.
 func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) (actions []protocol.CodeAction) {
 	t := target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
 	for _, one := range []struct{ title, command string }{
@@ -175,7 +176,7 @@ func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) 
 	return actions
 }
 
-// butYours says behind the title of a reject how many hunks it leaves.
+// butYours returns the end of a reject's title: how many hunks it leaves.
 func butYours(n int) string {
 	if n == 0 {
 		return ""
@@ -190,7 +191,7 @@ func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
 	return list
 }
 
-// undecidable says why nothing can be decided about a hunk; "" if it can.
+// undecidable returns why nothing can be decided about a hunk; "" if it can be decided.
 func undecidable(p *hunks.Placed) string {
 	if strings.HasPrefix(p.Diff.Path, "/") || len(p.Diff.Path) > 1 && p.Diff.Path[1] == ':' {
 		return "the file is outside of the workspace"
@@ -210,7 +211,7 @@ func ids(hunks []*sessions.Hunk) (list []string) {
 	return list
 }
 
-// diagnosticActions offers to have the agent look at what others report.
+// diagnosticActions offers to ask the agent about the diagnostics of other servers.
 func (s *Server) diagnosticActions(uri string, p *protocol.CodeActionParams) (actions []protocol.CodeAction) {
 	var list []protocol.Diagnostic
 	if json.Unmarshal(p.Context.Diagnostics, &list) != nil {
@@ -235,7 +236,7 @@ func (s *Server) diagnosticActions(uri string, p *protocol.CodeActionParams) (ac
 	return actions
 }
 
-// trustActions answer the question of trust, for editors that cannot be asked.
+// trustActions answers the question of trust in editors that cannot show questions.
 func (s *Server) trustActions(w *workspace) []protocol.CodeAction {
 	if len(w.untrusted) == 0 {
 		return nil
@@ -259,7 +260,7 @@ func (s *Server) askAction(uri string, r protocol.Range) protocol.CodeAction {
 	}
 }
 
-// isPoint reports whether a selection is only where the cursor is: at most one character.
+// isPoint reports whether a selection is only the cursor: at most one character.
 func (s *Server) isPoint(uri string, r protocol.Range) bool {
 	d := s.docs[uri]
 	if d == nil || r.Start == r.End {

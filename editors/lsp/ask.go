@@ -12,13 +12,13 @@ import (
 // maxFiles bounds the open files that go with a prompt.
 const maxFiles = 10
 
-// A prompt is what goes to the agent.
+// A prompt is a turn that is being started.
 type prompt struct {
 	workspace *workspace
 	params    rpc.TurnStartParams
 	isolation string    // of a new session
-	made      bool      // its session was made for it
-	after     []*prompt // go to its session, once there is one
+	made      bool      // its session was created for this prompt
+	after     []*prompt // prompts that go to its session once it exists
 }
 
 func (s *Server) askCommand(t *target) (any, error) {
@@ -74,7 +74,7 @@ type started struct {
 	TurnID string `json:"turnId"`
 }
 
-// start has a turn begin. Its name is known at once; a notification says whether it begins.
+// start starts a turn. It returns the turn's id at once; a notification says later whether the turn began.
 func (s *Server) start(p *prompt) (any, error) {
 	s.flushAll()
 	w := p.workspace
@@ -128,9 +128,10 @@ func (s *Server) startTurn(p *prompt) {
 	})
 }
 
-// refused takes why a turn does not begin.
+// refused handles the error of a turn that does not begin.
 func (s *Server) refused(p *prompt, err error) {
-	// A folder beside the workspace is not asked about: that is to be trusted on its own, and the error says which.
+	// If the error names a field, another folder is not trusted; that folder must be trusted by itself, and the error says
+	// so.
 	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == "workspaceUntrusted" && e.Data.Field == "" {
 		s.askTrust(p)
 		return
@@ -139,7 +140,7 @@ func (s *Server) refused(p *prompt, err error) {
 	s.complain(err)
 }
 
-// drop gives a prompt up, and those that were to follow it. Their words are kept.
+// drop gives up a prompt and those that follow it. Their texts are kept for another try.
 func (s *Server) drop(p *prompt) {
 	if p.workspace.opening == p {
 		p.workspace.opening = nil
@@ -153,8 +154,8 @@ func (s *Server) drop(p *prompt) {
 	}
 }
 
-// contextOf returns what goes with a prompt that was typed on one line: the place where the person was last, with the
-// text of a selection, and the other files of the folder that are open.
+// contextOf returns the context of a prompt that was typed on one line: the user's latest place, with the text if it is a
+// selection, and the other open files of the folder.
 func (s *Server) contextOf(w *workspace, t *target) (list []rpc.Context) {
 	uri, at := s.touched.uri, s.touched.at
 	if t.URI != "" {
@@ -185,7 +186,7 @@ func (s *Server) contextOf(w *workspace, t *target) (list []rpc.Context) {
 	return list
 }
 
-// placeContext returns a place as context: with its text if it is a selection.
+// placeContext returns the context for a place; a selection comes with its text.
 func (s *Server) placeContext(uri, file string, at *protocol.Range) rpc.Context {
 	c := rpc.Context{Kind: "file", Path: &file}
 	d := s.docs[uri]
@@ -211,7 +212,7 @@ func (s *Server) explainCommand(t *target) (any, error) {
 	return s.askAbout(t, "Explain this diagnostic, and how it can be fixed. Change nothing.", "ask")
 }
 
-// askAbout has the agent look at a diagnostic of another server's.
+// askAbout asks the agent about a diagnostic of another server.
 func (s *Server) askAbout(t *target, text, mode string) (any, error) {
 	if t.Diagnostic == nil || t.URI == "" {
 		return nil, invalidParams("diagnostic", "is missing: choose this command from the code actions of a diagnostic")

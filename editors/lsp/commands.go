@@ -43,26 +43,27 @@ const (
 	commandStatus     = "cursord.status"
 )
 
-// A target is what a command's argument says: all of it is optional, and what it leaves out is where the person was last.
+// A target is the argument of a command. Every member is optional; without them the command is about the user's latest
+// place.
 type target struct {
 	Workspace  string               `json:"workspace,omitempty"`
-	Path       string               `json:"path,omitempty"` // of a file, as people write it
-	Line       int                  `json:"line,omitempty"` // from 1, as people count
+	Path       string               `json:"path,omitempty"` // of a file: absolute, below "~", or relative to a folder
+	Line       int                  `json:"line,omitempty"` // from 1
 	URI        string               `json:"uri,omitempty"`
 	Range      *protocol.Range      `json:"range,omitempty"`
 	Hunks      []string             `json:"hunks,omitempty"`
-	Counted    int                  `json:"counted,omitempty"` // the hunks that a menu has counted, by its number
-	Comment    string               `json:"comment,omitempty"` // for the agent, on a reject
+	Counted    int                  `json:"counted,omitempty"` // the number of a menu: the hunks that it counted
+	Comment    string               `json:"comment,omitempty"` // on a reject; the agent gets it
 	Turn       string               `json:"turn,omitempty"`
 	Session    string               `json:"session,omitempty"`
-	New        bool                 `json:"new,omitempty"` // a session
+	New        bool                 `json:"new,omitempty"` // begin a new session
 	Prompt     string               `json:"prompt,omitempty"`
 	Mode       string               `json:"mode,omitempty"`
 	Model      string               `json:"model,omitempty"`
 	Diagnostic *protocol.Diagnostic `json:"diagnostic,omitempty"`
 }
 
-// A commander does a command, or begins to. It returns the command's result.
+// A commander runs a command, or begins it, and returns its result.
 type commander func(s *Server, t *target) (any, error)
 
 var commands map[string]commander
@@ -125,10 +126,10 @@ func (s *Server) executeCommand(p *protocol.ExecuteParams) (any, error) {
 	}
 	w, err := s.folderOf(t)
 	if err != nil {
-		return do(s, t) // which says so
+		return do(s, t) // do answers with the error
 	}
 	return s.later(w, true, func(err error) (any, error) {
-		if err != nil && !sends[p.Command] { // what is sent is kept, and says itself what failed
+		if err != nil && !sends[p.Command] { // a prompt that is not sent is kept, and reports the error itself
 			s.complain(err)
 			return nil, err
 		}
@@ -136,14 +137,14 @@ func (s *Server) executeCommand(p *protocol.ExecuteParams) (any, error) {
 	})
 }
 
-// answersAtOnce are the commands that need not know what there is in a folder, and sends those that send a prompt.
+// answersAtOnce has the commands that do not need the folder's hunks and sessions. sends has those that send a prompt.
 var (
 	answersAtOnce = map[string]bool{commandAllow: true, commandTrust: true, commandDeny: true, commandNew: true}
 	sends         = map[string]bool{commandAsk: true, commandFix: true, commandExplain: true, commandCompose: true}
 )
 
-// targetOf reads a command's arguments: objects, which add to each other, and words, which are the prompt of one that asks
-// and else hunks.
+// targetOf reads a command's arguments. Members of several objects are put together. Words are the prompt of a command that
+// asks, the id of a session or turn, else the ids of hunks.
 func targetOf(p *protocol.ExecuteParams) (*target, error) {
 	t := &target{}
 	var words []string
@@ -156,7 +157,7 @@ func targetOf(p *protocol.ExecuteParams) (*target, error) {
 			}
 		case '"':
 			var word string
-			_ = json.Unmarshal(raw, &word) // it was valid before
+			_ = json.Unmarshal(raw, &word) // the whole message was valid JSON
 			words = append(words, word)
 		case 'n':
 		default:
@@ -205,7 +206,7 @@ func deciding(accept bool, choose chooser) commander {
 	}
 }
 
-// rejectCommand rejects a hunk; what it says of why goes to the agent.
+// rejectCommand rejects a hunk. The agent gets its comment.
 func (s *Server) rejectCommand(t *target) (any, error) {
 	if !isBlank(t.Comment) {
 		return s.rejectCommentCommand(t)
@@ -213,7 +214,7 @@ func (s *Server) rejectCommand(t *target) (any, error) {
 	return deciding(false, atTarget)(s, t)
 }
 
-// rejectingSeveral is deciding for a command that names no hunk: it leaves what may be the person's, and says so.
+// rejectingSeveral is deciding for a command that names no hunk. It leaves the hunks that may be the user's, and says so.
 func rejectingSeveral(choose chooser) commander {
 	return func(s *Server, t *target) (any, error) {
 		w, err := s.folderOf(t)
@@ -234,7 +235,7 @@ func rejectingSeveral(choose chooser) commander {
 	}
 }
 
-// shown also shows an error that a command is answered with: not all editors show those.
+// shown also shows the error with which a command is answered, since some editors show no such errors.
 func (s *Server) shown(err error) error {
 	s.show(levelWarning, "cursord: %s", err.Error())
 	return err
@@ -264,7 +265,7 @@ func (s *Server) cancelCommand(t *target) (any, error) {
 	if len(turns) == 0 {
 		s.show(levelInfo, "cursord: no turn is running")
 	}
-	// The latest first, or the end of one would start the next.
+	// Cancel the latest turn first: the end of an earlier one would start it.
 	slices.SortFunc(turns, func(a, b string) int { return w.running[b].number - w.running[a].number })
 	for _, id := range turns {
 		s.cancelTurn(id)
@@ -295,7 +296,7 @@ func (s *Server) statusCommand(t *target) (any, error) {
 	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
 }
 
-// modeOf returns a mode as the daemon takes it.
+// modeOf returns a mode as turn/start has it; nil for none.
 func modeOf(name string) *sessions.Mode {
 	if name == "" {
 		return nil

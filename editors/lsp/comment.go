@@ -13,11 +13,12 @@ import (
 	"cursord/rpc"
 )
 
-const aboutComment = `# Save to reject the hunk below with this comment (in Helix :wbc). The
-# agent gets it with your next prompt. Without one nothing is rejected.
+const aboutComment = `# Write a comment above that line, and save to reject the hunk below (in
+# Helix :wbc). The agent gets the comment with your next prompt. Without
+# a comment nothing is rejected.
 `
 
-// rejectCommentCommand rejects a hunk with a comment: that of the argument, else one that the person writes in a file that it opens.
+// rejectCommentCommand rejects a hunk with the comment of its argument. Without one it opens a file for the comment.
 func (s *Server) rejectCommentCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// sendComment rejects what the file of a comment names.
+// sendComment rejects the hunks that the text of a comment's file names.
 func (s *Server) sendComment(d *draft, text string) {
 	own, lines := cutPrompt(text)
 	var chosen []string
@@ -87,7 +88,7 @@ func (s *Server) sendComment(d *draft, text string) {
 	}
 }
 
-// rejectWith has the daemon reject hunks, and tell the agent why with the next prompt.
+// rejectWith rejects hunks with a comment, which the agent gets with the next prompt.
 func (s *Server) rejectWith(w *workspace, chosen []string, comment string) {
 	s.inTurn(w, func(done func()) {
 		decisionCall(s, w, "diff/reject", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Comment: comment},

@@ -9,7 +9,7 @@ import (
 	"cursord/sessions"
 )
 
-// The requests below are not LSP's: they are for editors that show two texts side by side.
+// LSP has no such requests. They are for editors that show two texts side by side.
 
 type changesParams struct {
 	Workspace string `json:"workspace,omitempty"` // a path or URI; "": all folders
@@ -19,18 +19,18 @@ type changesResult struct {
 	Files []changedFile `json:"files"`
 }
 
-// A changedFile is a file with something to review.
+// A changedFile is a file with pending hunks.
 type changedFile struct {
 	Workspace string `json:"workspace"`
-	URI       string `json:"uri"` // as the editor names it
+	URI       string `json:"uri"` // as the editor writes it
 	Path      string `json:"path"`
-	Kind      string `json:"kind"` // of sessions.DiffKind
+	Kind      string `json:"kind"` // a sessions.DiffKind
 	Hunks     int    `json:"hunks"`
 	Added     int    `json:"added"`
 	Removed   int    `json:"removed"`
 }
 
-// changes lists the files with something to review, by folders and paths.
+// changes lists the files with pending hunks, by folder and path.
 func (s *Server) changes(p *changesParams) (changesResult, error) {
 	folders := slices.SortedFunc(slices.Values(s.folders), func(a, b *workspace) int { return cmp.Compare(a.path, b.path) })
 	if p.Workspace != "" {
@@ -53,7 +53,7 @@ func (s *Server) changes(p *changesParams) (changesResult, error) {
 	return result, nil
 }
 
-// fileNow returns the path at which a file under review is in the work tree, or was.
+// fileNow returns the path that a file under review has, or had, in the work tree.
 func fileNow(d *sessions.Diff) string {
 	if d.OldPath != "" && slices.ContainsFunc(d.Hunks, func(h sessions.Hunk) bool { return h.Isolated }) {
 		return d.OldPath
@@ -61,17 +61,16 @@ func fileNow(d *sessions.Diff) string {
 	return d.Path
 }
 
-// A comparison is what was before the agent and what it made, of one file. A side that is null is the file itself, as the
-// editor has it.
+// A comparison has both sides of a file: before the agent and after. A side that is null is the file as the editor has it.
 type comparison struct {
 	URI    string              `json:"uri"`
 	Path   string              `json:"path"`
 	Before *string             `json:"before"`
 	After  *string             `json:"after"`
-	Lenses []protocol.CodeLens `json:"lenses"` // the decisions, at lines of the side after
+	Lenses []protocol.CodeLens `json:"lenses"` // the decisions, at lines of After
 }
 
-// compare returns both sides of a file under review; null if nothing of it is.
+// compare returns both sides of a file under review; null for another file.
 func (s *Server) compare(p *protocol.DocumentParams) (*comparison, error) {
 	w, path := s.locate(p.TextDocument.URI)
 	if w == nil {
@@ -107,16 +106,15 @@ func (s *Server) comparisonOf(w *workspace, d *sessions.Diff) *comparison {
 	return c
 }
 
-// A status is what an editor that has asked for it, by the initialization option status, is told of a folder.
+// A status counts a folder's turns and pending hunks. Editors with the initialization option status are sent it.
 type status struct {
 	Workspace string `json:"workspace"`
-	Running   int    `json:"running"` // turns
-	Files     int    `json:"files"`   // with something to review
+	Running   int    `json:"running"` // turns that have not ended
+	Files     int    `json:"files"`   // with pending hunks
 	Hunks     int    `json:"hunks"`
 }
 
-// tellStatus tells of a folder's state, in a moment. It does so whenever something may have changed, be it that the counts are
-// the same.
+// tellStatus sends a folder's status in a moment, also if it may be the same as before.
 func (s *Server) tellStatus(w *workspace) {
 	if !s.client.Settings.Status || w.telling {
 		return

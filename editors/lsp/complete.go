@@ -14,18 +14,18 @@ import (
 	"cursord/rpc"
 )
 
-// Completion is served in the file of a prompt alone: files behind "@" and in the lines "file:", sessions and modes in
-// theirs. Editors that let servers say so ask for it there alone; of the others, those whose settings want it.
+// Only the file of a prompt has completion: paths behind "@" and "file:", sessions and modes in their lines. Editors that
+// take registrations ask for it only there; others only ask if the setting completion is on.
 
 const (
 	maxCompletions = 100
-	filesAge       = 10 * time.Second // after which the list of a folder's files is made anew
+	filesAge       = 10 * time.Second // an older list of files is made anew
 
 	kindText = 1
 	kindFile = 17
 )
 
-// registerCompletion has an editor that takes registrations ask for completion, where there is something to complete.
+// registerCompletion asks an editor that takes registrations to complete in files of prompts.
 func (s *Server) registerCompletion() {
 	s.ask("client/registerCapability", protocol.RegistrationParams{Registrations: []protocol.Registration{{
 		ID: "cursord-prompt", Method: "textDocument/completion", RegisterOptions: protocol.RegisteredCompletion{
@@ -34,7 +34,7 @@ func (s *Server) registerCompletion() {
 	}}}, nil)
 }
 
-// completion answers once the files of the folder are known, which is before long.
+// completion answers once the files of the folder are known.
 func (s *Server) completion(p *protocol.CompletionParams) (*protocol.CompletionList, error) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil || !strings.HasSuffix(d.uri, "/"+promptFile) {
@@ -58,7 +58,7 @@ func (s *Server) completion(p *protocol.CompletionParams) (*protocol.CompletionL
 	return s.complete(w, d, p.Position), nil
 }
 
-// complete returns what can stand at a place in a prompt's file; nil where nothing is completed.
+// complete returns the completions at a place of a prompt's file; nil where there are none.
 func (s *Server) complete(w *workspace, d *document, position protocol.Position) *protocol.CompletionList {
 	at := d.text.Offset(position, s.client.Encoding)
 	line := d.text.Before(position, s.client.Encoding)
@@ -107,7 +107,7 @@ func (s *Server) complete(w *workspace, d *document, position protocol.Position)
 	return list
 }
 
-// filesKnown reports whether there is a list of a folder's files, and has it made anew, for the next time, where it is old.
+// filesKnown reports whether the folder's files have been listed. It lists them anew for the next time if the list is old.
 func (s *Server) filesKnown(w *workspace) bool {
 	if s.opts.Files != nil && !w.listing && time.Since(w.filesAt) > filesAge {
 		w.listing = true
@@ -130,8 +130,8 @@ func (s *Server) filesKnown(w *workspace) bool {
 	return !w.filesAt.IsZero()
 }
 
-// filesLike returns the files of a folder whose paths have what was typed: first those that are open, then those that begin
-// so, then those whose names do.
+// filesLike returns the files of a folder whose paths contain a text: open files first, then paths that begin with it, then
+// paths whose last part does.
 func (s *Server) filesLike(w *workspace, typed string) []string {
 	typed = strings.ToLower(typed)
 	open := map[string]bool{}
@@ -168,7 +168,7 @@ func (s *Server) filesLike(w *workspace, typed string) []string {
 	return names
 }
 
-// mentioned adds the files that a prompt names behind "@" to what goes with it. What is no file is just text.
+// mentioned adds the files that a prompt names behind "@" to its context. A name without a file is just text.
 func (s *Server) mentioned(w *workspace, prompt string, list []rpc.Context) []rpc.Context {
 	named := map[string]bool{}
 	for _, c := range list {

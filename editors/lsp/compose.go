@@ -14,29 +14,28 @@ import (
 	"cursord/rpc"
 )
 
-// A draft is the file in which a person writes a prompt of several lines: it is sent when it is saved.
+// A draft is a file in which the user writes a prompt or a comment. It is sent when it is saved.
 type draft struct {
 	workspace *workspace
-	stamp     time.Time // of the file when it was looked at last; zero: it is not to be sent when it changes
+	stamp     time.Time // the file's time at the latest look; zero if a change of it does not send the prompt
 	watched   bool
-	sent      string // the text that was sent from it
+	sent      string // the latest text that was sent
 	sending   *prompt
 }
 
 const (
 	promptFile = "PROMPT.md"
-	// scissors separate the prompt from what is about it.
+	// scissors separate the prompt from the settings below it.
 	scissors = "# ------------------------ >8 ------------------------"
-	about    = `# Save to send (in Helix :wbc); an empty prompt is not sent. What is
-# below the line above is not sent either, but for its lines "file:" and
-# "image:", which say what the agent is to look at: change, remove or add
-# some; a file named @like/this above goes along, too. Lines of yours
-# beginning with "session: new" and "mode: ask" or "mode: plan" do what
-# they say.
+	about    = `# Write your prompt above that line; saving sends it (in Helix :wbc). An
+# empty prompt is not sent. @path/of/file in it sends a file along, and so
+# do the lines "file:" and "image:" below, which you can change, remove or
+# add. Add "# session: new" for a new session, and "# mode: ask" or
+# "# mode: plan" for an agent that changes nothing.
 `
 )
 
-// composeCommand opens the file for a prompt. A draft in it is kept.
+// composeCommand opens the file for a prompt. It keeps a draft that is there.
 func (s *Server) composeCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -54,7 +53,7 @@ func (s *Server) composeCommand(t *target) (any, error) {
 	}
 	d.workspace = w
 	if s.client.Completes {
-		s.filesKnown(w) // soon
+		s.filesKnown(w) // for completion, which comes soon
 	}
 	old := ""
 	if open := s.docs[uri]; open != nil {
@@ -89,18 +88,17 @@ func (s *Server) composeCommand(t *target) (any, error) {
 	e.add(uri, protocol.TextEdit{Range: open.text.Span(0, len(open.text.Content), s.client.Encoding), NewText: text})
 	s.apply("prompt", e.workspaceEdit(), func(failure string) {
 		if failure != "" {
-			s.show(levelWarning, "cursord: the prompt's file is open and cannot be changed: %s", failure)
+			s.show(levelWarning, "cursord: the prompt cannot be put into its open file: %s", failure)
 		}
 		s.open(uri, &protocol.Range{})
 	})
 	return nil, nil
 }
 
-// promptPoll is how often the file of a prompt is looked at.
+// promptPoll is the time between looks at the file of a prompt.
 const promptPoll = 500 * time.Millisecond
 
-// watchPrompt sends a prompt when its file is saved by an editor that does not say so: many serve only the files of a
-// project.
+// watchPrompt sends a prompt when its file changes, for editors that report no saves of files outside of projects.
 func (s *Server) watchPrompt(file string, d *draft) {
 	if d.watched {
 		return
@@ -112,10 +110,10 @@ func (s *Server) watchPrompt(file string, d *draft) {
 		info, err := os.Stat(file)
 		switch {
 		case s.docs[paths.URI(file)] != nil || d.stamp.IsZero():
-			d.watched = false // it will say so
+			d.watched = false // the editor reports saves
 			return
 		case err != nil || info.ModTime().Equal(d.stamp):
-		case !info.ModTime().Equal(changed): // it may still be being written
+		case !info.ModTime().Equal(changed): // the file may not be complete yet
 			changed = info.ModTime()
 		default:
 			d.stamp = changed
@@ -128,7 +126,7 @@ func (s *Server) watchPrompt(file string, d *draft) {
 	s.after(promptPoll, look)
 }
 
-// stampOf returns when a file was changed last.
+// stampOf returns the time of a file's latest change.
 func stampOf(file string) time.Time {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -137,7 +135,7 @@ func stampOf(file string) time.Time {
 	return info.ModTime()
 }
 
-// template returns what is below a prompt: what goes with it, as lines to change.
+// template returns the part below a prompt: its settings, as lines that the user can change.
 func (s *Server) template(w *workspace, t *target) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n%s#\n", scissors, about)
@@ -171,7 +169,7 @@ func (s *Server) template(w *workspace, t *target) string {
 	return b.String()
 }
 
-// cutPrompt takes the file apart: the prompt, and the lines that are about it.
+// cutPrompt splits the file of a prompt into the prompt and the lines of its settings.
 func cutPrompt(text string) (own string, lines []string) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
@@ -194,7 +192,7 @@ func cutPrompt(text string) (own string, lines []string) {
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// savedPrompt sends a prompt, if a saved document is the file of one.
+// savedPrompt sends a prompt if the saved document is its file; else it returns false.
 func (s *Server) savedPrompt(doc *document) bool {
 	w := s.stateFolder(doc.uri)
 	file, err := paths.Local(doc.uri)
@@ -210,10 +208,10 @@ func (s *Server) savedPrompt(doc *document) bool {
 	return true
 }
 
-// maxQuoted bounds the lines that are quoted below a prompt.
+// maxQuoted bounds the lines of a selection or hunk that are quoted below a prompt.
 const maxQuoted = 20
 
-// sendPrompt sends what the file of a prompt, or of a comment, holds.
+// sendPrompt sends the prompt, or the comment, in a file.
 func (s *Server) sendPrompt(file string, d *draft, text string) {
 	if filepath.Base(file) == commentFile {
 		s.sendComment(d, text)
@@ -222,7 +220,7 @@ func (s *Server) sendPrompt(file string, d *draft, text string) {
 	own, lines := cutPrompt(text)
 	switch {
 	case isBlank(own):
-		s.show(levelInfo, "cursord: an empty prompt: nothing sent")
+		s.show(levelInfo, "cursord: the prompt is empty: nothing sent")
 		return
 	case text == d.sent:
 		s.show(levelInfo, "cursord: this prompt was sent already")
@@ -232,10 +230,10 @@ func (s *Server) sendPrompt(file string, d *draft, text string) {
 	context := s.mentioned(d.workspace, own, s.promptContext(d.workspace, t, lines))
 	p := s.newPrompt(d.workspace, t, context)
 	d.sent, d.sending, d.stamp = text, p, time.Time{}
-	_, _ = s.start(p) // a message says what failed
+	_, _ = s.start(p) // start shows errors
 }
 
-// promptContext reads the lines about a prompt.
+// promptContext reads the settings of a prompt: it changes t and returns the files to send along.
 func (s *Server) promptContext(w *workspace, t *target, lines []string) (list []rpc.Context) {
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ":")
@@ -287,7 +285,7 @@ func (s *Server) fileContext(w *workspace, name string) rpc.Context {
 	if to == from {
 		return c
 	}
-	c.Range.End.Line = to // whose first character is not in it
+	c.Range.End.Line = to // the end of a range is exclusive
 	if d := s.docAt(w, name); d != nil {
 		t := d.text
 		part := t.Content[t.LineStart(from-1):t.LineStart(to)]
@@ -296,7 +294,7 @@ func (s *Server) fileContext(w *workspace, name string) rpc.Context {
 	return c
 }
 
-// closedPrompt makes the file of a prompt that was sent empty again.
+// closedPrompt empties the file of a prompt that was sent when the editor closes it.
 func (s *Server) closedPrompt(doc *document) {
 	file, err := paths.Local(doc.uri)
 	if err != nil {
@@ -307,7 +305,7 @@ func (s *Server) closedPrompt(doc *document) {
 	}
 }
 
-// blank empties the file of a prompt, unless it is another one by now.
+// blank empties the file of a prompt, unless the file has changed since the prompt was sent.
 func (s *Server) blank(file string, d *draft) {
 	if b, err := os.ReadFile(file); err == nil && sameText(d.sent, string(b)) {
 		if err := os.WriteFile(file, nil, 0o600); err == nil {
@@ -316,7 +314,7 @@ func (s *Server) blank(file string, d *draft) {
 	}
 }
 
-// sent is when a prompt has become a turn.
+// sent handles that a prompt became a turn.
 func (s *Server) sent(p *prompt) {
 	for file, d := range s.compose {
 		if d.sending == p {
@@ -328,7 +326,7 @@ func (s *Server) sent(p *prompt) {
 	}
 }
 
-// keep is when a prompt has not become a turn: it may be sent again.
+// keep keeps a prompt that did not become a turn: saving its file sends it again.
 func (s *Server) keep(p *prompt) {
 	p.workspace.unsent = p.params.Prompt
 	for file, d := range s.compose {

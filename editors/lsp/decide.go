@@ -12,13 +12,13 @@ import (
 	"cursord/sessions"
 )
 
-// lookAgain is after how long it is looked whether the editor has loaded what was written under it.
+// lookAgain is how long an editor may take to load files that were written.
 const lookAgain = time.Second
 
-// answerPatience is how long a decision waits for the editor to make the edits of the one before.
+// answerPatience bounds how long a decision waits for the editor to make the edits of the one before.
 const answerPatience = 10 * time.Second
 
-// decide has the daemon accept or reject hunks. An accept of what is apart from files that the editor has open changes these.
+// decide accepts or rejects hunks. Accepting hunks of a copy changes files that the editor has open by edits.
 func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	left := ""
 	if accept && len(chosen) > 1 {
@@ -30,7 +30,8 @@ func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	s.decideThere(w, accept, chosen, left)
 }
 
-// withoutConflicts returns those of chosen hunks that do not conflict with what a person has not saved, and says how many do.
+// withoutConflicts returns the chosen hunks without those whose lines the user has changed and not saved, and says how many
+// these are.
 func (w *workspace) withoutConflicts(chosen []string) (rest []string, left string) {
 	n := 0
 	for _, id := range chosen {
@@ -41,12 +42,12 @@ func (w *workspace) withoutConflicts(chosen []string) (rest []string, left strin
 		}
 	}
 	if n > 0 {
-		left = fmt.Sprintf("left %s of lines that you have changed too (decide each by itself)", plaintext.Count(n, "hunk"))
+		left = fmt.Sprintf("left %s whose lines you have changed too (decide each by itself)", plaintext.Count(n, "hunk"))
 	}
 	return rest, left
 }
 
-// hunk returns the one with an id, or nil.
+// hunk returns the hunk with an id, or nil.
 func (w *workspace) hunk(id string) *sessions.Hunk {
 	for _, d := range w.diffs {
 		for i := range d.Hunks {
@@ -58,7 +59,7 @@ func (w *workspace) hunk(id string) *sessions.Hunk {
 	return nil
 }
 
-// acceptBothCommand accepts a hunk behind the lines that a person has changed and not saved.
+// acceptBothCommand puts the lines of a hunk behind those that the user has changed and not saved.
 func (s *Server) acceptBothCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -74,7 +75,8 @@ func (s *Server) acceptBothCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// withoutYours returns those of chosen hunks that are certainly the agent's, and says which are not; "" if all are.
+// withoutYours returns the chosen hunks that are certainly the agent's, and says which others there are; "" if there are
+// none.
 func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
 	const shown = 5
 	where := map[string]string{}
@@ -104,14 +106,14 @@ func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
 	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", plaintext.Count(n, "hunk"), strings.Join(places, ", "))
 }
 
-// firstChanged returns the line of the file, from 1, at which a hunk's first change is.
+// firstChanged returns the line, from 1, of a hunk's first change.
 func firstChanged(h *sessions.Hunk) int {
 	context := slices.IndexFunc(h.Lines, func(line string) bool { return !strings.HasPrefix(line, " ") })
 	return max(h.NewStart+max(context, 0), 1)
 }
 
-// decideThere has the daemon decide. What was left is said with what was done. It is tried once more without the hunks that are not there
-// any more: of many that were shown, some may just have been decided, or have become others.
+// decideThere decides hunks in the daemon. left says what was left out, for the message. If a hunk is gone, it tries once
+// more with those that are still there: some of many may just have been decided, or may have changed.
 func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left string) {
 	method, verb := "diff/reject", "rejected"
 	if accept {
@@ -146,7 +148,8 @@ func (s *Server) decideThere(w *workspace, accept bool, chosen []string, left st
 	})
 }
 
-// whenDecided returns what makes the edits of a decision of the daemon's, says how it went, and calls done.
+// whenDecided returns a function for the daemon's answer to a decision: it makes the edits, reports the result and calls
+// done.
 func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, done func()) func(api.Decided, error) {
 	return func(decided api.Decided, err error) {
 		if err != nil {
@@ -158,7 +161,7 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 		s.applyEdits(w, decided.Edits, func(failure string) {
 			defer done()
 			if failure != "" {
-				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", verb, failure)
+				s.show(levelWarning, "cursord: %s, but your buffer could not be changed: %s", verb, failure)
 				return
 			}
 			message := fmt.Sprintf("cursord: %s %s", verb, plaintext.Count(decided.Applied, "hunk"))
@@ -180,18 +183,29 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 	}
 }
 
-// hintStale says, in a moment, which open files the editor shows as they were before somebody wrote them.
+// hintStale counts, in a moment, the open files that the editor does not show as they are on disk, and says how to load
+// them.
 func (s *Server) hintStale(w *workspace) {
-	if w.hinting {
+	if w.hinting || s.client.ReloadsByItself() {
 		return
 	}
 	w.hinting = true
 	s.after(lookAgain, func() {
 		w.hinting = false
 		if n := s.countStale(w); n > 0 {
-			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", plaintext.Count(n, "open file"), s.client.ToReload())
+			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", plaintext.Count(n, "open file"), s.client.ToReload(s.anyUnsaved()))
 		}
 	})
+}
+
+// anyUnsaved reports whether a document has unsaved changes.
+func (s *Server) anyUnsaved() bool {
+	for _, d := range s.docs {
+		if d.unsavedText() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) countStale(w *workspace) (n int) {
@@ -200,7 +214,7 @@ func (s *Server) countStale(w *workspace) (n int) {
 			continue
 		}
 		if d.unsavedText() {
-			continue // a person's text, which is another than the file's
+			continue // the user's unsaved text differs from the file
 		}
 		if disk, ok := w.readFile(d.path); ok && !sameText(d.text.Content, disk) {
 			n++

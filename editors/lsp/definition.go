@@ -13,8 +13,8 @@ import (
 	"cursord/editors/lsp/protocol"
 )
 
-// definition returns the place that a transcript names at a position, and in the list of all hunks the place of the hunk in its file;
-// nil elsewhere.
+// definition returns the place that a transcript names at a position; in the list of all hunks, the place of the hunk in its
+// file. Elsewhere it returns nil.
 func (s *Server) definition(p *protocol.DefinitionParams) (*protocol.Location, error) {
 	d := s.docs[p.TextDocument.URI]
 	if d == nil {
@@ -56,7 +56,7 @@ func (s *Server) linkAt(w *workspace, d *document, at protocol.Position) (links.
 	return links.At(d.text, line, offset, func(path string) bool { return s.isFileOf(w, d, path) })
 }
 
-// absolute returns a path that a transcript names, below the folder of its session.
+// absolute returns the absolute form of a path in a transcript. A relative one is below the folder of the session.
 func absolute(d *document, path string) string {
 	if path = atHome(path); !filepath.IsAbs(path) {
 		path = filepath.Join(links.Workspace(d.text), filepath.FromSlash(path))
@@ -64,7 +64,7 @@ func absolute(d *document, path string) string {
 	return filepath.Clean(path)
 }
 
-// isFileOf reports whether a path in a transcript is one of a file, or of one that is only in the copy of a session.
+// isFileOf reports whether a path in a transcript is that of a file, perhaps of one that only the copy of a session has.
 func (s *Server) isFileOf(w *workspace, d *document, path string) bool {
 	file := absolute(d, path)
 	if rel, inside := paths.Within(w.path, file); inside && w.diffs[rel] != nil {
@@ -74,7 +74,7 @@ func (s *Server) isFileOf(w *workspace, d *document, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// linkLocation returns the place of a link in the editor. A file that is not in the work tree yet is shown in the list of all hunks.
+// linkLocation returns the place of a link. For a file that is not in the work tree yet it is in the list of all hunks.
 func (s *Server) linkLocation(d *document, link links.Link) *protocol.Location {
 	file := absolute(d, link.Path)
 	uri, at := paths.URI(file), protocol.Position{Line: max(link.Line-1, 0)}
@@ -90,7 +90,7 @@ func (s *Server) linkLocation(d *document, link links.Link) *protocol.Location {
 	return &protocol.Location{URI: uri, Range: protocol.Range{Start: at, End: at}}
 }
 
-// listLocation returns the place of a hunk in the list of all hunks, which it brings up to date.
+// listLocation writes the list of all hunks and returns a hunk's place there.
 func (s *Server) listLocation(w *workspace, id string) *protocol.Location {
 	if err := s.writeList(w); err != nil {
 		s.opts.Log.Warn("the list of changes cannot be written", "err", err)
@@ -105,7 +105,8 @@ func (s *Server) listLocation(w *workspace, id string) *protocol.Location {
 	return &protocol.Location{URI: s.reviewURI(w), Range: protocol.Range{Start: at, End: at}}
 }
 
-// linkActions offers to go to the place that a transcript names at a position, for editors whose key for definitions asks other servers.
+// linkActions offers to go to the place that a transcript names at a position, for editors in which "goto definition" asks
+// other servers.
 func (s *Server) linkActions(w *workspace, d *document, at protocol.Position) []protocol.CodeAction {
 	if d == nil || !strings.HasSuffix(d.uri, "/"+transcriptFile) {
 		return nil

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	listPause    = 50 * time.Millisecond  // in which what is typed is gathered before hunks are listed anew
-	refreshPause = 100 * time.Millisecond // in which changes are gathered before an editor is asked to ask again
+	listPause    = 50 * time.Millisecond  // the user's typing is gathered so long before hunks are listed anew
+	refreshPause = 100 * time.Millisecond // changes are gathered so long before the editor is asked to refresh
 )
 
-// shownAt returns the URIs at which a diff is shown: mostly one.
+// shownAt returns the URIs at which the hunks of a diff are shown: mostly one.
 func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
 	uris = []string{s.uriOf(w, d.Path)}
 	for _, p := range s.place(w, d) {
@@ -28,7 +28,7 @@ func (s *Server) shownAt(w *workspace, d *sessions.Diff) (uris []string) {
 	return uris
 }
 
-// placedAt returns the hunks that are shown at a URI. In the list they are all.
+// placedAt returns the hunks that are shown at a URI. The list of all hunks shows every one.
 func (s *Server) placedAt(w *workspace, uri string) (all []hunks.Placed) {
 	if uri == s.reviewURI(w) {
 		return s.placedInReview(w)
@@ -47,7 +47,8 @@ func (s *Server) placedAt(w *workspace, uri string) (all []hunks.Placed) {
 	return all
 }
 
-// diagnosticOf returns a hunk as it is listed: what it changes, which of the file's it is, and how many lines it has.
+// diagnosticOf returns a hunk's diagnostic: the first line that it changes, its number in the file, and how many lines it
+// has.
 func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic {
 	message := fmt.Sprintf("%d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
 	if change := hunks.Quote(p.Hunk); change != "" {
@@ -61,13 +62,13 @@ func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic
 		severity = protocol.SeverityWarning
 	}
 	d := protocol.Diagnostic{Range: p.LineRange(s.client.Encoding), Severity: severity, Source: protocol.Source, Message: message}
-	if !s.client.IsHelix() { // its list has a column for that, and then no room for the message
+	if !s.client.IsHelix() { // a code would leave no room for the message in its list
 		d.Code = encoded(p.Hunk.ID)
 	}
 	return d
 }
 
-// promptOf returns the prompt for which a hunk was made, as far as its turn was heard of; "" if not.
+// promptOf returns the prompt for which a hunk was made; "" if it is not known.
 func promptOf(w *workspace, h *sessions.Hunk) string {
 	for _, from := range h.Sources {
 		if prompt := w.prompts[from.TurnID]; prompt != "" {
@@ -77,7 +78,7 @@ func promptOf(w *workspace, h *sessions.Hunk) string {
 	return ""
 }
 
-// diagnosticsAt returns what is listed at a URI.
+// diagnosticsAt returns the diagnostics of a URI.
 func (s *Server) diagnosticsAt(w *workspace, uri string) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
 	all := s.placedAt(w, uri)
@@ -91,8 +92,8 @@ func (s *Server) diagnosticsAt(w *workspace, uri string) []protocol.Diagnostic {
 	return list
 }
 
-// publishDiff tells the editor what is to review in a file, wherever that is shown, or was: an editor may name a file in
-// another way once it has opened it.
+// publishDiff publishes the diagnostics of a file at all URIs at which it is shown now or was shown before: an editor may
+// use another URI once it has opened the file.
 func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
 	uris, review := s.shownAt(w, d), s.reviewURI(w)
 	for _, uri := range w.shownFor[d.Path] {
@@ -110,7 +111,7 @@ func (s *Server) publishDiff(w *workspace, d *sessions.Diff) {
 	}
 }
 
-// publish tells the editor what is to review at a URI, because of a file.
+// publish publishes the diagnostics of a URI. file is the file under review for which they are.
 func (s *Server) publish(w *workspace, uri, file string) {
 	if s.client.Pulls {
 		return
@@ -127,7 +128,7 @@ func (s *Server) publish(w *workspace, uri, file string) {
 	s.tell("diagnostics "+uri, "textDocument/publishDiagnostics", p)
 }
 
-// republish tells the editor anew of a document that has changed.
+// republish publishes the diagnostics of a document that has changed.
 func (s *Server) republish(d *document) {
 	if d.workspace == nil {
 		return
@@ -139,7 +140,7 @@ func (s *Server) republish(d *document) {
 	}
 }
 
-// republishSoon is republish for what changes with each key.
+// republishSoon is republish for changes that come with each key.
 func (s *Server) republishSoon(d *document) {
 	if d.listing {
 		return
@@ -153,7 +154,7 @@ func (s *Server) republishSoon(d *document) {
 	})
 }
 
-// publishAll tells the editor anew of all in a folder.
+// publishAll publishes all diagnostics of a folder.
 func (s *Server) publishAll(w *workspace) {
 	for _, d := range w.diffs {
 		s.publishDiff(w, d)
@@ -168,7 +169,7 @@ func (s *Server) publishAll(w *workspace) {
 	s.tellStatus(w)
 }
 
-// refresh has the editor ask again for what it asks for.
+// refresh asks the editor, in a moment, to ask again for lenses, hints and diagnostics.
 func (s *Server) refresh() {
 	if s.refreshing {
 		return
@@ -210,7 +211,7 @@ func (s *Server) pullWorkspace(*struct{}) (protocol.WorkspaceReport, error) {
 			}
 		}
 		if uris[s.reviewURI(w)] {
-			s.syncReview(w) // as it is told of
+			s.syncReview(w) // diagnostics of the list are about this text
 		}
 		for _, uri := range slices.Sorted(maps.Keys(uris)) {
 			one := protocol.WorkspaceDocumentReport{Kind: "full", URI: uri, Items: s.diagnosticsAt(w, uri)}

@@ -12,30 +12,30 @@ import (
 	"cursord/sessions"
 )
 
-// tellPause is how long what is typed may take until the daemon has it: it gets whole texts.
+// tellPause is how long the user's typing is gathered before the daemon gets the text, which is always the whole one.
 const tellPause = 100 * time.Millisecond
 
-// A document is a file that the editor has open.
+// A document is a text that the editor has open.
 type document struct {
 	uri       string
-	workspace *workspace // nil: in none
+	workspace *workspace // nil if it is in none
 	path      string     // in the workspace
 	version   int
 	text      *protocol.Text
-	saved     string // the text when it was opened or saved last
+	saved     string // the text when it was last opened, loaded or saved
 
 	sent    bool // the daemon knows that it is open
 	unsent  bool // the daemon does not have its latest text
-	lacks   bool // an agent has changed lines on disk that it does not have, and the user knows
-	merging bool // what its file has come to hold is on its way into it
+	lacks   bool // an agent changed lines on disk that it does not have, and the user was told
+	merging bool // the agent's changes to its file are on their way into it
 	waiting *time.Timer
-	listing bool // its hunks are about to be listed anew
+	listing bool // its hunks are about to be published again
 
-	places     map[string]map[string]hunks.Mark // of hunks, by the path of their diff and by id
-	since      []hunks.LineEdit                 // what was typed since the version of which the daemon has said places
-	placing    bool                             // it is asked
-	placeAgain bool                             // and is to be asked again
-	arrives    func()                           // waits for the change that edits make
+	places     map[string]map[string]hunks.Mark // places of hunks, by the path of their diff and the hunk's id
+	since      []hunks.LineEdit                 // edits since the version for which the daemon said the places
+	placing    bool                             // the daemon is being asked for places
+	placeAgain bool                             // it must be asked again after that
+	arrives    func()                           // called at the next change: edits wait for it
 }
 
 func (s *Server) didOpen(p *protocol.DidOpenParams) {
@@ -52,7 +52,7 @@ func (s *Server) didOpen(p *protocol.DidOpenParams) {
 	s.reviewShown(d)
 }
 
-// reviewShown has the list of all hunks brought up to date that the editor begins to show, or shows no more.
+// reviewShown updates the list of all hunks when the editor opens or closes it.
 func (s *Server) reviewShown(d *document) {
 	if w := s.stateFolder(d.uri); w != nil && d.uri == s.reviewURI(w) {
 		s.reviewSoon(w)
@@ -78,7 +78,7 @@ func (s *Server) didChange(p *protocol.DidChangeParams) {
 		}
 	}
 	if d.isOnDisk() {
-		d.saved = d.text.Content // it was loaded
+		d.saved = d.text.Content // the editor loaded the file
 	}
 	s.touch(d, nil)
 	s.tellSoon(d)
@@ -131,8 +131,8 @@ func (s *Server) didClose(p *protocol.DocumentParams) {
 	}
 }
 
-// didChangeWatchedFiles is said by editors that watch files anyway; nobody is asked to, because the daemon does. An open
-// file under review that they go on showing as it was is named.
+// didChangeWatchedFiles names open files under review that the editor may still show as they were. Editors that watch files
+// anyway send this notification; it is not registered, because the daemon watches files.
 func (s *Server) didChangeWatchedFiles(p *protocol.WatchedFilesParams) {
 	for _, c := range p.Changes {
 		if d := s.docs[c.URI]; d != nil && d.workspace != nil && d.workspace.diffs[d.path] != nil {
@@ -141,7 +141,7 @@ func (s *Server) didChangeWatchedFiles(p *protocol.WatchedFilesParams) {
 	}
 }
 
-// tellDaemon tells the daemon of a document that it does not know.
+// tellDaemon sends the daemon a document that it does not have.
 func (s *Server) tellDaemon(d *document) {
 	if d.workspace == nil || s.daemon == nil {
 		return
@@ -151,7 +151,7 @@ func (s *Server) tellDaemon(d *document) {
 	s.askPlacesIn(d)
 }
 
-// askPlacesIn asks the daemon where a document has hunks, once it has been told the text.
+// askPlacesIn asks the daemon for the places of hunks in a document whose text it has.
 func (s *Server) askPlacesIn(d *document) {
 	for _, diff := range d.workspace.diffs {
 		if diff.Path == d.path || diff.OldPath == d.path {
@@ -160,7 +160,7 @@ func (s *Server) askPlacesIn(d *document) {
 	}
 }
 
-// tellSoon tells the daemon of a document's latest text, in a moment.
+// tellSoon sends the daemon the latest text of a document in a moment.
 func (s *Server) tellSoon(d *document) {
 	if d.workspace == nil {
 		return
@@ -176,7 +176,7 @@ func (s *Server) tellSoon(d *document) {
 	}
 }
 
-// flush tells the daemon of a document's latest text, if it does not know it.
+// flush sends the daemon the latest text of a document, unless it has it.
 func (s *Server) flush(d *document) {
 	if !d.unsent || d.workspace == nil {
 		return
@@ -190,7 +190,7 @@ func (s *Server) flush(d *document) {
 	s.askPlacesIn(d)
 }
 
-// flushAll has the daemon know what the editor has, before it is asked for something that depends on it.
+// flushAll sends the daemon all latest texts. Requests that depend on them come after it.
 func (s *Server) flushAll() {
 	for _, d := range s.docs {
 		s.flush(d)
@@ -199,12 +199,12 @@ func (s *Server) flushAll() {
 
 func (s *Server) notifyDaemon(method string, params any) {
 	if s.daemon != nil {
-		// An error says that the link is at its end; the next one is sent all documents.
+		// After an error the link ends, and the next one sends all documents.
 		_ = s.daemon.client.Notify(method, params)
 	}
 }
 
-// isOnDisk reports whether a document under review is what its file holds.
+// isOnDisk reports whether a document under review has the text of its file.
 func (d *document) isOnDisk() bool {
 	if d.workspace == nil || d.workspace.diffs[d.path] == nil {
 		return false
@@ -217,7 +217,7 @@ func (d *document) isOnDisk() bool {
 	return ok && sameText(d.text.Content, disk)
 }
 
-// merge has the editor bring into a document with unsaved changes what an agent has written beneath it, in one step of its undo.
+// merge brings an agent's changes to the file of an unsaved document into the document, as one step of the editor's undo.
 func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	d := s.docAt(w, diff.Path)
 	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.ApplyEdit {
@@ -226,7 +226,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	d.merging = true
 	call(s, "diff/merge", rpc.MergeParams{Workspace: w.path, Path: diff.Path}, func(done rpc.UndoResult, err error) {
 		if err != nil || len(done.Edits) == 0 {
-			d.merging = false // it is offered again with the next change
+			d.merging = false // the next change offers it again
 			return
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
@@ -237,11 +237,11 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	})
 }
 
-// unsaved reports whether a document has changes that are not on disk.
+// unsavedText reports whether a document has unsaved changes.
 func (d *document) unsavedText() bool { return d.text.Content != d.saved }
 
-// sameText reports whether an editor's text is a file's content; it may leave out a byte order mark, and know line ends
-// by the file's kind.
+// sameText reports whether an editor's text is that of a file, apart from line ends and a byte order mark, which editors
+// keep beside the text.
 func sameText(text, file string) bool {
 	if text == file {
 		return true

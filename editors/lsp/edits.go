@@ -6,12 +6,12 @@ import (
 	"cursord/rpc"
 )
 
-// edits gathers changes of open documents.
+// edits gathers changes of open documents for one workspace edit.
 type edits struct {
 	s      *Server
 	byURI  map[string][]protocol.TextEdit
 	uris   []string
-	before []protocol.ResourceOperation // deletions and renamings
+	before []protocol.ResourceOperation // deletions and renames
 }
 
 func (s *Server) newEdits() *edits { return &edits{s: s, byURI: map[string][]protocol.TextEdit{}} }
@@ -23,7 +23,7 @@ func (e *edits) add(uri string, edit protocol.TextEdit) {
 	e.byURI[uri] = append(e.byURI[uri], edit)
 }
 
-// workspaceEdit returns them as the editor can take them; nil for none.
+// workspaceEdit returns them in the form that the editor takes; nil if there are none.
 func (e *edits) workspaceEdit() *protocol.WorkspaceEdit {
 	if len(e.uris) == 0 && len(e.before) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (e *edits) workspaceEdit() *protocol.WorkspaceEdit {
 	return w
 }
 
-// apply has the editor make an edit, and calls then with why it did not, "" if it did.
+// apply asks the editor to make an edit. It calls then with the reason if the editor did not make it, else with "".
 func (s *Server) apply(label string, edit *protocol.WorkspaceEdit, then func(failure string)) {
 	if !s.client.ApplyEdit {
 		then("the editor takes no edits")
@@ -67,8 +67,8 @@ func (s *Server) apply(label string, edit *protocol.WorkspaceEdit, then func(fai
 	})
 }
 
-// applyEdits has the editor make what the daemon's answer to a decision says of unsaved documents. Where it does not, the
-// daemon, which takes them for made, is sent what the documents still hold.
+// applyEdits makes the edits with which the daemon answers a decision. The daemon counts them as made; if the editor does
+// not make them, it is sent the texts that the editor has.
 func (s *Server) applyEdits(w *workspace, list []api.DocumentEdits, then func(failure string)) {
 	all := s.newEdits()
 	failed := func(failure string) {
@@ -104,8 +104,8 @@ func (s *Server) applyEdits(w *workspace, list []api.DocumentEdits, then func(fa
 	})
 }
 
-// whenChanged calls then when the editor has said what edits made of its documents: before, a decision in one would be about its former
-// text. Most editors say it before they answer.
+// whenChanged calls then once the editor has reported the changes that edits made. A decision before that would be about
+// older texts. Most editors report them before they answer.
 func (s *Server) whenChanged(w *workspace, list []api.DocumentEdits, then func()) {
 	for i, one := range list {
 		if d := s.docAt(w, one.Path); d != nil && d.version == one.Version {

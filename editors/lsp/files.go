@@ -12,7 +12,7 @@ import (
 	"cursord/rpc"
 )
 
-// The files that editors are shown are in a folder of each workspace's below the state's.
+// The editor is shown these files. Each workspace has a folder for them below the state folder.
 const (
 	reviewFile     = "review.diff"
 	sessionsFile   = "SESSIONS.md"
@@ -20,13 +20,13 @@ const (
 	commentFile    = "COMMENT.md"
 )
 
-// stateFolderOf returns the folder of a workspace's files.
+// stateFolderOf returns the folder for the files of a workspace.
 func (s *Server) stateFolderOf(w *workspace) string {
 	sum := sha256.Sum256([]byte(w.path))
 	return filepath.Join(s.opts.StateDir, "lsp", filepath.Base(w.path)+"-"+hex.EncodeToString(sum[:4]))
 }
 
-// stateFile returns the path of one of a workspace's files, whose folder it makes.
+// stateFile returns the path of a workspace's file. It makes the folder.
 func (s *Server) stateFile(w *workspace, name string) (string, error) {
 	dir := s.stateFolderOf(w)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -35,7 +35,7 @@ func (s *Server) stateFile(w *workspace, name string) (string, error) {
 	return filepath.Join(dir, name), nil
 }
 
-// putState makes one of a workspace's files hold something.
+// putState writes a workspace's file.
 func (s *Server) putState(w *workspace, name, text string) error {
 	file, err := s.stateFile(w, name)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) putState(w *workspace, name, text string) error {
 	return putFile(file, text)
 }
 
-// stateFolder returns the workspace whose file a URI is, nil if it is none of those that are open here.
+// stateFolder returns the workspace to whose files a URI belongs; nil if it belongs to none.
 func (s *Server) stateFolder(uri string) *workspace {
 	file, err := paths.Local(uri)
 	if err != nil {
@@ -58,10 +58,10 @@ func (s *Server) stateFolder(uri string) *workspace {
 	return nil
 }
 
-// open has the editor show a file at a place.
+// open asks the editor to show a file at a place.
 func (s *Server) open(uri string, at *protocol.Range) {
 	params := protocol.ShowDocumentParams{URI: uri, TakeFocus: true, Selection: at}
-	// Some editors do it, and do not say so.
+	// Some editors show the file and answer with an error.
 	s.ask("window/showDocument", params, func(m rpc.Message) {
 		var result struct{ Success bool }
 		if e := failedAnswer(m); e == nil && decode(m.Result, &result) && result.Success {
@@ -74,12 +74,12 @@ func (s *Server) open(uri string, at *protocol.Range) {
 		if at != nil {
 			file += fmt.Sprintf(":%d", at.Start.Line+1)
 		}
-		s.show(levelInfo, "cursord: see %s", file)
+		s.show(levelInfo, "cursord: open %s", file)
 	})
 }
 
-// write makes one of a workspace's files hold something, and has the editor show it. Where it shows the file already its document
-// is changed, and not the file, which editors then would refuse to save.
+// write writes a workspace's file and shows it. If the editor has the file open, its document is changed instead: editors
+// refuse to save over a file that changed on disk.
 func (s *Server) write(w *workspace, name, content string, at *protocol.Range) error {
 	file, err := s.stateFile(w, name)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *Server) hover(p *protocol.HoverParams) (*protocol.Hover, error) {
 	return nil, nil
 }
 
-// folderShowing returns the folder whose hunks may be shown at a URI.
+// folderShowing returns the folder whose hunks a URI may show.
 func (s *Server) folderShowing(uri string) *workspace {
 	if w, _ := s.locate(uri); w != nil {
 		return w
@@ -35,7 +35,7 @@ func (s *Server) folderShowing(uri string) *workspace {
 	return s.stateFolder(uri)
 }
 
-// describe returns a hunk for people.
+// describe returns the description of a hunk.
 func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
 	head := fmt.Sprintf("hunk %d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
 	if prompt := promptOf(w, p.Hunk); prompt != "" {
@@ -62,7 +62,7 @@ func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
 	return protocol.Markup{Kind: "markdown", Value: value}
 }
 
-// codeLenses offers the decisions above each hunk.
+// codeLenses returns the decisions above each hunk.
 func (s *Server) codeLenses(p *protocol.DocumentParams) ([]protocol.CodeLens, error) {
 	list := []protocol.CodeLens{}
 	if d := s.docs[p.TextDocument.URI]; s.sessionsListed(d) != nil {
@@ -85,7 +85,7 @@ func (s *Server) codeLenses(p *protocol.DocumentParams) ([]protocol.CodeLens, er
 	return list, nil
 }
 
-// lensesOf returns the decisions about a hunk, to be shown above a line.
+// lensesOf returns the decisions about a hunk as lenses above a line.
 func lensesOf(w *workspace, p *hunks.Placed, line int) (list []protocol.CodeLens) {
 	number, t := fmt.Sprintf("%d/%d", p.Index+1, len(p.Diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
 	commands := []*protocol.Command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
@@ -101,7 +101,7 @@ func lensesOf(w *workspace, p *hunks.Placed, line int) (list []protocol.CodeLens
 	return list
 }
 
-// inlayHints marks the hunks at the ends of their first lines.
+// inlayHints returns a mark at the end of each hunk's first line.
 func (s *Server) inlayHints(p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	list := []protocol.InlayHint{}
 	w := s.folderShowing(p.TextDocument.URI)

@@ -17,18 +17,18 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 		return nil, err
 	}
 	var c client.Capabilities
-	// An error says that one of them has another type; the rest is there.
+	// An error means that a member has another type; the others are read.
 	_ = json.Unmarshal(p.Capabilities, &c)
 	s.client = client.New(&c)
 	if p.ClientInfo != nil {
 		s.client.Name = p.ClientInfo.Name
 	}
-	_ = json.Unmarshal(p.InitializationOptions, &s.client.Settings) // likewise
+	_ = json.Unmarshal(p.InitializationOptions, &s.client.Settings) // an error means the same here
 	s.phase, s.roots = serving, client.RootsOf(&p)
 	return s.client.Answer(s.opts.Version, commandNames()), nil
 }
 
-// initialized is when the editor may be asked.
+// initialized asks the editor for its configuration: from now on it takes requests.
 func (s *Server) initialized() {
 	if s.phase != serving {
 		return

@@ -9,11 +9,11 @@ import (
 	"cursord/sessions"
 )
 
-// lookPause is how long a server without a daemon waits until it looks again whether one runs.
+// lookPause is the time between looks for a daemon that somebody else starts.
 const lookPause = time.Second
 
-// lookForDaemon joins the daemon if one runs, or if there is something to review in a folder of the editor's; else it looks from time
-// to time whether somebody has started one.
+// lookForDaemon connects to the daemon if one runs or a folder of the editor has pending hunks. Else it looks again from
+// time to time.
 func (s *Server) lookForDaemon() {
 	if s.daemon != nil || s.looking {
 		return
@@ -38,14 +38,14 @@ func (s *Server) lookForDaemon() {
 			}
 			s.looked = true
 			for _, w := range s.folders {
-				s.settle(w, nil) // there is nothing
+				s.settle(w, nil) // without hunks
 			}
 			s.awaitDaemon()
 		})
 	}()
 }
 
-// awaitDaemon looks after a while, and again, whether a daemon runs.
+// awaitDaemon connects to a daemon once one runs.
 func (s *Server) awaitDaemon() {
 	if s.lookAgain != nil {
 		s.lookAgain.Stop()
@@ -61,19 +61,19 @@ func (s *Server) awaitDaemon() {
 	})
 }
 
-// need joins a daemon, which is started if none runs.
+// need connects to the daemon, and starts it if none runs.
 func (s *Server) need() {
 	if s.daemon == nil {
 		s.dial()
 	}
 }
 
-// load asks for what there is in a folder whose changes the daemon tells by now.
+// load reads the hunks and sessions of a folder to which the server has subscribed.
 func (s *Server) load(w *workspace) {
 	l := s.daemon
 	gone := func(err error) bool {
 		if w.closed || s.daemon != l {
-			return true // the next one loads it
+			return true // the next connection loads it
 		}
 		if err != nil {
 			s.settle(w, err)
@@ -104,10 +104,10 @@ func (s *Server) load(w *workspace) {
 	})
 }
 
-// sessionsKnown is how many of a folder's sessions are known without being asked for.
+// sessionsKnown is the number of a folder's sessions that are loaded.
 const sessionsKnown = 20
 
-// settle calls what waits for what there is in a folder.
+// settle calls the functions that wait for a folder's hunks and sessions.
 func (s *Server) settle(w *workspace, err error) {
 	waiting := w.waiting
 	w.waiting = nil
@@ -116,15 +116,15 @@ func (s *Server) settle(w *workspace, err error) {
 	}
 }
 
-// giveUp answers what still waits when the editor goes.
+// giveUp answers the requests that still wait when the editor leaves.
 func (s *Server) giveUp() {
 	for _, w := range s.folders {
 		s.settle(w, errors.New("the server ends"))
 	}
 }
 
-// later answers a request of the editor's when it is known what there is in a folder: at once, or by errLater. With wanted a daemon
-// is started for that.
+// later answers a request of the editor once a folder's hunks and sessions are known: at once, or later with errLater. With
+// wanted it starts a daemon for that.
 func (s *Server) later(w *workspace, wanted bool, answer func(error) (any, error)) (any, error) {
 	if w == nil || w.known || !wanted && s.daemon == nil && s.looked {
 		return answer(nil)
@@ -145,8 +145,8 @@ func (s *Server) later(w *workspace, wanted bool, answer func(error) (any, error
 	return nil, errLater
 }
 
-// nextSession returns the session that the next prompt goes to: the one that was chosen, else the folder's latest one that works as
-// the settings say; "" for a new one.
+// nextSession returns the session of the next prompt: the chosen one, else the folder's latest one with the isolation of the
+// settings; "" for a new one.
 func (s *Server) nextSession(w *workspace) string {
 	if w.session != "" || w.fresh || w.opening != nil {
 		return w.session
@@ -159,7 +159,7 @@ func (s *Server) nextSession(w *workspace) string {
 	return ""
 }
 
-// suits reports whether a session works where the settings have new ones work.
+// suits reports whether a session has the isolation of the settings.
 func (s *Server) suits(one *sessions.Session) bool {
 	want := s.client.Settings.Isolation
 	return want == "" || want == one.Isolation

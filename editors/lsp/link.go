@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// deltaInterval is how often the daemon sends text of the agent, in ms: it is counted, not shown.
+	// deltaInterval is the time, in ms, between the deltas that the daemon sends. They are counted, not shown.
 	deltaInterval = 500
-	firstPause    = time.Second // between tries to reach a daemon, each twice the one before
+	firstPause    = time.Second // between tries to reach a daemon; each pause is twice the one before
 	longPause     = time.Minute
 )
 
-// A link is a connection to the daemon, by way of what outlives daemons. Only a daemon with another database ends it.
+// A link is a connection that outlives daemons. It only ends when a daemon with another database comes.
 type link struct {
 	s      *Server
 	client *rpc.Client
@@ -24,7 +24,7 @@ type link struct {
 	cancel context.CancelFunc
 }
 
-// dial makes the link, and tells the daemon all there is to tell.
+// dial makes a link and sends the daemon all open documents.
 func (s *Server) dial() {
 	l := &link{s: s}
 	l.ctx, l.cancel = context.WithCancel(s.ctx)
@@ -67,7 +67,7 @@ func (l *link) close() {
 	l.client.Close()
 }
 
-// call makes a request of the daemon, and has the loop call then with what comes of it.
+// call makes a request of the daemon. The loop calls then with the answer.
 func call[R any](s *Server, method string, params any, then func(R, error)) {
 	s.need()
 	l := s.daemon
@@ -79,14 +79,14 @@ func call[R any](s *Server, method string, params any, then func(R, error)) {
 		}
 		s.post(func() {
 			if err == nil && s.daemon == l {
-				s.subscribeAll() // it can be reached
+				s.subscribeAll() // the daemon can be reached now
 			}
 			then(result, err)
 		})
 	}()
 }
 
-// subscribeAll has the daemon tell of the folders that it does not tell of yet.
+// subscribeAll subscribes to the folders that have no subscription.
 func (s *Server) subscribeAll() {
 	for _, w := range s.folders {
 		if !w.heard {
@@ -104,7 +104,7 @@ func kindOf(err error) string {
 	return ""
 }
 
-// complain shows an error of the daemon's, and what to do about it.
+// complain shows an error of the daemon with its hint.
 func (s *Server) complain(err error) {
 	message := err.Error()
 	if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Hint != "" {
@@ -113,7 +113,7 @@ func (s *Server) complain(err error) {
 	s.show(levelError, "cursord: %s", message)
 }
 
-// trySubscribe has the daemon tell of a folder, now or, where it cannot be reached, later.
+// trySubscribe subscribes to a folder. If the daemon cannot be reached, it tries again later.
 func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 	l := s.daemon
 	w.heard = true
@@ -143,7 +143,7 @@ func (s *Server) trySubscribe(w *workspace, pause time.Duration) {
 	})
 }
 
-// forget drops what a daemon with another database has sent.
+// forget drops the state that came from a daemon with another database.
 func (s *Server) forget() {
 	for _, w := range s.folders {
 		for _, p := range w.running {
@@ -154,7 +154,7 @@ func (s *Server) forget() {
 	}
 }
 
-// heard takes a notification of the daemon's.
+// heard handles a notification of the daemon.
 func (s *Server) heard(method string, params json.RawMessage) {
 	switch method {
 	case "diff/changed":
@@ -194,7 +194,7 @@ func (s *Server) heard(method string, params json.RawMessage) {
 	}
 }
 
-// hearing decodes a notification of a folder that is known.
+// hearing decodes a notification about one of the editor's folders.
 func hearing[N any](s *Server, params json.RawMessage, take func(*workspace, *N)) {
 	var at struct {
 		Workspace string `json:"workspace"`

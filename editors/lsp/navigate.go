@@ -9,14 +9,14 @@ import (
 	"cursord/rpc"
 )
 
-// hunkPlace is where next and prev go.
+// A hunkPlace is a place to which next and prev go.
 type hunkPlace struct {
 	path string
 	line int
 	p    hunks.Placed
 }
 
-// goTo shows the next hunk, or the one before, across files.
+// goTo shows the next hunk of all files, or the one before. In the list of all hunks it goes from hunk to hunk there.
 func (s *Server) goTo(t *target, step int) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -34,7 +34,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 		return uri
 	}
 	if d := s.docs[s.touched.uri]; at.uri == "" && d != nil && d.workspace == w {
-		at = spot{uri: d.uri, line: -step} // its first hunk, or the last of the file before
+		at = spot{uri: d.uri, line: -step} // then next goes to its first hunk, and prev to the last one of the file before
 	}
 	if at.uri == review {
 		if p := nextInList(s.placedInReview(w), at.line, step); p != nil {
@@ -78,7 +78,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 	return s.goToPlace(w, &all[i].p)
 }
 
-// nextInList returns the hunk of the list of all hunks that is behind a line, or before it; nil if there is none.
+// nextInList returns the next hunk in the list of all hunks, or the one before; nil if there is none.
 func nextInList(all []hunks.Placed, line, step int) (next *hunks.Placed) {
 	for i := range all {
 		p := &all[i]
@@ -98,7 +98,7 @@ func (s *Server) writeList(w *workspace) error {
 	return s.putState(w, reviewFile, s.reviewText(w))
 }
 
-// goToPlace shows a hunk where it is.
+// goToPlace shows a hunk at its place.
 func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
 	r := p.LineRange(s.client.Encoding)
 	w.at = spot{uri: p.URI, line: r.Start.Line}
@@ -111,7 +111,7 @@ func (s *Server) goToPlace(w *workspace, p *hunks.Placed) (any, error) {
 	return map[string]any{"uri": p.URI, "range": r, "hunk": p.Hunk.ID}, nil
 }
 
-// goToCommand shows the hunk that is named, in its file, or a line of a file.
+// goToCommand shows the named hunk in its file, or a line of a file.
 func (s *Server) goToCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {

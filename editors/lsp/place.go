@@ -10,13 +10,14 @@ import (
 	"cursord/sessions"
 )
 
-// place returns where a file's hunks are in the document that an editor has of it, as the daemon has said; where it has none, on disk.
+// place returns a file's hunks with their places in the editor's document, as the daemon said them. Without a document they
+// are the places on disk.
 func (s *Server) place(w *workspace, d *sessions.Diff) (all []hunks.Placed) {
 	for i := range d.Hunks {
 		h := &d.Hunks[i]
 		file := d.Path
 		if h.Isolated && d.OldPath != "" {
-			file = d.OldPath // as which it is there
+			file = d.OldPath // which the work tree has
 		}
 		doc := s.docAt(w, file)
 		p := hunks.Placed{Hunk: h, Diff: d, Index: i, URI: s.uriOf(w, file)}
@@ -43,7 +44,7 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []hunks.Placed) {
 	return all
 }
 
-// typed takes in what was typed in a document, which has the version that came of it.
+// typed moves the places of hunks after an edit of a document, which has its new version already.
 func (d *document) typed(t hunks.LineEdit) {
 	t.Version = d.version
 	d.since = append(d.since, t)
@@ -54,7 +55,7 @@ func (d *document) typed(t hunks.LineEdit) {
 	}
 }
 
-// askPlaces asks the daemon where documents have the hunks of a file, and shows that.
+// askPlaces asks the daemon for the places of a file's hunks in documents, and publishes them.
 func (s *Server) askPlaces(w *workspace, d *sessions.Diff) {
 	doc := s.docAt(w, d.Path)
 	if doc == nil && d.OldPath != "" {
@@ -79,7 +80,7 @@ func (s *Server) askPlaces(w *workspace, d *sessions.Diff) {
 	})
 }
 
-// placesSaid takes in where documents have the hunks of a file.
+// placesSaid keeps the places of a file's hunks that the daemon said.
 func (s *Server) placesSaid(w *workspace, path string, documents []api.PlacedDocument) {
 	for _, one := range documents {
 		doc := s.docAt(w, one.Path)
@@ -113,8 +114,8 @@ func (s *Server) placesSaid(w *workspace, path string, documents []api.PlacedDoc
 	}
 }
 
-// placeFile places a hunk that is about a whole file: on its first line, where the editor can look at the file, and
-// else in the file that lists all changes.
+// placeFile places a hunk about a whole file: on its first line if the editor can open the file, else in the list of all
+// hunks.
 func (s *Server) placeFile(w *workspace, p *hunks.Placed) {
 	d := p.Diff
 	if doc := s.docAt(w, d.Path); doc != nil {

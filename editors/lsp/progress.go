@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	reportPause  = 200 * time.Millisecond // how long what a turn does is gathered before it is reported
-	silenceEvery = 10 * time.Second       // how often it is looked at since when nothing was heard of it
+	reportPause  = 200 * time.Millisecond // reports about a turn are gathered so long
+	silenceEvery = 10 * time.Second       // the time between looks at turns that say nothing
 )
 
-// A progress is what an editor shows of a turn that has not ended.
+// A progress is the progress that an editor shows for a turn that has not ended.
 type progress struct {
 	workspace *workspace
 	turn      string
 	session   string
 	token     string
-	number    int // by the order in which the turns came
+	number    int // turns in the order in which they came
 	begun     bool
 	ended     bool
-	message   string // the latest
+	message   string // the latest report
 	queued    bool
-	// background says that the turn only waits for commands in the background.
+	// background says that the turn only waits for background commands.
 	background bool
-	heard      time.Time // when something of the turn came last
-	silence    string    // as it was reported
+	heard      time.Time // the time of the turn's latest notification
+	silence    string    // the silence in the latest report
 	reporting  bool
 }
 
-// turnChanged takes the state of a turn.
+// turnChanged handles a new state of a turn.
 func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	if t == nil {
 		return
@@ -45,7 +45,7 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	p := w.running[t.ID]
 	if t.Status.Final() {
 		if p == nil && !w.own[t.ID] {
-			return // it ended before the editor came
+			return // it ended before the editor connected
 		}
 		delete(w.running, t.ID)
 		delete(w.own, t.ID)
@@ -67,10 +67,10 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	p.queued, p.heard = t.Status == sessions.TurnQueued, time.Now()
 }
 
-// maxPrompts bounds the prompts that are kept for what is shown of hunks.
+// maxPrompts bounds the prompts that are kept to describe hunks.
 const maxPrompts = 1000
 
-// notePrompt keeps the beginning of a turn's prompt.
+// notePrompt keeps the first words of a turn's prompt.
 func (w *workspace) notePrompt(t *sessions.Turn) {
 	if len(w.prompts) >= maxPrompts {
 		clear(w.prompts)
@@ -78,14 +78,14 @@ func (w *workspace) notePrompt(t *sessions.Turn) {
 	w.prompts[t.ID] = strings.Clone(plaintext.FirstLine(t.Asked(), 60))
 }
 
-// noteHeard notes that something of a turn came.
+// noteHeard notes that a notification about a turn came.
 func (w *workspace) noteHeard(turn string) {
 	if p := w.running[turn]; p != nil {
 		p.heard = time.Now()
 	}
 }
 
-// watchSilence tells from time to time since when nothing was heard of a turn that runs, until it ends.
+// watchSilence reports from time to time how long a turn has said nothing, until the turn ends.
 func (s *Server) watchSilence(p *progress) {
 	s.after(silenceEvery, func() {
 		if p.ended {
@@ -103,7 +103,7 @@ func (s *Server) watchSilence(p *progress) {
 	})
 }
 
-// words says what a turn does.
+// words returns the report about a turn.
 func (p *progress) words() string {
 	if p.silence == "" {
 		return p.message
@@ -111,7 +111,7 @@ func (p *progress) words() string {
 	return p.message + ", " + p.silence
 }
 
-// beginProgress shows that a turn runs, if the editor can.
+// beginProgress begins a turn's progress, if the editor shows progress.
 func (s *Server) beginProgress(w *workspace, t *sessions.Turn) *progress {
 	s.tokens++
 	p := &progress{workspace: w, turn: t.ID, session: t.SessionID, number: s.tokens, token: fmt.Sprintf("cursord-turn-%d", s.tokens)}
@@ -138,7 +138,7 @@ func (s *Server) progress(p *progress, v protocol.ProgressValue) {
 	s.tell(key, "$/progress", protocol.ProgressParams{Token: p.token, Value: v})
 }
 
-// report tells what a turn does, in a moment.
+// report reports what a turn does, in a moment.
 func (s *Server) report(p *progress, message string) {
 	if p.message == message && p.silence == "" {
 		return
@@ -162,7 +162,7 @@ func (s *Server) endProgress(p *progress, message string) {
 	}
 }
 
-// itemChanged takes the state of a part of a turn.
+// itemChanged handles a new state of an item.
 func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	if it == nil {
 		return
@@ -185,7 +185,7 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	}
 }
 
-// endTurn tells how a turn has ended.
+// endTurn reports the end of a turn.
 func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	if p != nil {
 		s.endProgress(p, string(t.Status))

@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// reviewPause is how long changes are gathered before the file that lists all hunks is written anew. One that takes long
-	// is written less often.
+	// reviewPause is how long changes are gathered before the list of all hunks is written again. A list that takes long to
+	// write is written less often.
 	reviewPause = 50 * time.Millisecond
-	// reviewTries bounds how often an editor is asked to bring the file, open and just changed, up to date.
+	// reviewTries bounds how often an editor is asked to change the open list, if it refuses because the document has just
+	// changed.
 	reviewTries = 3
 )
 
-// reviewURI returns where all that is to review in a folder can be read.
+// reviewURI returns the URI of a folder's list of all hunks.
 func (s *Server) reviewURI(w *workspace) string {
 	return paths.URI(filepath.Join(s.stateFolderOf(w), reviewFile))
 }
 
-// reviewText returns all that is to review in a folder as a patch.
+// reviewText returns all pending hunks of a folder as a patch.
 func (s *Server) reviewText(w *workspace) string {
 	var b strings.Builder
 	for _, path := range w.paths() {
@@ -34,8 +35,8 @@ func (s *Server) reviewText(w *workspace) string {
 	return b.String()
 }
 
-// placedInReview returns the hunks where the list has them: as the editor shows it or, where it does not, as it is about to be on
-// disk.
+// placedInReview returns the hunks with their places in the list of all hunks, as the editor has it open or else as it will
+// be written.
 func (s *Server) placedInReview(w *workspace) (all []hunks.Placed) {
 	uri, text := s.reviewURI(w), ""
 	d := s.docs[uri]
@@ -62,12 +63,12 @@ func (s *Server) placedInReview(w *workspace) (all []hunks.Placed) {
 	return all
 }
 
-// alone returns those of placed hunks that are shown nowhere but in the list: they have no file that an editor could open.
+// alone returns the hunks that only the list shows: their files cannot be opened.
 func alone(all []hunks.Placed) []hunks.Placed {
 	return slices.DeleteFunc(all, func(p hunks.Placed) bool { return !p.Alone })
 }
 
-// everyPlace returns where an editor shows each hunk: in its file or, where there is none, in the list.
+// everyPlace returns the place at which an editor shows each hunk: in its file, or in the list if the file cannot be opened.
 func (s *Server) everyPlace(w *workspace) (all []hunks.Placed) {
 	uri, listed := s.reviewURI(w), false
 	for _, path := range w.paths() {
@@ -85,7 +86,7 @@ func (s *Server) everyPlace(w *workspace) (all []hunks.Placed) {
 	return all
 }
 
-// reviewSoon has the list brought up to date, wherever it is shown: at once, or in a moment if that was just done.
+// reviewSoon updates the list of all hunks: at once, or in a moment if it has just been updated.
 func (s *Server) reviewSoon(w *workspace) {
 	if w.reviewing {
 		return
@@ -103,8 +104,8 @@ func (s *Server) reviewSoon(w *workspace) {
 	})
 }
 
-// syncReview brings the list up to date, if anybody looks at it: the document, if the editor has it open, by an edit, else the file;
-// and what is listed of it.
+// syncReview updates the list of all hunks if it is shown or is to be shown: the document if the editor has it open, else
+// the file. It also publishes the list's diagnostics.
 func (s *Server) syncReview(w *workspace) {
 	uri := s.reviewURI(w)
 	_, shown := w.diagnosed[uri]
@@ -124,13 +125,13 @@ func (s *Server) syncReview(w *workspace) {
 	w.reviewTook = w.reviewed.Sub(begun)
 }
 
-// inList reports whether a hunk of a file is shown in the list alone.
+// inList reports whether only the list shows a hunk of a file.
 func (s *Server) inList(w *workspace, d *sessions.Diff) bool {
 	uri := s.reviewURI(w)
 	return d.Kind != sessions.DiffModified && slices.ContainsFunc(s.place(w, d), func(p hunks.Placed) bool { return p.URI == uri })
 }
 
-// editReview has the editor make the list, which it has open, another one.
+// editReview changes the list that the editor has open by an edit.
 func (s *Server) editReview(w *workspace, text string, tries int) {
 	d := s.docs[s.reviewURI(w)]
 	if d == nil || d.text.Content == text || tries == 0 {

@@ -10,7 +10,7 @@ import (
 	"cursord/rpc"
 )
 
-// reply answers a request of the editor's.
+// reply answers a request of the editor.
 func (s *Server) reply(id json.RawMessage, result any, err error) {
 	if err != nil {
 		failed := (*rpc.Error)(nil)
@@ -23,12 +23,12 @@ func (s *Server) reply(id json.RawMessage, result any, err error) {
 	s.out.Send("", rpc.AppendResponse(nil, id, encoded(result), nil))
 }
 
-// tell sends a notification. Of those with one key the latest counts.
+// tell sends a notification. A later one with the same key replaces one that still waits.
 func (s *Server) tell(key, method string, params any) {
 	s.out.Send(key, rpc.AppendRequest(nil, nil, method, paramsOf(params)))
 }
 
-// ask makes a request of the editor, and has the loop call then with the answer, if there ever is one.
+// ask makes a request of the editor. The loop calls then with the answer, if the editor answers.
 func (s *Server) ask(method string, params any, then func(rpc.Message)) {
 	s.askedID++
 	id := json.RawMessage(strconv.Quote(fmt.Sprintf("cursord-%d", s.askedID)))
@@ -39,7 +39,7 @@ func (s *Server) ask(method string, params any, then func(rpc.Message)) {
 	s.out.Send("", rpc.AppendRequest(nil, id, method, paramsOf(params)))
 }
 
-// failedAnswer returns the error of an answer, nil if it has none.
+// failedAnswer returns the error in an answer; nil if it has none.
 func failedAnswer(m rpc.Message) *rpc.Error {
 	if m.Error == nil || string(m.Error) == "null" {
 		return nil
@@ -51,10 +51,10 @@ func failedAnswer(m rpc.Message) *rpc.Error {
 	return e
 }
 
-// decode reports whether raw is a T, which it stores.
+// decode decodes raw into a T and reports whether it is one.
 func decode[T any](raw json.RawMessage, to *T) bool { return json.Unmarshal(raw, to) == nil }
 
-// paramsOf returns params in JSON; none are left out.
+// paramsOf returns params as JSON; nil for none.
 func paramsOf(params any) json.RawMessage {
 	if params == nil {
 		return nil
@@ -62,7 +62,7 @@ func paramsOf(params any) json.RawMessage {
 	return encoded(params)
 }
 
-// encoded returns v in JSON. All that is sent can be encoded.
+// encoded returns v as JSON. Everything that is sent can be encoded.
 func encoded(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -86,7 +86,7 @@ const (
 	levelInfo    = 3
 )
 
-// show has the editor show a line.
+// show shows a message to the user.
 func (s *Server) show(level int, format string, args ...any) {
 	s.tell("", "window/showMessage", protocol.ShowMessageParams{Type: level, Message: fmt.Sprintf(format, args...)})
 }

@@ -21,29 +21,29 @@ const (
 	codeContentModified = -32801
 )
 
-// flushLimit bounds how long the end waits for an editor to take what it is owed.
+// flushLimit bounds how long the end waits for an editor to read the last messages.
 const flushLimit = 5 * time.Second
 
-// Options are what a server needs of its surroundings.
+// Options are the surroundings of a server.
 type Options struct {
 	Version  string
-	StateDir string // where the files are kept that editors are shown
-	Greeted  func() // called once initialize is answered: for what that answer is not to wait for; may be nil
-	// Dial returns a connection to the daemon that outlives daemons. It does not wait for one.
+	StateDir string // for the files that editors are shown
+	Greeted  func() // called after the answer to initialize, for work that the answer must not wait for; may be nil
+	// Dial returns a connection that outlives daemons. It does not wait for a daemon.
 	Dial func() io.ReadWriteCloser
-	// Running reports whether a daemon runs, and Pending, without starting one, the folders with something to review. A server that
-	// is wanted by neither dials when a command comes. nil: it dials at once.
+	// Running reports whether a daemon runs. Pending returns the folders with pending hunks, without starting a daemon. If
+	// no daemon runs and no hunk is pending, the server dials at the first command. If Running is nil, it dials at once.
 	Running func() bool
 	Pending func(ctx context.Context) ([]string, error)
 	// Transcript returns a session as Markdown.
 	Transcript func(ctx context.Context, client *rpc.Client, session string) ([]byte, error)
-	// Files lists the files of a folder that a person would name, by paths with slashes; nil: they are not completed.
+	// Files lists the files of a folder for completion, by paths with slashes; nil: no completion.
 	Files func(ctx context.Context, dir string) ([]string, error)
 	Log   *slog.Logger
 }
 
-// A Server serves one editor. Its loop owns all of it: what the editor says, what the daemon says and what timers do are
-// functions that run there one after the other, and none of them waits.
+// A Server serves one editor. Its loop owns everything: the editor's messages, the daemon's messages and timers are
+// functions that it runs one after the other. None of them waits.
 type Server struct {
 	opts   Options
 	out    *outbox.Outbox
@@ -53,21 +53,21 @@ type Server struct {
 	cancel context.CancelFunc
 
 	phase     phase
-	client    client.Client   // what the editor is and can
-	answering json.RawMessage // the id of the present request
-	roots     []string        // the folders that it named when it came, as it writes them
+	client    client.Client   // what is known of the editor
+	answering json.RawMessage // the id of the request that is being handled
+	roots     []string        // the URIs of the folders that the editor named in initialize
 	daemon    *link
-	asked     map[string]func(rpc.Message) // requests to the editor without an answer, by id
+	asked     map[string]func(rpc.Message) // requests to the editor that have no answer yet, by id
 	askedID   int
 
 	docs       map[string]*document // by URI
 	folders    []*workspace
 	touched    touched
 	tokens     int
-	menus      int         // that have counted hunks
-	looking    bool        // whether a daemon is wanted
-	looked     bool        // and it was not
-	lookAgain  *time.Timer // for one that somebody else starts
+	menus      int         // the number of menus that have counted hunks
+	looking    bool        // it is finding out whether a daemon is needed
+	looked     bool        // none was needed
+	lookAgain  *time.Timer // for a daemon that somebody else starts
 	clean      bool        // exit came after shutdown
 	refreshing bool
 	compose    map[string]*draft // by path
@@ -82,13 +82,13 @@ const (
 	exited
 )
 
-// Serve serves the editor at in and out until it goes. It returns whether that was as LSP has it: the end of in, or exit
-// after shutdown.
+// Serve serves the editor at in and out until the editor leaves. It reports whether it left as LSP says: by the end of in,
+// or by exit after shutdown.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok bool) {
 	s := newServer(ctx, out, opts)
 	defer s.cancel()
 	r := rpc.NewFrameReader(in, rpc.MaxMessage)
-	// Until initialize is answered there is nothing but this goroutine: that answer waits for no other one.
+	// Until initialize is answered this is the only goroutine, so the answer waits for no other.
 	for s.phase == fresh {
 		m, err := s.next(r)
 		if err != nil {
@@ -134,7 +134,7 @@ func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 	return s
 }
 
-// begin does what an answer to initialize does not wait for.
+// begin does the work that the answer to initialize must not wait for.
 func (s *Server) begin() {
 	if s.phase != serving {
 		return
@@ -149,7 +149,7 @@ func (s *Server) begin() {
 	s.lookForDaemon()
 }
 
-// read hands what the editor says to the loop. gone says why it has ended: true for the end of input.
+// read hands the editor's messages to the loop. It sends to gone at the end: true for the end of input.
 func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 	for {
 		m, err := s.next(r)
@@ -163,7 +163,7 @@ func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 	}
 }
 
-// next returns the editor's next message, and answers what is none. After an error there is nothing more.
+// next returns the editor's next message. It answers input that is not a message. After an error there is no more input.
 func (s *Server) next(r *rpc.FrameReader) (rpc.Message, error) {
 	m, _, err := r.Next(func(id json.RawMessage, bad *rpc.Error) {
 		s.out.SetFraming(r.Framing())
@@ -173,7 +173,7 @@ func (s *Server) next(r *rpc.FrameReader) (rpc.Message, error) {
 	return m, err
 }
 
-// post has the loop run f. It returns false when there is none any more.
+// post runs f in the loop. It returns false if the loop has ended.
 func (s *Server) post(f func()) bool {
 	select {
 	case s.inbox <- f:
@@ -196,7 +196,7 @@ func (s *Server) loop(gone <-chan bool) (ok bool) {
 		case <-s.ctx.Done():
 			return false
 		}
-		// What was said before the end counts.
+		// Messages that came before the end are handled.
 		for s.phase != exited {
 			select {
 			case f := <-s.inbox:
@@ -221,12 +221,12 @@ func (s *Server) guard(what string, f func()) (panicked bool) {
 	return false
 }
 
-// after has the loop run f in a while.
+// after runs f in the loop after a while.
 func (s *Server) after(d time.Duration, f func()) *time.Timer {
 	return time.AfterFunc(d, func() { s.post(f) })
 }
 
-// take handles one message of the editor's.
+// take handles a message of the editor.
 func (s *Server) take(m rpc.Message) {
 	switch {
 	case m.IsResponse():
@@ -263,7 +263,7 @@ func (s *Server) request(m *rpc.Message) (any, error) {
 	}
 	f := requests[m.Method]
 	switch {
-	case s.phase == fresh: // of LSP 3.17: of every request
+	case s.phase == fresh: // LSP 3.17 wants this error for every request
 		return nil, &rpc.Error{Code: codeNotInitialized, Message: m.Method + " came before initialize"}
 	case f == nil:
 		return nil, &rpc.Error{Code: rpc.CodeMethodNotFound, Message: "no such method: " + m.Method}
@@ -271,10 +271,10 @@ func (s *Server) request(m *rpc.Message) (any, error) {
 	return f(s, m.Params)
 }
 
-// errLater is returned by a handler that answers, by reply, as soon as it knows something that is being found out.
+// errLater is returned by a handler that answers later, by reply.
 var errLater = errors.New("later")
 
-// A handler answers one method's requests, at once.
+// A handler answers the requests of one method without waiting.
 type handler func(s *Server, params json.RawMessage) (any, error)
 
 // answering makes a handler of a method with typed parameters.
@@ -307,7 +307,7 @@ func init() {
 	}
 }
 
-// notified takes a notification. What is wrong with one cannot be answered; it is ignored, and so are unknown ones.
+// notified handles a notification. Notifications cannot be answered: unknown and wrong ones are ignored.
 func (s *Server) notified(m *rpc.Message) {
 	switch m.Method {
 	case "exit":

@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// latestSession returns the session that the next prompt goes to, else the one that was used last.
+// latestSession returns the session that was chosen for the next prompt, else the latest one.
 func (w *workspace) latestSession() string {
 	if w.session != "" {
 		return w.session
@@ -25,14 +25,14 @@ func (w *workspace) latestSession() string {
 	return ""
 }
 
-// latestSessions returns the sessions that are known, the one that was used last first.
+// latestSessions returns the known sessions, the latest one first.
 func (w *workspace) latestSessions() []*sessions.Session {
 	return slices.SortedFunc(maps.Values(w.sessions), func(a, b *sessions.Session) int {
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt.Time), strings.Compare(b.ID, a.ID))
 	})
 }
 
-// resumeCommand goes on with a session, or shows those that there are.
+// resumeCommand chooses the session for the next prompt, or lists the sessions.
 func (s *Server) resumeCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -60,17 +60,17 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// maxListed bounds the sessions that are listed.
+// maxListed bounds the number of sessions in the list.
 const maxListed = 300
 
 const aboutSessions = `# Sessions
 
-Code actions on a line (in Helix: space a) go on with that session, ask
-in it, cancel its turn, open what was said, or delete it. A title that
-you change here is the session's once you save.
+The code actions of a line (in Helix: space a) resume that session, ask in
+it, cancel its turn, open its transcript or delete it. To rename sessions,
+change their titles here and save.
 `
 
-// listSessions opens the list of all sessions: those of the folder first, then those of others.
+// listSessions opens the list of all sessions: the folder's first, then those of other folders.
 func (s *Server) listSessions(w *workspace) {
 	call(s, "workspace/list", struct{}{}, func(folders rpc.WorkspaceList, err error) {
 		if err != nil {
@@ -87,12 +87,12 @@ func (s *Server) listSessions(w *workspace) {
 				return
 			}
 			text, first := s.sessionsText(w, folders.Workspaces, list.Sessions)
-			_ = s.write(w, sessionsFile, text, &protocol.Range{Start: protocol.Position{Line: first}, End: protocol.Position{Line: first}}) // write says what failed
+			_ = s.write(w, sessionsFile, text, &protocol.Range{Start: protocol.Position{Line: first}, End: protocol.Position{Line: first}}) // write shows errors
 		})
 	})
 }
 
-// sessionsText returns the list of sessions, and the line of the first one.
+// sessionsText returns the list of sessions and the line of the first session.
 func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []*sessions.Session) (text string, first int) {
 	w.listedTitles = map[string]string{}
 	by := map[string][]*sessions.Session{}
@@ -129,7 +129,7 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 	return b.String(), first
 }
 
-// sessionLine returns a session as it is listed: its title first, its id last.
+// sessionLine returns the line of a session in the list: the title first, the id last.
 func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
 	mark := ""
 	if one.State != sessions.SessionIdle {
@@ -152,7 +152,7 @@ func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
 	return fmt.Sprintf("- %s · %s · %s%s · %s", titleInList(one.Title), one.UpdatedAt.Local().Format("2006-01-02 15:04"), plaintext.Count(one.Turns, "turn"), mark, one.ID)
 }
 
-// titleInList returns a title as it is listed: without what separates the parts of a line.
+// titleInList returns a title for the list, without the separator of a line's parts.
 func titleInList(title string) string {
 	if title = strings.ReplaceAll(plaintext.FirstLine(title, 60), " · ", " - "); title == "" {
 		return "(no title)"
@@ -160,7 +160,7 @@ func titleInList(title string) string {
 	return title
 }
 
-// savedSessions gives sessions the titles that a person has written into the list; false for other documents.
+// savedSessions renames the sessions whose titles the user has changed in the list; it returns false for other documents.
 func (s *Server) savedSessions(d *document) bool {
 	w := s.sessionsListed(d)
 	if w == nil {
@@ -185,7 +185,7 @@ func (s *Server) savedSessions(d *document) bool {
 	return true
 }
 
-// deleteCommand deletes a session, whose line in the list is gone then. An editor that can be asked is.
+// deleteCommand deletes a session, and updates the list. It asks first, if the editor can show questions.
 func (s *Server) deleteCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -224,7 +224,7 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// listedSession returns the session that a line of the list of sessions is about, "" for none.
+// listedSession returns the id of the session in a line of the list, "" for none.
 func listedSession(text string) string {
 	if fields := strings.Fields(text); strings.HasPrefix(text, "- ") && len(fields) > 1 {
 		return fields[len(fields)-1]
@@ -232,7 +232,7 @@ func listedSession(text string) string {
 	return ""
 }
 
-// sessionsListed returns the folder whose sessions a document lists; nil for other documents.
+// sessionsListed returns the folder whose list of sessions a document is; nil for other documents.
 func (s *Server) sessionsListed(d *document) *workspace {
 	if d == nil || !strings.HasSuffix(d.uri, "/"+sessionsFile) {
 		return nil
@@ -240,7 +240,7 @@ func (s *Server) sessionsListed(d *document) *workspace {
 	return s.stateFolder(d.uri)
 }
 
-// sessionActions returns what can be done about a line in the list of sessions; false for other documents.
+// sessionActions returns the actions for a line of the list of sessions; false for other documents.
 func (s *Server) sessionActions(d *document, r protocol.Range) ([]protocol.CodeAction, bool) {
 	w := s.sessionsListed(d)
 	if w == nil {

@@ -10,13 +10,13 @@ import (
 	"cursord/rpc"
 )
 
-// touched is where a person was last, as far as requests tell.
+// touched is the user's latest place, as far as requests show it.
 type touched struct {
 	uri string
 	at  *protocol.Range
 }
 
-// touch notes where a person is; without a range only the document.
+// touch notes the user's place; without a range only the document.
 func (s *Server) touch(d *document, at *protocol.Range) {
 	if d.workspace == nil {
 		return
@@ -30,7 +30,7 @@ func (s *Server) touch(d *document, at *protocol.Range) {
 	}
 }
 
-// folderAt returns the folder with a path, nil if there is none.
+// folderAt returns the folder with a path; nil if there is none.
 func (s *Server) folderAt(path string) *workspace {
 	for _, w := range s.folders {
 		if w.path == path || w.named == path {
@@ -40,7 +40,7 @@ func (s *Server) folderAt(path string) *workspace {
 	return nil
 }
 
-// folderOf returns the folder that a command is about.
+// folderOf returns the folder of a command.
 func (s *Server) folderOf(t *target) (*workspace, error) {
 	if t.Workspace != "" {
 		path, err := paths.Local(t.Workspace)
@@ -73,8 +73,8 @@ func (s *Server) folderOf(t *target) (*workspace, error) {
 	return s.folders[len(s.folders)-1], nil
 }
 
-// fileOf returns the folder of a file and its path there, of a path as people and editors write it: absolute, below the
-// home, or relative to a folder or to where the editor was started.
+// fileOf returns the folder of a file and its path there. name is written by a person or an editor: absolute, below "~", or
+// relative to a folder or to the directory in which the editor was started.
 func (s *Server) fileOf(name string) (*workspace, string) {
 	name = atHome(name)
 	if strings.HasPrefix(name, "file:") {
@@ -89,7 +89,7 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 			return w, clean
 		}
 	}
-	// An editor that was started in a folder within, or above.
+	// The editor was started in a directory within the folder, or above it.
 	for _, d := range s.docs {
 		if d.workspace != nil && (strings.HasSuffix(d.path, "/"+clean) || strings.HasSuffix(clean, "/"+d.path)) {
 			return d.workspace, d.path
@@ -103,7 +103,7 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 	return nil, ""
 }
 
-// pathURI returns the folder that a file is of, and the file's URI: one in the folder, or one that editors are shown of it.
+// pathURI returns the folder and the URI of a file: one in the folder, or one of those that editors are shown for it.
 func (s *Server) pathURI(name string) (*workspace, string) {
 	if w, file := s.fileOf(name); w != nil {
 		return w, s.uriOf(w, file)
@@ -118,12 +118,12 @@ func (s *Server) pathURI(name string) (*workspace, string) {
 	uri := paths.URI(filepath.Clean(file))
 	w := s.stateFolder(uri)
 	if w != nil {
-		uri = paths.URI(filepath.Join(s.stateFolderOf(w), filepath.Base(file))) // as it was given to the editor
+		uri = paths.URI(filepath.Join(s.stateFolderOf(w), filepath.Base(file))) // as the editor was given it
 	}
 	return w, uri
 }
 
-// atHome returns a path with the home folder in place of the sign for it.
+// atHome returns a path with the home directory in place of "~".
 func atHome(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -133,7 +133,7 @@ func atHome(name string) string {
 	return name
 }
 
-// spotOf returns the place that a command is about: that of its argument, else where the person was last.
+// spotOf returns the place of a command: that of its argument, else the user's latest one.
 func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 	at := w.at
 	switch {
@@ -154,10 +154,10 @@ func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 	return at, nil
 }
 
-// A chooser returns the hunks that a command is about.
+// A chooser returns the hunks of a command.
 type chooser func(s *Server, w *workspace, t *target) ([]string, error)
 
-// atTarget chooses the hunks that are named, or the one at the place that the command is about.
+// atTarget returns the named hunks, or the one at the command's place.
 func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 	if len(t.Hunks) > 0 {
 		return t.Hunks, nil
@@ -174,11 +174,11 @@ func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: cursord.next goes to one"}
 }
 
-// maxMenus bounds the menus whose hunks are known by their numbers.
+// maxMenus bounds the menus whose hunks are kept.
 const maxMenus = 100
 
-// count returns the number by which a command that a menu offers names the hunks that its title has counted: others may come
-// before it is chosen.
+// count keeps the hunks that the title of a menu's command counts, and returns a number for the command to name them: more
+// hunks may come before it is chosen.
 func (s *Server) count(w *workspace, ids []string) int {
 	s.menus++
 	delete(w.counted, s.menus-maxMenus)
@@ -186,7 +186,7 @@ func (s *Server) count(w *workspace, ids []string) int {
 	return s.menus
 }
 
-// countedBy returns the hunks that a menu has counted and that are left; false if the command is none of a menu.
+// countedBy returns the hunks that a menu has counted, without those that are gone; false if the command is not from a menu.
 func countedBy(w *workspace, t *target) (left []string, ok bool, err error) {
 	if t.Counted == 0 {
 		return nil, false, nil
@@ -202,7 +202,7 @@ func countedBy(w *workspace, t *target) (left []string, ok bool, err error) {
 	return left, true, err
 }
 
-// left returns the hunks that are left to review, and in how many files.
+// left returns the pending hunks and the number of their files.
 func (w *workspace) left() (all []string, files int) {
 	for _, path := range w.paths() {
 		for _, h := range w.diffs[path].Hunks {

@@ -10,23 +10,23 @@ import (
 	"cursord/editors/lsp/protocol"
 )
 
-// followPause is how often a transcript is written at most while its session goes on; one that takes long to be read is
-// written less often.
+// followPause is the shortest time between writes of a transcript while its session goes on. A transcript that takes long to
+// read is written less often.
 const followPause = 300 * time.Millisecond
 
-// A transcript is a session's as a file that a person has opened. The file follows the session, until the editor says that
-// it has closed it: editors that load files again show what goes on, and others (Helix) on a command. Where the
-// settings want it, the open document follows too, by edits; they make it one with unsaved changes.
+// A transcript is the file of a session's transcript that the user has opened. The file follows the session until the editor
+// closes it. Editors that load files again show it; in Helix a command does. With the setting liveTranscript the open
+// document follows too, by edits, and then has unsaved changes.
 type transcript struct {
 	session string
-	text    string // what is in the file
+	text    string // the text of the file
 	waiting bool   // it is about to be read
-	again   bool   // and once more then
-	same    int    // how often it was read since and was the same
+	again   bool   // it must be read once more after that
+	same    int    // the number of reads without news since the latest news
 	took    time.Duration
 }
 
-// transcriptCommand writes what was said in a session, and shows its end.
+// transcriptCommand writes a session's transcript and shows its end.
 func (s *Server) transcriptCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -48,13 +48,13 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 		}
 		w.transcript = one
 		line := max(strings.Count(one.text, "\n")-1, 0)
-		_ = s.write(w, transcriptFile, one.text, &protocol.Range{Start: protocol.Position{Line: line}, End: protocol.Position{Line: line}}) // write says what failed
-		s.follow(w, id)                                                                                                                     // what came meanwhile
+		_ = s.write(w, transcriptFile, one.text, &protocol.Range{Start: protocol.Position{Line: line}, End: protocol.Position{Line: line}}) // write shows errors
+		s.follow(w, id)                                                                                                                     // for news that came meanwhile
 	})
 	return nil, nil
 }
 
-// readTranscript has the loop call then once the transcript's text is that of its session.
+// readTranscript reads the transcript of a session. The loop calls then after it.
 func (s *Server) readTranscript(t *transcript, then func(error)) {
 	l, begun := s.daemon, time.Now()
 	go func() {
@@ -68,11 +68,10 @@ func (s *Server) readTranscript(t *transcript, then func(error)) {
 	}()
 }
 
-// sameReads is how often a transcript is read without news, once there were some, until the next: the daemon tells what the
-// agent says before it stores it.
+// sameReads bounds the reads without news: the daemon sends the agent's text before it stores it.
 const sameReads = 6
 
-// follow has the transcript that is open show what goes on in its session, in a moment.
+// follow updates the open transcript of a session in a moment.
 func (s *Server) follow(w *workspace, session string) {
 	t := w.transcript
 	if t == nil || t.session != session {
@@ -131,10 +130,10 @@ func (s *Server) showFollowed(w *workspace, t *transcript) {
 	same := protocol.CommonPrefix(d.text.Content, t.text)
 	e := s.newEdits()
 	e.add(d.uri, protocol.TextEdit{Range: d.text.Span(same, len(d.text.Content), s.client.Encoding), NewText: t.text[same:]})
-	s.apply(transcriptFile, e.workspaceEdit(), func(string) {}) // the next one may be taken
+	s.apply(transcriptFile, e.workspaceEdit(), func(string) {}) // the next edit may be taken
 }
 
-// closedTranscript is when the editor shows a transcript no more.
+// closedTranscript stops following when the editor closes a transcript.
 func (s *Server) closedTranscript(d *document) {
 	if !strings.HasSuffix(d.uri, "/"+transcriptFile) {
 		return
@@ -144,7 +143,7 @@ func (s *Server) closedTranscript(d *document) {
 	}
 }
 
-// putFile makes a file hold something, all at once: editors may be loading it.
+// putFile writes a file at once: editors may be loading it.
 func putFile(file, text string) error {
 	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".new")
 	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
@@ -152,7 +151,7 @@ func putFile(file, text string) error {
 	}
 	if err := os.Rename(temp, file); err != nil {
 		_ = os.Remove(temp)
-		return os.WriteFile(file, []byte(text), 0o600) // where one that is open cannot be replaced
+		return os.WriteFile(file, []byte(text), 0o600) // some systems cannot replace an open file
 	}
 	return nil
 }

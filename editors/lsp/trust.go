@@ -9,21 +9,21 @@ import (
 	"cursord/rpc"
 )
 
-// Answers to the question of trust; the safe one comes first, because editors choose that one beforehand.
+// The answers to the question of trust. The safe one comes first, because editors preselect the first one.
 const (
 	titleDeny  = "Deny"
 	titleAllow = "Trust this folder"
 )
 
-// askTrust asks whether the agent may work in a prompt's folder, which waits for the answer.
+// askTrust asks whether the agent may work in the folder of a prompt. The prompt waits for the answer.
 func (s *Server) askTrust(p *prompt) {
 	w := p.workspace
 	if w.untrusted = append(w.untrusted, p); len(w.untrusted) > 1 {
-		return // it was asked already
+		return // the question is open
 	}
 	if !s.client.Questions {
-		// What to do comes first: some editors show a part of a line.
-		s.show(levelWarning, "cursord: trust %s? cursord.allow or cursord.deny – the agent runs commands and changes files in %s",
+		// Some editors cut the line off, so it begins with what to do.
+		s.show(levelWarning, "cursord: trust %s? cursord.allow or cursord.deny – the agent would run commands and change files in %s",
 			plaintext.FirstLine(filepath.Base(w.named), 40), w.named)
 		return
 	}
@@ -46,7 +46,7 @@ func (s *Server) askTrust(p *prompt) {
 	})
 }
 
-// trustCommand trusts the folder, and sends what waits for that.
+// trustCommand trusts the folder and sends the prompts that wait for that.
 func (s *Server) trustCommand(t *target) (any, error) {
 	w, err := s.askedFolder(t)
 	if err != nil {
@@ -62,14 +62,14 @@ func (s *Server) denyCommand(t *target) (any, error) {
 		return nil, err
 	}
 	if len(w.untrusted) == 0 {
-		s.show(levelInfo, "cursord: nothing waits for an answer")
+		s.show(levelInfo, "cursord: no prompt waits for trust")
 		return nil, nil
 	}
 	s.deny(w)
 	return nil, nil
 }
 
-// askedFolder returns the folder that an answer is about: without another word, one that was asked about.
+// askedFolder returns the folder of an answer. If the command names none, it is one whose question is open.
 func (s *Server) askedFolder(t *target) (*workspace, error) {
 	for _, w := range s.folders {
 		if t.Workspace == "" && t.URI == "" && t.Path == "" && len(w.untrusted) > 0 {
@@ -103,5 +103,5 @@ func (s *Server) deny(w *workspace) {
 	for _, p := range waiting {
 		s.drop(p)
 	}
-	s.show(levelInfo, "cursord: denied; the prompt was not sent, cursord.compose has it")
+	s.show(levelInfo, "cursord: denied, and the prompt was not sent – cursord.compose opens it again")
 }

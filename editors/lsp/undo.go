@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// undoCommand has the daemon take the last decision back.
+// undoCommand takes the latest decision back.
 func (s *Server) undoCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Server) undoCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// redoCommand has it make the decision again that was taken back last.
+// redoCommand makes the decision again that was taken back last.
 func (s *Server) redoCommand(t *target) (any, error) {
 	w, err := s.folderOf(t)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Server) redoCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// stepped returns what says how an undo or redo went, and makes its edits.
+// stepped returns a function for the daemon's answer to an undo or redo: it makes the edits and reports the result.
 func (s *Server) stepped(w *workspace, did, nothing string, done func()) func(rpc.UndoResult, error) {
 	return func(result rpc.UndoResult, err error) {
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Server) stepped(w *workspace, did, nothing string, done func()) func(rp
 		s.applyEdits(w, result.Edits, func(failure string) {
 			defer done()
 			if failure != "" {
-				s.show(levelWarning, "cursord: %s, but not in your buffer: %s", did, failure)
+				s.show(levelWarning, "cursord: %s, but your buffer could not be changed: %s", did, failure)
 				return
 			}
 			s.show(levelInfo, "cursord: %s", did)
@@ -62,7 +62,7 @@ func (s *Server) stepped(w *workspace, did, nothing string, done func()) func(rp
 	}
 }
 
-// inTurn runs a decision when those before it are made, and what they change is in the documents.
+// inTurn runs a decision after those before it, when the documents have their changes.
 func (s *Server) inTurn(w *workspace, decide func(done func())) {
 	w.deciding = append(w.deciding, decide)
 	if len(w.deciding) == 1 {
@@ -70,7 +70,7 @@ func (s *Server) inTurn(w *workspace, decide func(done func())) {
 	}
 }
 
-// decideNext runs the first of the decisions that wait. An editor that does not answer does not bar the way for good.
+// decideNext runs the first decision that waits. If the editor does not answer, the next one goes on after answerPatience.
 func (s *Server) decideNext(w *workspace) {
 	s.flushAll()
 	ended := false
@@ -89,7 +89,7 @@ func (s *Server) decideNext(w *workspace) {
 	s.after(answerPatience, done)
 }
 
-// decisionCall is call for a decision. What it makes of diffs is shown behind the edits that it answers with.
+// decisionCall is call for a decision. Diffs that come meanwhile are shown after the answer's edits.
 func decisionCall[R any](s *Server, w *workspace, method string, params any, then func(R, error)) {
 	w.asking++
 	call(s, method, params, func(result R, err error) {
@@ -105,7 +105,7 @@ func decisionCall[R any](s *Server, w *workspace, method string, params any, the
 	})
 }
 
-// followMoves has the editor's documents go where decisions have moved their files.
+// followMoves renames the editor's documents whose files a decision has moved.
 func (s *Server) followMoves(w *workspace, diffs []*sessions.Diff) {
 	if !s.client.ApplyEdit || !s.client.DocumentChanges || !slices.Contains(s.client.Resources, "rename") {
 		return
@@ -133,7 +133,7 @@ func (s *Server) followMoves(w *workspace, diffs []*sessions.Diff) {
 	}
 }
 
-// noteMove keeps where a diff says that a file has come from, for when that is decided.
+// noteMove keeps the former path of a moved file for when the move is decided.
 func (w *workspace) noteMove(d *sessions.Diff) {
 	if d.OldPath == "" || slices.Contains(w.moves[d.Path], d.OldPath) {
 		return
@@ -144,7 +144,7 @@ func (w *workspace) noteMove(d *sessions.Diff) {
 	w.moves[d.Path] = append(w.moves[d.Path], d.OldPath)
 }
 
-// editedAll reports whether all files of hunks were changed by edits.
+// editedAll reports whether edits have changed the files of all these hunks.
 func (w *workspace) editedAll(hunks []string, edits []api.DocumentEdits) bool {
 	for _, d := range w.diffs {
 		for _, h := range d.Hunks {

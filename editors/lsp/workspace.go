@@ -17,53 +17,53 @@ import (
 	"cursord/sessions"
 )
 
-// A workspace is a folder of the editor's with what the daemon has published of it.
+// A workspace is a folder of the editor with its state in the daemon.
 type workspace struct {
-	path   string // without symlinks, as the daemon calls it
-	named  string // as the editor calls it
-	closed bool   // the editor has it no more
-	heard  bool   // the daemon tells of it
+	path   string // without symlinks, as the daemon writes it
+	named  string // as the editor writes it
+	closed bool   // the editor has closed it
+	heard  bool   // the server has subscribed to it
 
-	known   bool              // what there is to review, and the sessions, have been told of
-	waiting []func(error)     // for that
-	seqs    map[string]uint64 // of the diffs that were told of, by path
+	known   bool              // its hunks and sessions have been loaded
+	waiting []func(error)     // requests that wait for that
+	seqs    map[string]uint64 // seqs of the latest diffs, by path
 
-	diffs     map[string]*sessions.Diff // what is pending, by path
+	diffs     map[string]*sessions.Diff // with pending hunks, by path
 	sessions  map[string]*sessions.Session
-	running   map[string]*progress // turns that have not ended
-	own       map[string]bool      // turns that were begun here and have not ended
-	prompts   map[string]string    // the prompts of turns that were heard of, cut, by turn
-	session   string               // that the next prompt goes to, if one was chosen
-	fresh     bool                 // the next prompt begins a new one; else it goes to the latest
-	opening   *prompt              // is about to begin a session, to which the next prompts go
-	untrusted []*prompt            // wait for a person's word on trust
-	unsent    string               // the last prompt, if it did not become a turn
+	running   map[string]*progress // turns that have not ended, by id
+	own       map[string]bool      // those of them that this editor started
+	prompts   map[string]string    // the first words of prompts, by turn
+	session   string               // the chosen session for the next prompt
+	fresh     bool                 // the next prompt begins a session; else it goes to the latest one
+	opening   *prompt              // it is beginning a session, to which the next prompts go
+	untrusted []*prompt            // they wait for the answer about trust
+	unsent    string               // the latest prompt, if it did not become a turn
 	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review; of the list: ""
-	shownFor  map[string][]string  // the same by the file
-	moved     map[string]string    // where the files under review are that were renamed, by where they were
-	at        spot                 // where a person was last, as far as that is known
+	shownFor  map[string][]string  // the same, by file
+	moved     map[string]string    // where renamed files under review are, by their former paths
+	at        spot                 // the user's latest place, as far as it is known
 
-	reviewing  bool          // the list of all hunks is about to be brought up to date
-	reviewTook time.Duration // how long that took last
-	reviewed   time.Time     // and when it had been
+	reviewing  bool          // the list of all hunks is about to be updated
+	reviewTook time.Duration // how long the latest update took
+	reviewed   time.Time     // when the latest update ended
 
-	telling    bool        // its state is about to be told
-	hinting    bool        // it is about to be looked which open files are not as on disk
-	transcript *transcript // that is open; nil if none is
+	telling    bool        // its status is about to be sent
+	hinting    bool        // open files are about to be compared with the disk
+	transcript *transcript // the open transcript; nil if there is none
 
-	files   []string // that can be named in a prompt, as of filesAt
+	files   []string // for completion, as of filesAt
 	filesAt time.Time
-	listing bool     // they are being listed
-	listed  []func() // wait for that
+	listing bool     // files is being made anew
+	listed  []func() // requests that wait for files
 
-	counted map[int][]string // the hunks that menus have counted, by their numbers
-	// listedTitles are the titles in the list of sessions that was opened last, by session.
+	counted map[int][]string // the hunks that menus have counted, by the menu's number
+	// listedTitles are the titles in the latest list of sessions, by session.
 	listedTitles map[string]string
 
-	deciding []func(done func()) // decisions, one after the other; the first is on its way
-	asking   int                 // of them, the daemon has not answered so many
-	held     []*sessions.Diff    // came meanwhile
-	moves    map[string][]string // from where diffs have said that files have come
+	deciding []func(done func()) // decisions in their order; the first one is being made
+	asking   int                 // the number of decisions that the daemon has not answered
+	held     []*sessions.Diff    // diffs that came meanwhile
+	moves    map[string][]string // former paths of files that diffs name, by path
 }
 
 // A spot is a place in a file.
@@ -82,7 +82,7 @@ func (w *workspace) clear() {
 	w.session, w.deciding, w.held = "", nil, nil
 }
 
-// addFolder takes a folder of the editor's.
+// addFolder adds a folder of the editor.
 func (s *Server) addFolder(uri string) *workspace {
 	named, err := paths.Local(uri)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) addFolder(uri string) *workspace {
 	w := &workspace{path: real, named: named, diagnosed: map[string]string{}, shownFor: map[string][]string{}}
 	w.clear()
 	s.folders = append(s.folders, w)
-	// The innermost first.
+	// Inner folders come first.
 	slices.SortStableFunc(s.folders, func(a, b *workspace) int { return cmp.Compare(len(b.path), len(a.path)) })
 	for _, d := range s.docs {
 		d.workspace, d.path = s.locate(d.uri)
@@ -147,7 +147,7 @@ func (s *Server) didChangeFolders(p *protocol.FoldersChange) {
 	}
 }
 
-// adopt makes the folder of a document the editor's, which has named none: that of its repository, else its own.
+// adopt adds a folder for a document of an editor that has named none: the document's repository, else its directory.
 func (s *Server) adopt(d *document) {
 	file, err := paths.Local(d.uri)
 	if err != nil || s.stateFolder(d.uri) != nil {
@@ -167,7 +167,7 @@ func (s *Server) adopt(d *document) {
 	d.workspace, d.path = s.locate(d.uri)
 }
 
-// locate returns the folder that a document is in, and its path there; nil for one that is in none.
+// locate returns the folder of a document and its path there; nil if it is in none.
 func (s *Server) locate(uri string) (*workspace, string) {
 	file, err := paths.Local(uri)
 	if err != nil || !strings.HasPrefix(uri, "file:") {
@@ -185,7 +185,7 @@ func (s *Server) locate(uri string) (*workspace, string) {
 	return nil, ""
 }
 
-// uriOf returns how the editor names a file: as it did when it opened it, else below its own name of the folder.
+// uriOf returns the URI of a file as the editor writes it: as it opened the file, else below its name of the folder.
 func (s *Server) uriOf(w *workspace, file string) string {
 	if d := s.docAt(w, file); d != nil {
 		return d.uri
@@ -193,7 +193,7 @@ func (s *Server) uriOf(w *workspace, file string) string {
 	return paths.URI(paths.Absolute(w.named, file))
 }
 
-// docAt returns the open document of a file, nil if there is none.
+// docAt returns the open document of a file; nil if there is none.
 func (s *Server) docAt(w *workspace, file string) *document {
 	for _, d := range s.docs {
 		if d.workspace == w && d.path == file {
@@ -203,7 +203,7 @@ func (s *Server) docAt(w *workspace, file string) *document {
 	return nil
 }
 
-// diffChanged takes the state of a file under review.
+// diffChanged handles a new state of a file under review.
 func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	if d == nil {
 		return
@@ -232,15 +232,15 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 		s.askPlaces(w, d)
 	}
 	if old != nil {
-		s.publishDiff(w, old) // it may have been shown elsewhere
+		s.publishDiff(w, old) // it may have been shown at other places
 	}
 	s.refresh()
 	s.tellStatus(w)
 	if doc := s.docAt(w, d.Path); doc != nil {
 		disk, ok := w.readFile(d.Path)
-		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !sameText(doc.saved, disk) // else the user has taken the lines out
+		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !sameText(doc.saved, disk) // else the user has removed the lines
 		if lacks && !doc.lacks {
-			s.show(levelWarning, "cursord: the agent has changed %s of %s on disk that your unsaved buffer does not have – a save over it undoes that",
+			s.show(levelWarning, "cursord: on disk the agent has changed %s of %s that your unsaved buffer lacks – saving it undoes these changes",
 				plaintext.Count(d.DiskOnly, "line"), d.Path)
 		}
 		doc.lacks = lacks
@@ -254,7 +254,7 @@ func (s *Server) sessionChanged(w *workspace, one *sessions.Session) {
 	w.sessions[one.ID] = one
 }
 
-// diffsOf returns what is to review in a file, also in one that was there and is under another name now.
+// diffsOf returns the diffs of a file, also of one that has another name now.
 func (w *workspace) diffsOf(file string) (all []*sessions.Diff) {
 	if d := w.diffs[file]; d != nil {
 		all = append(all, d)
@@ -265,7 +265,7 @@ func (w *workspace) diffsOf(file string) (all []*sessions.Diff) {
 	return all
 }
 
-// noteShown notes whether something is listed at a URI, because of a file.
+// noteShown notes whether a URI shows diagnostics because of a file.
 func (w *workspace) noteShown(uri, file string, shown bool) {
 	if was, ok := w.diagnosed[uri]; ok {
 		left := slices.DeleteFunc(w.shownFor[was], func(one string) bool { return one == uri })
@@ -283,7 +283,7 @@ func (w *workspace) noteShown(uri, file string, shown bool) {
 // paths returns the files under review, sorted.
 func (w *workspace) paths() []string { return slices.Sorted(maps.Keys(w.diffs)) }
 
-// hasFile reports whether there is something at a path of the folder.
+// hasFile reports whether the folder has anything at a path.
 func (w *workspace) hasFile(file string) bool {
 	if !filepath.IsLocal(filepath.FromSlash(file)) {
 		return false
@@ -292,7 +292,7 @@ func (w *workspace) hasFile(file string) bool {
 	return err == nil
 }
 
-// readFile returns what is on disk at a path of the folder.
+// readFile returns the content of a file of the folder.
 func (w *workspace) readFile(file string) (string, bool) {
 	name := paths.Absolute(w.path, file)
 	info, err := os.Stat(name)

@@ -5,7 +5,7 @@ import "strings"
 // habits are how people load and save files in each editor. name is the beginning, in lower case, of the name in clientInfo:
 // Neovim sends "Neovim", Helix "helix", Eglot "Eglot" and lsp-mode "emacs".
 var habits = []struct{ name, reload, save string }{
-	{"helix", " (:reload-all; unsaved edits are lost)", " (:wa)"},
+	{"helix", " (:reload-all)", " (:wa)"},
 	{"neovim", " (:checktime)", " (:wa)"},
 	{"vim", " (:checktime)", " (:wa)"},
 	{"coc.nvim", " (:checktime)", " (:wa)"},
@@ -14,8 +14,15 @@ var habits = []struct{ name, reload, save string }{
 	{"emacs", " (M-x revert-buffer)", " (C-x s)"},
 }
 
-// ToReload returns the command by which this editor loads files again, in parentheses after a space; "" if it is unknown.
-func (c *Client) ToReload() string { reload, _ := c.habits(); return reload }
+// ToReload returns the command by which this editor loads files again, in parentheses after a space; "" if it is unknown. unsaved
+// says that some buffer has unsaved changes: Helix would drop them.
+func (c *Client) ToReload(unsaved bool) string {
+	if unsaved && c.IsHelix() {
+		return " (:reload in it; :reload-all drops your unsaved changes)"
+	}
+	reload, _ := c.habits()
+	return reload
+}
 
 // ToSave returns the command by which this editor saves all files, like ToReload.
 func (c *Client) ToSave() string { _, save := c.habits(); return save }

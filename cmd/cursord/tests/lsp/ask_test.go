@@ -241,7 +241,7 @@ func TestLSPTrustWithoutQuestions(t *testing.T) {
 	c := lsp(w, can, world.Obj{"isolation": "copy"})
 	a := c.opens("a.go")
 	c.does("cursord.deny")
-	c.hears("window/showMessage", "nothing waits")
+	c.hears("window/showMessage", "no prompt waits")
 	c.does("cursord.ask", "one")
 	c.hears("window/showMessage", "cursord.allow or cursord.deny")
 	require.Equal(t, "Deny: do not let the agent work here", c.actions(a.uri, 0, nil)[0].Title)

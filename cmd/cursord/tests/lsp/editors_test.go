@@ -89,7 +89,7 @@ func TestLSPEditors(t *testing.T) {
 
 			c.does("cursord.transcript")
 			if want.refuses == "window/showDocument" {
-				c.hearsAfter(mark, "window/showMessage", "see ", "chat.md")
+				c.hearsAfter(mark, "window/showMessage", "open ", "chat.md")
 			} else {
 				c.hearsAfter(mark, "window/showDocument", "chat.md")
 			}

@@ -95,7 +95,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	})
 	mark := c.mark()
 	c.does("cursord.reject", world.Obj{"path": "f", "line": 6})
-	c.hearsAfter(mark, "window/showMessage", "not in your buffer: document has changed")
+	c.hearsAfter(mark, "window/showMessage", "your buffer could not be changed: document has changed")
 	c.hearsAfter(mark, "textDocument/publishDiagnostics", "1/3 ") // without another change
 	c.answering(nil)
 	mark = c.mark()
@@ -121,7 +121,7 @@ func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	c.does("cursord.status") // the daemon has been told of all that it is told of
 	mark := c.mark()
 	c.turn()
-	c.hearsAfter(mark, "window/showMessage", "the agent has changed 4 lines of f on disk that your unsaved buffer does not have")
+	c.hearsAfter(mark, "window/showMessage", "on disk the agent has changed 4 lines of f that your unsaved buffer lacks")
 	mark = c.mark()
 	d.sets("mine\nand more\n" + before)
 	c.does("cursord.status")
@@ -199,7 +199,7 @@ func TestLSPConflicts(t *testing.T) {
 			require.Contains(t, list[0].Message, "you have changed these lines too")
 			mark = c.mark()
 			c.does("cursord.acceptAll")
-			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; left 1 hunk of lines that you have changed too")
+			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; left 1 hunk whose lines you have changed too")
 			c.waitsForHunks("f", 1)
 			c.does(map[string]string{
 				"Keep mine": "cursord.reject", "Take the agent's": "cursord.accept", "Keep both": "cursord.acceptBoth",
