@@ -105,6 +105,7 @@ func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atom
 	if !ledger.Pending(name) {
 		return false
 	}
+	r.saveInACall(name, doc, saved)
 	if doc.Base.Unreadable == "" && !r.lastSeen(name).Same(doc.Base) {
 		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this
 	}

@@ -263,9 +263,20 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 // the text lacks is rejected, which can be taken back. It returns false if nothing was decided so.
 func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 	b := r.savedBuffer(f, disk)
-	if b == nil {
+	if b == nil && !f.tree.isolated() {
+		b = r.savedAs(f.path, disk.Content)
+	}
+	if b == nil || !r.takeSaved(f, b, disk) {
 		return false
 	}
+	if !f.tree.isolated() {
+		f.tree.updateSnapshots(f.path, disk)
+	}
+	return true
+}
+
+// takeSaved is takeSave for a buffer that is known to have been saved.
+func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	review, text := f.review.Copy(), string(disk.Data)
 	decided := b.decided && b.rev == f.review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)})
@@ -283,6 +294,11 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 		}
 		for _, s := range b.beneath.News(string(f.review.Current().Data)) {
 			seen = append(seen, touched(places, s)...)
+		}
+		if b.doc.Known == nil { // the base is a guess: every hunk that the text lacks may be one that the editor never had
+			for _, p := range places {
+				unseen = append(unseen, p.ID)
+			}
 		}
 	}
 	before := *f
@@ -305,11 +321,10 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 		return false
 	}
 	r.setup.Documents.Saved(b.doc)
-	delete(f.buffers, b.doc.Client)
-	r.viewed[f.path] = true
-	if !f.tree.isolated() {
-		f.tree.updateSnapshots(f.path, disk)
+	if f.buffers[b.doc.Client] == b {
+		delete(f.buffers, b.doc.Client)
 	}
+	r.viewed[f.path] = true
 	return true
 }
 

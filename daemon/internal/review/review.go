@@ -39,13 +39,14 @@ type Reviewer struct {
 	composed  map[string]string                 // by path: of which revisions the published diff is made
 	views     map[string]map[api.ClientID]*View // by path: what clients see that hold it unsaved
 	log       decisionlog.Log
-	intents   uint64          // the number of the last one
-	waiting   waiting.Queue   // requests that wait for an agent
-	ops       []sessions.Op   // to be stored with what is stored next
-	viewed    map[string]bool // paths that some client may see differently now
-	vacated   map[string]bool // paths from which files have gone, to be published
-	affected  map[*file]bool  // files that a decision about others may have changed
-	deferred  map[*file]bool  // files to be read again when their agents' calls have ended
+	intents   uint64                // the number of the last one
+	saves     map[string][]callSave // by path of the work tree: of buffers, while calls are open that name the path
+	waiting   waiting.Queue         // requests that wait for an agent
+	ops       []sessions.Op         // to be stored with what is stored next
+	viewed    map[string]bool       // paths that some client may see differently now
+	vacated   map[string]bool       // paths from which files have gone, to be published
+	affected  map[*file]bool        // files that a decision about others may have changed
+	deferred  map[*file]bool        // files to be read again when their agents' calls have ended
 	head      commits.Head
 	watch     *watch.Files
 	rewatch   bool // what is pending may have changed since watch was given its paths
@@ -92,7 +93,7 @@ func New(setup Setup) (*Reviewer, error) {
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		published: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
 		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
-		deferred: map[*file]bool{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
+		deferred: map[*file]bool{}, saves: map[string][]callSave{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
 	}
 	r.later.Init()
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
@@ -147,6 +148,7 @@ func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
 		r.refreshLate()
+		r.dropSaves()
 		r.waiting.Retry()
 	})
 }

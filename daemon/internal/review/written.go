@@ -53,6 +53,9 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 // holds beyond that is left to whoever looks at it next, now or later.
 func (r *Reviewer) takeIn(wr *Written) {
 	looks, reports, ok := wr.tree.ledger.TakeIn(wr.path)
+	if ok && !wr.tree.isolated() {
+		defer delete(r.saves, wr.path)
+	}
 	switch {
 	case !ok && wr.after.Unreadable == "":
 		wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
@@ -135,7 +138,19 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 		review = r.setup.Large.NewUnknown(steps[0].Content, *steps[0].By)
 	}
 	for _, step := range steps[1:] {
+		if s := r.savedAs(wr.path, step.Content); s != nil && step.By == nil && review.Pending() && !wr.tree.isolated() {
+			if f == nil {
+				f = r.add(wr.tree, wr.path, review)
+			}
+			if f.review = review; r.takeSaved(f, s, atomicfile.State{Content: step.Content}) {
+				review = f.review
+				continue
+			}
+		}
 		review.Observe(step.Content, step.By)
+	}
+	if f != nil {
+		f.review = review
 	}
 	if f == nil && review.Pending() {
 		f = r.add(wr.tree, wr.path, review)

@@ -158,3 +158,98 @@ func TestConflictsWithAnUnsavedBuffer(t *testing.T) {
 		})
 	}
 }
+
+// TestASaveOverAgentsLinesInACall has a person save a text that never had what one call wrote, while another call names the file. The
+// agent's lines went without a decision before, and undo could not bring them back.
+func TestASaveOverAgentsLinesInACall(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"one call after the other", "both calls open", "the second call fails"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := world.Numbered(12, nil)
+			after := world.Numbered(12, map[int]string{6: "agent 6\n"})
+			w := world.New(t)
+			w.Put("f", before)
+			w.Start()
+			e := w.Opens()
+			doc := e.OpenDocument("f")
+			doc.Types("line 2\n", "mine 2\n")
+			saved := doc.Text
+			first, second := world.Edits("c", "f", before, after), world.Edits("d", "f", saved, strings.Replace(saved, "line 11\n", "agent 11\n", 1))
+			wait := []string{world.Waits("go")}
+			lines := world.Lines(first, second[:1], wait, second[1:])
+			last := "agent 11\n"
+			switch name {
+			case "both calls open":
+				lines = world.Lines(first[:1], second[:1], first[1:], wait, second[1:])
+			case "the second call fails":
+				last = "line 11\n"
+				lines = world.Lines(first, second[:1], wait,
+					[]string{`{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"error":{"error":"it does not fit"}}}}}`})
+			}
+			w.Plays(lines...)
+			turn := e.Asks(nil)
+			begun := func(call string, status sessions.ItemStatus) {
+				e.Until(call, func(n world.Notification) bool {
+					return n.Item != nil && n.Item.TurnID == turn.ID && n.Item.Tool != nil && n.Item.Tool.CallID == call && n.Item.Status == status
+				})
+			}
+			begun("c", sessions.ItemCompleted)
+			begun("d", sessions.ItemRunning)
+			require.Equal(t, after, w.Get("f"))
+			doc.Save()
+			e.Diffs() // the daemon knows of the save
+			w.Put("../go", "")
+			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+			if d := e.Diffs()["f"]; last == "line 11\n" {
+				require.Nil(t, d)
+			} else {
+				require.NotNil(t, d)
+				require.Len(t, d.Hunks, 1)
+				require.Contains(t, d.Hunks[0].Lines, "+agent 11")
+			}
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			require.Equal(t, world.Numbered(12, map[int]string{2: "mine 2\n", 6: "agent 6\n", 11: last}), w.Get("f"))
+			e.Decides("diff/reject", world.Obj{"all": true})
+			w.RequireTree(world.Tree{"f": saved})
+		})
+	}
+}
+
+// TestASaveAfterARestartIsADecision has a daemon that does not know which text an editor's unsaved one was made of. Whatever it guesses,
+// undo brings back the agent's lines that the save removes.
+func TestASaveAfterARestartIsADecision(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]func(before, after string) string{
+		"the editor never had the agent's lines": func(before, _ string) string { return strings.Replace(before, "line 2\n", "mine 2\n", 1) },
+		"the editor had all but one":             func(_, after string) string { return strings.Replace(after, "agent 6\n", "mine 6\n", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, _, _, before, after := beneath(t, true)
+			w.Kill()
+			w.Start()
+			e := w.Opens()
+			doc := &world.Document{E: e, Path: "f", Uri: "file://" + w.Path("f"), Version: 1, Text: text(before, after)}
+			doc.Note("document/didOpen", world.Obj{"text": doc.Text}) // as a connection does that outlives daemons
+			e.Diffs()
+			doc.Save()
+			e.Diffs()
+			saved := doc.Text
+			w.RequireTree(world.Tree{"f": saved})
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			got := w.Get("f")
+			for _, line := range world.SplitAfter(after + saved) {
+				if strings.HasPrefix(line, "agent") || strings.HasPrefix(line, "mine") {
+					require.Contains(t, got, line)
+				}
+			}
+			e.Decides("diff/reject", world.Obj{"all": true})
+			for _, line := range world.SplitAfter(saved) {
+				if strings.HasPrefix(line, "mine") {
+					require.Contains(t, w.Get("f"), line)
+				}
+			}
+		})
+	}
+}
