@@ -87,7 +87,7 @@ func printStatus(w io.Writer, s api.Status) {
 		waits = "; " + view.WaitsFor(n)
 	}
 	fmt.Fprintf(w, "turns       %d running, %d queued%s\n", s.Turns.Running, s.Turns.Queued, waits)
-	fmt.Fprintf(w, "lag         %.1f ms to the disk (%.1f at worst), %.1f ms from there (%.1f at worst)\n            %s waiting\n",
+	fmt.Fprintf(w, "lag         write %.1f ms (max %.1f), deliver %.1f ms (max %.1f); %s waiting\n",
 		s.Lag.CommitMS.Last, s.Lag.CommitMS.Worst, s.Lag.LoopMS.Last, s.Lag.LoopMS.Worst, term.Count(s.Storage.Waiting, "change"))
 	fmt.Fprintf(w, "memory      %.1f MiB\n", float64(s.MemoryBytes)/(1<<20))
 	for _, m := range s.Messages {

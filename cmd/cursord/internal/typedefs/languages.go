@@ -78,7 +78,9 @@ var typeScript = &language{
 var pythonKeywords = map[string]bool{"from": true}
 
 var python = &language{
-	head: "# Types of cursord's protocol, printed by \"cursord schema --python\". Values are what json.loads returns.\n" +
+	head: "# Types of cursord's protocol, printed by \"cursord schema --python\", for Python 3.11 or newer. For instance:\n" +
+		"#   start: TurnStartParams = {\"workspace\": \"/home/me/app\", \"prompt\": \"Fix it.\"}\n" +
+		"# json.dumps sends such a value, and json.loads returns one.\n" +
 		"from typing import Any, Literal, NotRequired, TypedDict, Union\n",
 	words: map[string]string{"null": "None", "string": "str", "boolean": "bool", "integer": "int", "number": "float",
 		"any": "Any", "true": "True", "false": "False"},
@@ -118,7 +120,8 @@ var python = &language{
 }
 
 var lua = &language{
-	head: "---@meta\n-- Types of cursord's protocol, printed by \"cursord schema --lua\", for the Lua language server.\n",
+	head: "---@meta\n-- Types of cursord's protocol, printed by \"cursord schema --lua\", for the Lua language server. For instance:\n" +
+		"--   ---@type cursord.TurnStartParams\n--   local start = { workspace = vim.fn.getcwd(), prompt = 'Fix it.' }\n",
 	words: map[string]string{"null": "nil", "string": "string", "boolean": "boolean", "integer": "integer", "number": "number",
 		"any": "any", "true": "true", "false": "false"},
 	quote:   quoted,
