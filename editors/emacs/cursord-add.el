@@ -1,11 +1,11 @@
-;;; cursord-add.el --- Put what is here into a prompt  -*- lexical-binding: t; -*-
+;;; cursord-add.el --- Add files and errors to a prompt  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-add' adds what one looks at to the prompt that is written: an error,
-;; files that are marked, the region or the file.
+;; `cursord-add' adds to the draft of a prompt: an error at point, marked files,
+;; the region or the file.
 
 ;;; Code:
 
@@ -29,12 +29,12 @@
 (declare-function tabulated-list-get-id "tabulated-list" (&optional pos))
 
 (defun cursord--add-name (ws file)
-  "The token for FILE, in WS or elsewhere."
+  "Return the token for FILE, in WS or elsewhere."
   (let ((file (expand-file-name (file-truename file))))
     (concat "@" (or (cursord-path ws file) (file-local-name file)))))
 
 (defun cursord--add-compilation (ws)
-  "What is to be asked about the error at point of a compilation in WS."
+  "Return a prompt about the error at point of a compilation in WS."
   (let* ((said (string-trim (buffer-substring-no-properties (line-beginning-position)
                                                             (line-end-position))))
          (loc (compilation--message->loc (or (get-text-property (line-beginning-position)
@@ -46,7 +46,7 @@
             (compilation--loc->line loc) said)))
 
 (defun cursord--add-errors ()
-  "What Flymake and Flycheck say at point, a list of texts."
+  "Return the messages of Flymake and Flycheck at point, a list."
   (append
    (and (bound-and-true-p flymake-mode)
         (mapcar #'flymake-diagnostic-text (flymake-diagnostics (point))))
@@ -54,8 +54,8 @@
         (mapcar #'flycheck-error-message (flycheck-overlay-errors-at (point))))))
 
 (defun cursord--add-listed ()
-  "Go to what the line at point, in a list of errors, is about; return its text.
-Nil if the current buffer is no such list."
+  "Go to the place of the error in the line at point; return its message.
+Return nil if the current buffer is no list of errors."
   (cond
    ((derived-mode-p 'flymake-diagnostics-buffer-mode
                     'flymake-project-diagnostics-mode)
@@ -80,13 +80,13 @@ Nil if the current buffer is no such list."
       (flycheck-error-message found)))))
 
 (defun cursord--add-here (ws errors)
-  "What is to be asked about ERRORS, texts, at point of a file in WS."
+  "Return a prompt about ERRORS, messages, at point of a file in WS."
   (format "Fix this error, %s:%d\n%s\n"
           (cursord--add-name ws buffer-file-name)
           (line-number-at-pos nil t) (string-join errors "\n")))
 
 (defun cursord--add-text (ws)
-  "What `cursord-add' adds to a prompt for WS; nil for the region."
+  "Return the text that `cursord-add' adds for WS; nil for the region."
   (cond
    ((derived-mode-p 'dired-mode)
     (concat (mapconcat (lambda (file) (cursord--add-name ws file))
@@ -105,10 +105,10 @@ Nil if the current buffer is no such list."
 
 ;;;###autoload
 (defun cursord-add ()
-  "Add what is at point to the prompt that is written, and go there.
-In Dired that is the marked files; else the region if it is active; else the
-error at point, also in a compilation or in a list of Flymake's or Flycheck's;
-else the file, or, of a buffer without one, its text."
+  "Add the thing at point to the draft of a prompt, and go there.
+In Dired, add the marked files; else the region if it is active; else the error
+at point, also in a compilation or in a list of Flymake or Flycheck; else the
+file or, in a buffer without one, its text."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (origin (cursord-origin-here t))

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-retry' asks the last prompt once more, `cursord-edit-prompt' has it
-;; changed first.  `cursord-export' writes a session to a file.
+;; `cursord-retry' asks the last prompt again, `cursord-edit-prompt' lets a person
+;; change it first.  `cursord-export' writes a session to a file.
 
 ;;; Code:
 
@@ -15,7 +15,7 @@
 (require 'cursord-chat)
 
 (defun cursord--last-turn (ws)
-  "The latest turn of the session that is talked with in WS; an error if none."
+  "Return the latest turn of the current session of WS; an error if none."
   (cursord--know-session ws)
   (let ((session (cursord-workspace-current ws)))
     (or (and session
@@ -27,8 +27,8 @@
         (user-error "Nothing was asked in this session"))))
 
 (defun cursord--last-prompt (ws turn)
-  "What was asked in TURN of WS: (PROMPT . CONTEXT).
-What went along is known if it was asked in this Emacs."
+  "Return the prompt of TURN in WS: (PROMPT . CONTEXT).
+CONTEXT is nil if another Emacs or program has started TURN."
   (pcase-let ((`(,prompt ,id ,context) (cursord-workspace-sent ws)))
     (if (equal id (plist-get turn :id))
         (cons prompt context)
@@ -36,8 +36,8 @@ What went along is known if it was asked in this Emacs."
 
 ;;;###autoload
 (defun cursord-retry ()
-  "Ask the last prompt of the session again, with what went along with it.
-What the agent changed meanwhile stays; it can be rejected."
+  "Ask the last prompt of the session again, with the same context.
+The agent's changes stay; you can reject them."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (turn (cursord--last-turn ws)))
@@ -50,8 +50,8 @@ What the agent changed meanwhile stays; it can be rejected."
 
 ;;;###autoload
 (defun cursord-edit-prompt ()
-  "Write the last prompt of the session anew, to be sent as the next one.
-A draft that is there is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
+  "Edit the last prompt of the session, to send it as the next one.
+A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (prompt (car (cursord--last-prompt ws (cursord--last-turn ws)))))
@@ -64,7 +64,7 @@ A draft that is there is kept: \\<cursord-compose-mode-map>\\[cursord-next-promp
 ;;;; As a file
 
 (defun cursord--export-name (session)
-  "The name of a file for SESSION."
+  "Return a file name for SESSION."
   (let ((name (string-trim (replace-regexp-in-string
                             "[^[:alnum:]]+" "-"
                             (downcase (cursord-one-line
@@ -77,9 +77,9 @@ A draft that is there is kept: \\<cursord-compose-mode-map>\\[cursord-next-promp
 
 ;;;###autoload
 (defun cursord-export (file)
-  "Write all of the session that is talked with to FILE, as Markdown.
-A file whose name ends in \".ndjson\" gets the form that \"cursord import\"
-takes."
+  "Write the current session to FILE, as Markdown.
+If the name of FILE ends in \".ndjson\", write the form that \"cursord import\"
+reads."
   (interactive
    (let ((ws (cursord-workspace-open)))
      (cursord--know-session ws)

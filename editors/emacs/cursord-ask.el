@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A prompt comes from the minibuffer (`cursord-ask') or from a buffer where one
-;; has more room (`cursord-compose').  What could not be sent is still there.
+;; A person writes a prompt in the minibuffer (`cursord-ask') or in a buffer
+;; (`cursord-compose').  A prompt that could not be sent stays in the history
+;; and in that buffer.
 
 ;;; Code:
 
@@ -17,15 +18,15 @@
 (declare-function cursord-show-chat "cursord-chat" (ws))
 
 (defcustom cursord-show-chat-on-ask t
-  "Whether asking shows the chat in a window, which is not selected."
+  "Whether to show the chat in another window after a prompt was sent."
   :type 'boolean
   :group 'cursord)
 
 (defcustom cursord-session-options nil
-  "What new sessions begin with, as far as nothing else was chosen for them.
-A plist; what it does not have is as the daemon is configured.  With the
-`:isolation' \"copy\", nothing changes in the project until you accept it.
-\\[cursord-keep-options] sets this to what the session at hand has."
+  "The options of new sessions, a plist, unless you choose others.
+The daemon's configuration has the other options.  With the `:isolation'
+\"copy\", nothing changes in the project until you accept it.
+\\[cursord-keep-options] stores the options of the current session here."
   :type '(plist :options
                 ((:model string)
                  (:mode (choice (const "agent") (const "ask") (const "plan")))
@@ -35,21 +36,21 @@ A plist; what it does not have is as the daemon is configured.  With the
   :group 'cursord)
 
 (defcustom cursord-before-send-functions nil
-  "Functions that may change what is sent, each with a prompt and its workspace.
-They return the prompt to send, or nil to leave it as it is; one that signals a
-`user-error' keeps it from being sent."
+  "Functions of a prompt and its workspace that may change the prompt.
+Each returns the prompt to send, or nil to leave it as it is.  A `user-error'
+keeps the prompt from being sent."
   :type 'hook
   :group 'cursord)
 
-(defvar cursord-prompt-history nil "What was asked, the latest first.")
+(defvar cursord-prompt-history nil "The prompts, the latest first.")
 
 (defun cursord--new-turn-id ()
-  "A name for a turn that no other has."
+  "Return a new id for a turn."
   (format "emacs-%x-%x-%x" (emacs-pid) (car (time-convert nil 1000000))
           (random (expt 2 40))))
 
 (defun cursord-trusted-p (ws)
-  "Whether agents may work in WS."
+  "Return non-nil if agents may work in WS."
   (seq-some (lambda (one)
               (and (equal (plist-get one :workspace)
                           (cursord-workspace-path ws))
@@ -57,8 +58,8 @@ They return the prompt to send, or nil to leave it as it is; one that signals a
             (plist-get (cursord-call ws :workspace/list nil) :workspaces)))
 
 (defun cursord--ask-trust (ws &optional path)
-  "Ask whether agents may work in WS; if not, it is a `user-error'.
-PATH is a folder beside it that is asked for instead."
+  "Ask whether agents may work in WS; signal a `user-error' if not.
+If PATH is non-nil, ask about that folder beside WS instead."
   (let ((path (and path (not (equal path (cursord-workspace-path ws))) path)))
     (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
                                  (or path
@@ -72,8 +73,8 @@ PATH is a folder beside it that is asked for instead."
 
 (defun cursord--start-turn (ws params started)
   "Start a turn in WS with PARAMS and return the answer.
-The name of the turn makes it one, however often it is asked for.  STARTED is
-called with the answer before anything is received that came behind it."
+The turn's id keeps a repeated request from starting a second turn.  Call
+STARTED with the answer before later messages are received."
   (let ((limit 30) answer)
     (while (not answer)
       (let (failed)
@@ -98,7 +99,7 @@ called with the answer before anything is received that came behind it."
     answer))
 
 (defun cursord--know-session (ws)
-  "Have it known which session WS talks with: the latest, if none was chosen."
+  "Make the latest session of WS the current one, if none was chosen."
   (unless (cursord-workspace-chosen ws)
     (cursord-talk-with ws
                        (seq-find #'identity
@@ -108,8 +109,8 @@ called with the answer before anything is received that came behind it."
 
 (defun cursord-send (ws prompt &optional origin new context)
   "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.
-CONTEXT goes along, if it is given, in place of what the prompt's tokens name.
-It returns once the daemon has stored the turn; if it has not, that is an error."
+CONTEXT, if non-nil, replaces the context that the prompt's tokens name.
+Return once the daemon has stored the turn; else signal an error."
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
   (setf (cursord-workspace-sent ws) (list prompt))
@@ -117,7 +118,7 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
                     (lambda (function)
                       (setq prompt (or (funcall function prompt ws) prompt))
                       nil))
-  (require 'cursord-session)            ; it says when turns end
+  (require 'cursord-session)            ; for messages at turns' ends
   (let ((context (append (or context
                              (cursord-context ws prompt
                                               (or origin (cursord--origin-make))))
@@ -153,19 +154,19 @@ It returns once the daemon has stored the turn; if it has not, that is an error.
                            :else #'ignore))))))
 
 (defun cursord-next-options (ws)
-  "What is chosen for the next new session of WS, a plist."
+  "Return the options of the next new session of WS, a plist."
   (let (options)
     (cl-loop for (key value) on (append cursord-session-options
                                         (cursord-workspace-next ws))
              by #'cddr
              do (setq options (plist-put options key value)))
-    ;; That is what it is without being asked for.
+    ;; The daemon uses the default without being asked to.
     (cl-loop for (key value) on options by #'cddr
              unless (equal value "default") append (list key value))))
 
 (defun cursord--make-session (ws)
-  "Make a session of WS where its first turn could not, and return its id.
-Else return nil."
+  "Make a session of WS if its options cannot go with a turn; return its id.
+Return nil if the first turn can make the session."
   (let ((options (cursord-next-options ws)))
     (when (seq-some (lambda (key) (plist-member options key))
                     '(:isolation :sandbox :autoReview :addDirs))
@@ -181,16 +182,16 @@ Else return nil."
   "C-c C-o" #'cursord--ask-with-more-room)
 
 (defvar cursord--ask-more nil
-  "What was written before more room was asked for.")
+  "The prompt that `cursord--ask-with-more-room' moves to a buffer.")
 
 (defun cursord--ask-with-more-room ()
-  "Go on writing in a buffer."
+  "Go on writing the prompt in a buffer."
   (interactive)
   (setq cursord--ask-more (minibuffer-contents-no-properties))
   (exit-minibuffer))
 
 (defun cursord--read-prompt (ws origin new)
-  "Read what is to be asked in WS, at ORIGIN; of a new session if NEW."
+  "Read a prompt for WS, at ORIGIN; for a new session if NEW."
   (let ((text (if (cursord-origin-region origin) "Ask about the region" "Ask")))
     (minibuffer-with-setup-hook
         (lambda ()
@@ -202,9 +203,9 @@ Else return nil."
 
 ;;;###autoload
 (defun cursord-ask (&optional compose)
-  "Ask the agent; an active region goes along.
-With a prefix argument COMPOSE, write in a buffer.  In the minibuffer, TAB
-completes tokens such as @src/main.go, and
+  "Ask the agent; send an active region along.
+With a prefix argument COMPOSE, write the prompt in a buffer.  In the
+minibuffer, TAB completes tokens such as @src/main.go, and
 \\<cursord-ask-map>\\[cursord--ask-with-more-room] goes on in a buffer."
   (interactive "P")
   (let ((ws (cursord-workspace-open))
@@ -230,22 +231,22 @@ completes tokens such as @src/main.go, and
 ;;;; In a buffer
 
 (defvar-local cursord--history-at -1
-  "Which of `cursord-prompt-history' is shown; -1 for the draft.")
+  "The index in `cursord-prompt-history' of the shown prompt; -1 for the draft.")
 (defvar-local cursord--draft nil
-  "What was written before something else was shown.")
+  "The draft, while the buffer shows an earlier prompt.")
 
 (defvar-keymap cursord-compose-mode-map
-  :doc "Keys where a prompt is written."
+  :doc "Keys in a buffer for a prompt."
   "C-c C-c" #'cursord-compose-send
   "C-c C-k" #'cursord-compose-abort
   "M-p" #'cursord-previous-prompt
   "M-n" #'cursord-next-prompt)
 
 (define-derived-mode cursord-compose-mode text-mode "Cursord-Compose"
-  "Mode to write a prompt in.
+  "Mode for writing a prompt.
 \\<cursord-compose-mode-map>\\[cursord-compose-send] sends it,
 \\[cursord-compose-abort] goes back and keeps it.  \\[completion-at-point]
-completes tokens that name what goes along: @region, @buffer, @diagnostics,
+completes tokens for the prompt's context: @region, @buffer, @diagnostics,
 @changes, and files such as @src/main.go or @src/main.go:10-20."
   (setq header-line-format
         (list " " '(:eval (cursord--compose-header))))
@@ -253,18 +254,18 @@ completes tokens that name what goes along: @region, @buffer, @diagnostics,
   (add-hook 'completion-at-point-functions #'cursord-complete-token nil t))
 
 (defun cursord--compose-header ()
-  "What is above a prompt that is written."
+  "Return the header line of a buffer for a prompt."
   (substitute-command-keys
    "\\<cursord-compose-mode-map>\\[cursord-compose-send] send · \\[cursord-compose-abort] keep for later · \
-\\[cursord-previous-prompt] earlier ones · @ names what goes along"))
+\\[cursord-previous-prompt] earlier ones · @ names files"))
 
 (defun cursord--compose-name (ws)
-  "The name of the buffer where a prompt for WS is written."
+  "Return the name of the buffer for a prompt for WS."
   (format "*cursord-compose: %s*"
           (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
 
 (defun cursord--compose-buffer (ws)
-  "The buffer where a prompt for WS is written."
+  "Return the buffer for a prompt for WS."
   (or (seq-find (lambda (buffer)
                   (and (eq (buffer-local-value 'major-mode buffer)
                            'cursord-compose-mode)
@@ -278,14 +279,14 @@ completes tokens that name what goes along: @region, @buffer, @diagnostics,
         (current-buffer))))
 
 (defun cursord--compose (ws origin &optional text)
-  "Write a prompt for WS in a buffer, asked at ORIGIN, with TEXT put in."
+  "Go to the buffer for a prompt for WS, asked at ORIGIN; insert TEXT."
   (let ((buffer (cursord--compose-buffer ws)))
     (pop-to-buffer buffer
                    '((display-buffer-reuse-window display-buffer-below-selected)
                      (window-height . 10)))
     (goto-char (point-min))
     (let ((region (save-excursion (search-forward "@region" nil t))))
-      ;; A draft goes on about the region that it began with.
+      ;; A draft keeps the region that it began with.
       (unless (and cursord-buffer-origin
                    (or (null (cursord-origin-buffer origin))
                        (and region (null (cursord-origin-region origin)))))
@@ -297,14 +298,13 @@ completes tokens that name what goes along: @region, @buffer, @diagnostics,
 
 ;;;###autoload
 (defun cursord-compose ()
-  "Write a prompt in a buffer of its own.
-What was written there before is still there."
+  "Write a prompt in a buffer of its own, which keeps its draft."
   (interactive)
   (let ((origin (cursord-origin-here)))
     (cursord--compose (cursord-workspace-open) origin)))
 
 (defun cursord-compose-send ()
-  "Send what is written, and go back."
+  "Send the prompt, and go back."
   (interactive nil cursord-compose-mode)
   (let ((ws (cursord-workspace-open)))
     (cursord-send ws
@@ -318,13 +318,13 @@ What was written there before is still there."
       (cursord-show-chat ws))))
 
 (defun cursord-compose-abort ()
-  "Go back, and keep what is written for the next time."
+  "Go back, and keep the draft for the next time."
   (interactive nil cursord-compose-mode)
   (quit-window)
   (cursord-say "the draft is kept"))
 
 (defun cursord--show-prompt (at)
-  "Show the prompt AT of the history; -1 is the draft."
+  "Show the prompt with index AT in the history; -1 is the draft."
   (when (>= at (length cursord-prompt-history))
     (user-error "There is no earlier prompt"))
   (when (< at -1)
@@ -338,12 +338,12 @@ What was written there before is still there."
             (nth at cursord-prompt-history))))
 
 (defun cursord-previous-prompt ()
-  "Show what was asked before."
+  "Show the prompt before the shown one."
   (interactive nil cursord-compose-mode)
   (cursord--show-prompt (1+ cursord--history-at)))
 
 (defun cursord-next-prompt ()
-  "Show what was asked after that, and at last the draft."
+  "Show the prompt after the shown one, and after the latest the draft."
   (interactive nil cursord-compose-mode)
   (cursord--show-prompt (1- cursord--history-at)))
 

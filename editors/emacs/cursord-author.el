@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A hunk that no call of the agent explains may be a person's.  It is drawn
-;; apart, and only a reject of that hunk takes it back.
+;; A hunk that no call of the agent explains may be a person's.  It has faces of
+;; its own, and only a reject of that very hunk takes it back.
 
 ;;; Code:
 
@@ -15,20 +15,20 @@
   "Face of added lines that may be yours."
   :group 'cursord)
 (defface cursord-maybe-note '((t :inherit warning))
-  "Face of what is said of hunks that may be yours, and of their marks."
+  "Face of notes and marks of hunks that may be yours."
   :group 'cursord)
 
 (defconst cursord-maybe-text "may be yours: no call of the agent explains it"
-  "What is said of a hunk that may be a person's.")
+  "The note on a hunk that may be a person's.")
 
 (defun cursord-maybe-yours-p (hunk)
-  "Whether no call of the agent explains something of HUNK."
+  "Return non-nil if no call of the agent explains a part of HUNK."
   (seq-some (lambda (source) (equal (plist-get source :via) "unknown"))
             (plist-get hunk :sources)))
 
 (defun cursord-maybe-yours (hunks)
-  "The ids of those of HUNKS that a reject of several leaves.
-They may be a person's, or are decided with one that may."
+  "Return the ids of the HUNKS that a reject of several leaves out.
+They may be a person's, or are linked with one that may."
   (let (ids)
     (seq-doseq (hunk hunks)
       (when (cursord-maybe-yours-p hunk)
@@ -37,8 +37,8 @@ They may be a person's, or are decided with one that may."
     (delete-dups ids)))
 
 (defun cursord-made-by (hunk)
-  "How the agent made HUNK in words, as far as its calls explain it.
-It is the empty string for the usual, an edit."
+  "Return by which kinds of calls the agent made HUNK, in words.
+Return the empty string for edits alone."
   (let ((words (seq-uniq (mapcar (lambda (via)
                                    (if (equal via "shell") "command" via))
                                  (remove "unknown"

@@ -4,11 +4,10 @@
 
 ;;; Commentary:
 
-;; A transcript is a list of blocks: an item, a prompt, or what is said of a
-;; turn's end.  Each has a place in the buffer, from its marker to the next
-;; one's, and none is empty.  Text that comes is kept in its block and put into
-;; the buffer once for each batch.  Nothing moves point, except in windows where
-;; it is at the end: they follow.
+;; A transcript is a list of blocks: items, prompts, and messages about turns'
+;; ends.  A block has a place in the buffer, from its marker to the next block's,
+;; and is never empty.  New text is kept in its block and inserted once for each
+;; batch.  Point does not move, except in windows with point at the end.
 
 ;;; Code:
 
@@ -17,64 +16,64 @@
 (require 'cursord-connection)
 (require 'cursord-markdown)
 
-(defface cursord-prompt '((t :inherit (bold default))) "Face of what was asked."
+(defface cursord-prompt '((t :inherit (bold default))) "Face of prompts."
   :group 'cursord)
 (defface cursord-note '((t :inherit shadow)) "Face of remarks in a chat."
   :group 'cursord)
 (defface cursord-tool '((t :inherit font-lock-doc-face)) "Face of tool calls."
   :group 'cursord)
 (defface cursord-done '((t :inherit success))
-  "Face of the sign of calls that went well." :group 'cursord)
-(defface cursord-failed '((t :inherit error)) "Face of what has failed."
+  "Face of the sign of successful calls." :group 'cursord)
+(defface cursord-failed '((t :inherit error)) "Face of failures."
   :group 'cursord)
 
 (cl-defstruct (cursord-block (:constructor cursord--block-make) (:copier nil))
   "A part of a transcript."
-  (order nil :documentation "Blocks stand in the order of these strings.")
+  (order nil :documentation "The string that orders the blocks.")
   (beg nil
-       :documentation "A marker; text that is inserted there comes before it.")
-  (gap 0 :documentation "Empty lines at its beginning.")
-  (compact nil :documentation "Whether it stands close to its likes.")
-  (prefix "" :documentation "What its lines begin with.")
+       :documentation "A marker that moves behind text inserted at it.")
+  (gap 0 :documentation "The number of empty lines at the block's beginning.")
+  (compact nil
+           :documentation "Whether no empty line separates the block from compact ones.")
+  (prefix "" :documentation "The beginning of each line.")
   (text nil
-        :documentation "The pieces of its text while it grows, the latest first.")
-  (bytes 0 :documentation "Of that text.")
-  (unwritten nil :documentation "Those pieces that are not in the buffer.")
+        :documentation "The pieces of the growing text, the latest first.")
+  (bytes 0 :documentation "The length of that text in bytes.")
+  (unwritten nil :documentation "The pieces that are not in the buffer yet.")
   (lines nil
-         :documentation "How far its lines have their faces; nil if they get none.")
-  (final nil :documentation "Whether its text grows no more.")
-  (shown nil
-         :documentation "What was rendered, to see whether something else is to be.")
-  (seq 0 :documentation "Of the object that it shows.")
+         :documentation "How far the lines have faces; nil if they get none.")
+  (final nil :documentation "Whether the text grows no more.")
+  (shown nil :documentation "The rendered text, to detect changes.")
+  (seq 0 :documentation "The seq of the shown object.")
   (prev nil) (next nil))
 
 (cl-defstruct (cursord-transcript (:constructor cursord--transcript-make)
                                   (:copier nil))
-  "What a chat's buffer shows."
+  "The session in a chat's buffer."
   (ws nil) (session nil)
   (last nil :documentation "The last block.")
   (by-id (make-hash-table :test #'equal))
   (turns (make-hash-table :test #'equal)
-         :documentation "What orders a turn, by id.")
+         :documentation "By id, the string that orders a turn.")
   (orphans nil
-           :documentation "What was told before its turn was known: functions, the latest first.")
+           :documentation "Functions that show objects of unknown turns, the latest first.")
   (gaps (make-hash-table :test #'equal)
-        :documentation "By id of an item, deltas that wait for the text before them, the latest first.")
-  (dirty nil :documentation "Blocks with unwritten text.")
-  (unlit nil :documentation "Blocks whose lines may have no faces yet.")
-  (timer nil :documentation "The timer that gives them theirs.")
-  (todos nil :documentation "The block of the latest list of what is to be done.")
-  (left nil :documentation "That list: todos as the protocol has them.")
-  (oldest nil :documentation "The item in front of which there are more.")
-  (loading nil :documentation "Whether a page was asked for."))
+        :documentation "By item's id, deltas that wait for earlier text, the latest first.")
+  (dirty nil :documentation "The blocks with unwritten text.")
+  (unlit nil :documentation "The blocks with lines that may have no faces yet.")
+  (timer nil :documentation "The timer that gives those lines their faces.")
+  (todos nil :documentation "The block of the latest todo list.")
+  (left nil :documentation "The latest todo list, in the protocol's form.")
+  (oldest nil :documentation "The id of the oldest shown item, if there are older ones.")
+  (loading nil :documentation "Whether a request for a page is under way."))
 
 (defvar-local cursord-transcript nil
   "The transcript of a chat's buffer.")
 (put 'cursord-transcript 'permanent-local t)
 
 (defmacro cursord--editing (&rest body)
-  "Do BODY, which changes the buffer.
-Point stays where it is, but in windows where it is at the end."
+  "Run BODY, which changes the buffer, and keep point in its place.
+Windows with point at the end of the buffer follow the end."
   (declare (indent 0) (debug t))
   (let ((end (gensym)) (followers (gensym)) (follow (gensym)))
     `(let* ((,end (point-max))
@@ -95,17 +94,17 @@ Point stays where it is, but in windows where it is at the end."
 ;;;; Blocks
 
 (defun cursord--block-end (block)
-  "Where BLOCK ends, its last newline included."
+  "Return the end of BLOCK, its last newline included."
   (if-let* ((next (cursord-block-next block)))
       (marker-position (cursord-block-beg next))
     (point-max)))
 
 (defun cursord--block-start (block)
-  "Where the text of BLOCK begins."
+  "Return the beginning of the text of BLOCK."
   (+ (cursord-block-beg block) (cursord-block-gap block)))
 
 (defun cursord--properties (block)
-  "What text of BLOCK has as properties."
+  "Return the text properties of BLOCK."
   (list 'read-only t 'front-sticky '(read-only) 'rear-nonsticky t 'cursord-block
         block))
 
@@ -148,7 +147,7 @@ Point stays where it is, but in windows where it is at the end."
     block))
 
 (defun cursord--fit-gap (block)
-  "Have BLOCK, before which another was put, as far from it as it should be."
+  "Fit the empty lines before BLOCK, which has got another block before it."
   (let ((gap (if (and (cursord-block-compact block)
                       (cursord-block-compact (cursord-block-prev block))) 0 1)))
     (unless (= gap (cursord-block-gap block))
@@ -160,24 +159,24 @@ Point stays where it is, but in windows where it is at the end."
       (setf (cursord-block-gap block) gap))))
 
 (defun cursord--replace (block text)
-  "Have BLOCK hold TEXT and nothing else."
+  "Replace the text of BLOCK by TEXT."
   (cursord--editing
     (let ((beg (marker-position (cursord-block-beg block)))
           (start (cursord--block-start block)))
       (goto-char start)
       (delete-region start (1- (cursord--block-end block)))
       (cursord--insert block text)
-      ;; Without a gap it has moved behind the text.
+      ;; Without a gap, the marker has moved behind the text.
       (set-marker (cursord-block-beg block) beg))))
 
 (defun cursord--prefixed (block text)
-  "TEXT with what lines of BLOCK begin with after each of its newlines."
+  "Return TEXT with the prefix of BLOCK after each newline."
   (if (string-empty-p (cursord-block-prefix block))
       text
     (string-replace "\n" (concat "\n" (cursord-block-prefix block)) text)))
 
 (defun cursord--append (tr block text)
-  "Have TEXT added to BLOCK of TR with the next batch."
+  "Add TEXT to BLOCK of TR, to be inserted with the next batch."
   (unless (string-empty-p text)
     (push text (cursord-block-unwritten block))
     (push text (cursord-block-text block))
@@ -185,8 +184,8 @@ Point stays where it is, but in windows where it is at the end."
     (cl-pushnew block (cursord-transcript-dirty tr) :test #'eq)))
 
 (defun cursord--light-some (tr)
-  "Give lines in the buffer of TR, the current one, their faces, for a short time.
-What is left gets them a little later."
+  "Give lines in the buffer of TR, the current one, faces, for a short time.
+A timer goes on with the rest."
   (let ((limit (time-add nil 0.006)))
     (when (cursord-transcript-unlit tr)
       (with-silent-modifications
@@ -210,12 +209,12 @@ What is left gets them a little later."
                                             (cursord-protected #'cursord--light-some tr)))))))))))
 
 (defun cursord-transcript-flush (tr)
-  "Put what has come into the buffer of TR, the current one."
+  "Insert new text into the buffer of TR, the current one, with faces."
   (cursord--write tr)
   (cursord--light-some tr))
 
 (defun cursord--write (tr)
-  "Put text that has come into the buffer of TR, the current one."
+  "Insert new text into the buffer of TR, the current one."
   (when-let* ((dirty (cursord-transcript-dirty tr)))
     (setf (cursord-transcript-dirty tr) nil)
     (cursord--editing
@@ -235,7 +234,7 @@ What is left gets them a little later."
                                  `(face cursord-note invisible ,folded))))))))
 
 (defun cursord--set-text (tr block head text)
-  "Make TEXT, after HEAD, all that the growing BLOCK of TR says."
+  "Make TEXT the whole text of the growing BLOCK of TR, after HEAD."
   (let ((have (apply #'concat (reverse (cursord-block-text block)))))
     (cond
      ((equal have text))
@@ -278,7 +277,7 @@ What is left gets them a little later."
        (t (add-text-properties start end '(face cursord-note)))))))
 
 (defun cursord--fold-faces (start end face)
-  "Give what folds between START and END its title's FACE, and fold it."
+  "Fold the text between START and END, and give its title FACE."
   (goto-char start)
   (let ((eol (min end (line-end-position))))
     (add-text-properties start eol
@@ -296,19 +295,19 @@ What is left gets them a little later."
 ;;;; Folds
 
 (defun cursord--block-at (pos)
-  "The block at POS."
+  "Return the block at POS, or before it."
   (or (get-text-property pos 'cursord-block)
       (and (> pos (point-min)) (get-text-property (1- pos) 'cursord-block))))
 
 (defun cursord--unfolded-p (block)
-  "Whether BLOCK has something to fold, and shows it."
+  "Return non-nil if BLOCK can fold and is unfolded."
   (let ((eol (save-excursion (goto-char (cursord--block-start block))
                              (line-end-position))))
     (and (< eol (1- (cursord--block-end block)))
          (not (get-text-property eol 'invisible)))))
 
 (defun cursord--set-fold (block hidden)
-  "Hide what BLOCK folds if HIDDEN, else show it."
+  "Fold BLOCK if HIDDEN, else unfold it."
   (with-silent-modifications
     (save-excursion
       (goto-char (cursord--block-start block))

@@ -4,9 +4,8 @@
 
 ;;; Commentary:
 
-;; A buffer for each workspace that shows the session that is talked with.  It
-;; is read; what one writes is written in the minibuffer or in a buffer of its
-;; own, see cursord-ask.el.
+;; Each workspace has a chat, a read-only buffer that shows its current session.
+;; Prompts are written elsewhere, see cursord-ask.el.
 
 ;;; Code:
 
@@ -65,7 +64,7 @@
 ;;;; The buffer
 
 (defun cursord-chat-buffer (ws)
-  "The buffer of the chat of WS, nil if there is none."
+  "Return the buffer of the chat of WS, or nil."
   (seq-find (lambda (buffer)
               (and (eq (buffer-local-value 'major-mode buffer)
                        'cursord-chat-mode)
@@ -74,8 +73,8 @@
             (buffer-list)))
 
 (defun cursord--chat-buffer-create (ws)
-  "The buffer of the chat of WS, made if there is none."
-  (require 'cursord-session)            ; it says when turns end
+  "Return the buffer of the chat of WS, made if there is none."
+  (require 'cursord-session)            ; for messages at turns' ends
   (or (cursord-chat-buffer ws)
       (with-current-buffer (generate-new-buffer
                             (format "*cursord: %s*"
@@ -89,8 +88,7 @@
         (current-buffer))))
 
 (defun cursord-show-chat (ws)
-  "Show the chat of WS in a window, unless it is in one, and do not go there.
-It shows what was asked last, and what will be said to that."
+  "Show the end of the chat of WS in another window, which is not selected."
   (let ((buffer (cursord--chat-buffer-create ws)))
     (with-current-buffer buffer
       (goto-char (point-max))
@@ -112,20 +110,20 @@ With a prefix argument NEW, begin a new session."
       (cursord-talk-with ws nil))
     (pop-to-buffer (cursord--chat-buffer-create ws))))
 
-;;;; What is told
+;;;; Events
 
 (defun cursord--show-session (ws turn)
-  "Have the chat of the current buffer show the session that WS talks with.
-TURN is what it was just made for, if it was."
+  "Show the current session of WS in the current buffer, a chat.
+TURN is the turn that it was made for, if it is new."
   (let ((session (cursord-workspace-current ws)))
     (unless (equal session (cursord-transcript-session cursord-transcript))
-      ;; Of a turn that waits nothing more was told.
+      ;; A queued turn has no items yet that could be read.
       (cursord-transcript-clear ws session
                                 (and (equal (plist-get turn :status) "queued")
                                      turn)))))
 
 (defun cursord--chat-event (event ws object _before)
-  "Show OBJECT, which EVENT tells of in WS, in the chat."
+  "Show EVENT in WS with OBJECT in the chat."
   (when (and (memq event '(turn update)) (not cursord--clock)
              (cursord-busy-turns ws))
     (setq cursord--clock (run-at-time 1 1 #'cursord--tick)))
@@ -147,19 +145,19 @@ TURN is what it was just made for, if it was."
 ;;;; Commands
 
 (defun cursord-chat-resync ()
-  "Have all that is shown of this project told again."
+  "Read everything of this project from the daemon again."
   (interactive nil cursord-chat-mode)
   (cursord-resync (cursord-workspace-open)))
 
 (defun cursord-older ()
-  "Read older messages, if there are some."
+  "Show older messages."
   (interactive nil cursord-chat-mode)
   (if (cursord-transcript-oldest cursord-transcript)
       (cursord-transcript-load cursord-transcript)
     (user-error "This is the beginning")))
 
 (defun cursord-toggle ()
-  "Show or hide what a tool said, or what the agent thought, at point."
+  "Unfold or fold the output, the edit or the thoughts at point."
   (interactive nil cursord-chat-mode)
   (let* ((block (cursord--block-at (point)))
          (start (and block (cursord--block-start block))))
@@ -177,7 +175,7 @@ TURN is what it was just made for, if it was."
      (t (user-error "There is nothing to show or hide here")))))
 
 (defun cursord--read-edit (block item)
-  "Have what ITEM changed, of which only the beginning was told, read into BLOCK."
+  "Read all of ITEM, an edit that was cut, and unfold it in BLOCK."
   (let ((buffer (current-buffer)) (tr cursord-transcript))
     (cursord-request
      cursord-buffer-workspace :item/read (list :itemId (plist-get item :id))
@@ -189,8 +187,8 @@ TURN is what it was just made for, if it was."
                 (cursord--set-fold block nil)))))))
 
 (defun cursord--place-at-point ()
-  "The place in a file that the text at point names, as src/a.el:12 does.
-The value is (FILE . LINE), nil if there is no such file."
+  "Return the place that the text at point names, for example src/a.el:12.
+The value is (FILE . LINE), or nil if there is no such file."
   (save-excursion
     (let ((end (line-end-position)))
       (skip-chars-backward "^ \t\n`'\"()[]<>")
@@ -203,9 +201,9 @@ The value is (FILE . LINE), nil if there is no such file."
         (cons file line)))))
 
 (defun cursord-visit ()
-  "Go to what is at point: a file that a tool used, or older messages.
-Of an edit that is what it changed.  A place such as src/a.el:12 is gone to.
-On what folds and has no file, show or hide it."
+  "Go to the file of the tool call at point, or to the place or link at point.
+Go to the first hunk of an edit.  A place looks like src/a.el:12.  Elsewhere,
+show older messages, or unfold or fold."
   (interactive nil cursord-chat-mode)
   (let ((paths (get-text-property (point) 'cursord-paths))
         (item (get-text-property (point) 'cursord-item))
@@ -233,7 +231,7 @@ On what folds and has no file, show or hide it."
      (t (cursord-toggle)))))
 
 (defun cursord-visit-mouse (event)
-  "Show or hide what was clicked at by EVENT, or go where that leads."
+  "Fold or unfold the text that EVENT clicked at, or go where it leads."
   (interactive "e" cursord-chat-mode)
   (mouse-set-point event)
   (if (get-text-property (point) 'cursord-fold)
@@ -241,7 +239,7 @@ On what folds and has no file, show or hide it."
     (cursord-visit)))
 
 (defun cursord-next-message (n)
-  "Go to what was asked next, N times."
+  "Go to the next prompt, N times."
   (interactive "p" cursord-chat-mode)
   (dotimes (_ (abs n))
     (let ((at (point)))
@@ -260,10 +258,10 @@ On what folds and has no file, show or hide it."
                      (previous-single-property-change (point) 'cursord-prompt
                                                       nil (point-min)))))
       (when (= at (point))
-        (user-error "There is no %s one" (if (> n 0) "later" "earlier"))))))
+        (user-error "There is no %s prompt" (if (> n 0) "later" "earlier"))))))
 
 (defun cursord-previous-message (n)
-  "Go to what was asked before, N times."
+  "Go to the previous prompt, N times."
   (interactive "p" cursord-chat-mode)
   (cursord-next-message (- n)))
 

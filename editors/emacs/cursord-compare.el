@@ -1,12 +1,12 @@
-;;; cursord-compare.el --- A file beside what it was  -*- lexical-binding: t; -*-
+;;; cursord-compare.el --- A file beside its former text  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Ediff for the hunks of a file.  What is changed there is text of a person, like
-;; any other.  What an isolated session proposes can be edited before it is
-;; accepted: then the file gets what was made of it.
+;; Ediff for the hunks of a file.  Changes made in Ediff are a person's edits.  The
+;; text that an isolated session proposes can be edited before it is accepted:
+;; then the file gets the edited text.
 
 ;;; Code:
 
@@ -22,7 +22,7 @@
 (require 'cursord-replace)
 
 (defun cursord--file-to-compare ()
-  "The buffer and the diff of the file at point, (BUFFER . DIFF)."
+  "Return the buffer and the diff of the file at point, (BUFFER . DIFF)."
   (pcase-let* ((`(,ws ,path . ,_) (cursord-file-here))
                (diff (gethash path (cursord-workspace-diffs ws)))
                (document (cursord-document-at ws path)))
@@ -43,8 +43,8 @@
       (cons buffer diff))))
 
 (defun cursord--other-side (text diff)
-  "TEXT, of a file, with the hunks of DIFF taken back.
-Those that are isolated are made."
+  "Return TEXT, of a file, with the hunks of DIFF taken back.
+For isolated hunks, return it with their new lines."
   (with-temp-buffer
     (insert text)
     (unless (or (bolp) (= (buffer-size) 0))
@@ -70,9 +70,9 @@ Those that are isolated are made."
     (buffer-string)))
 
 (defun cursord--ediff (a b)
-  "Compare the buffers A and B; A is killed in the end, and windows are as before."
+  "Compare the buffers A and B; in the end kill A and restore the windows."
   (let ((windows (current-window-configuration)))
-    ;; Or what was deleted would be seen twice.
+    ;; Else deleted lines would be shown twice.
     (cursord-marks-hide b t)
     (ediff-buffers
      a b
@@ -86,9 +86,9 @@ Those that are isolated are made."
 
 ;;;###autoload
 (defun cursord-ediff-file ()
-  "Compare the file at point with what it was before the agent, by Ediff.
-Copying from there to the file is an edit like any other.  Where its buffer and
-the disk have both changed, these are compared."
+  "Compare the file at point with its text before the agent, by Ediff.
+Copying from there to the file is an edit like any other.  If both buffer and
+file have changed, compare these."
   (interactive)
   (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
                (conflict (cursord-document-conflict (cursord-document buffer))))
@@ -107,7 +107,7 @@ the disk have both changed, these are compared."
        buffer))))
 
 (defun cursord--side-buffer (what text buffer)
-  "A read-only buffer with TEXT, that is WHAT of the file in BUFFER."
+  "Return a read-only buffer with TEXT, named after WHAT and the file in BUFFER."
   (let ((side (generate-new-buffer (format "*%s: %s*" (buffer-name buffer)
                                            what)))
         (mode (buffer-local-value 'major-mode buffer)))
@@ -118,21 +118,21 @@ the disk have both changed, these are compared."
       (setq buffer-read-only t))
     side))
 
-;;;; Editing what is proposed
+;;;; Editing proposals
 
 (defvar-local cursord--proposal nil
-  "What this buffer is a proposal for: (DOCUMENT HUNKS . HASH).
+  "The hunks of this buffer, a proposal: (DOCUMENT HUNKS . HASH).
 The text of the document had that HASH.")
 
 (defvar-keymap cursord-proposal-mode-map
-  :doc "Keys where a proposal is edited."
+  :doc "Keys in a proposal."
   "C-c C-c" #'cursord-proposal-accept
   "C-c C-k" #'cursord-proposal-quit)
 
 (define-minor-mode cursord-proposal-mode
-  "Edit what an agent proposes for a file.
-\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is
-then, \\[cursord-proposal-quit] goes back without a decision."
+  "Minor mode for editing the text that an agent proposes for a file.
+\\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts the edited text,
+\\[cursord-proposal-quit] goes back without a decision."
   :lighter " Proposal"
   (setq header-line-format
         (and cursord-proposal-mode
@@ -142,14 +142,14 @@ then, \\[cursord-proposal-quit] goes back without a decision."
 
 ;;;###autoload
 (defun cursord-edit-proposal ()
-  "Edit what an isolated session proposes for the file at point.
-It is a copy: the file gets it when that is accepted."
+  "Edit the text that an isolated session proposes for the file at point.
+Edit a copy; the file gets it when you accept it."
   (interactive)
   (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
                (hunks (seq-filter #'cursord-isolated-p (plist-get diff :hunks)))
                (document (cursord-document buffer)))
     (unless hunks
-      (user-error "Nothing is proposed for this file: what the agent wrote is in it, to be edited there"))
+      (user-error "Nothing is proposed for this file: edit the agent's lines in the file itself"))
     (let ((side (with-current-buffer buffer
                   (cursord--side-buffer "proposal"
                                         (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
@@ -173,15 +173,15 @@ It is a copy: the file gets it when that is accepted."
     (quit-window t)))
 
 (defun cursord-proposal-accept ()
-  "Accept what is proposed, as it was edited here.
-The file is saved, unless its buffer had other changes."
+  "Accept the edited proposal.
+Save the file, unless its buffer had other changes."
   (interactive nil cursord-proposal-mode)
   (pcase-let* ((`(,document ,hunks . ,hash) cursord--proposal)
                (file (cursord-document-buffer document))
                (proposal (current-buffer))
                (path (cursord-document-path document)))
     (unless (and (buffer-live-p file) (equal hash (buffer-hash file)))
-      (user-error "%s has changed meanwhile; what you edited here stays, begin again beside it" path))
+      (user-error "%s has changed meanwhile: your edits stay here, begin again beside them" path))
     (let ((saved (not (buffer-modified-p file))))
       (cursord-decide (cursord-document-ws document) :diff/accept hunks nil
                       (lambda (ok)
@@ -189,8 +189,8 @@ The file is saved, unless its buffer had other changes."
                           (cursord--take-proposal document proposal saved)))))))
 
 (defun cursord--take-proposal (document proposal saved)
-  "Have the buffer of DOCUMENT, whose hunks were accepted, be as PROPOSAL.
-SAVED says that it is to be saved."
+  "Give the buffer of DOCUMENT, whose hunks were accepted, the text of PROPOSAL.
+Save it if SAVED."
   (cond
    ((not (and (buffer-live-p proposal)
               (buffer-live-p (cursord-document-buffer document)))))

@@ -4,17 +4,16 @@
 
 ;;; Commentary:
 
-;; One `cursord stdio' as a child for all of Emacs, and one for each other
-;; machine that is reached by ssh.
+;; Emacs has one child `cursord stdio' for this machine, and one for each other
+;; machine that it reaches by ssh.
 ;;
-;; What comes from it, notifications and answers alike, is queued in the order
-;; of the wire.  A timer takes it from the queue, a slice at a time, so that
-;; Emacs never waits long: nothing is done where Emacs may be in the middle of
-;; something else.  An error in a receiver is logged and costs that one message.
+;; Notifications and answers are queued in the order of the wire.  A timer takes
+;; them from the queue, a slice at a time, so that keys are heard, and never
+;; while a command runs.  An error in a receiver is logged and costs that one
+;; message.
 ;;
-;; `cursord stdio' outlives daemons: it joins the next one and goes on there.
-;; When it ends itself it is started again as long as `cursord-wanted-function'
-;; says so.
+;; `cursord stdio' outlives daemons: it joins the next one.  When it ends itself,
+;; it is started again while `cursord-wanted-function' returns non-nil.
 
 ;;; Code:
 
@@ -29,22 +28,20 @@
   :prefix "cursord-")
 
 (defcustom cursord-program "cursord"
-  "The program that leads to the daemon.
-It is the name of a file, or is looked for in variable `exec-path'."
+  "The program cursord: a file name, or a name in variable `exec-path'."
   :type 'string
   :group 'cursord)
 
 (defcustom cursord-remote-arguments nil
-  "More arguments of `cursord stdio --host HOST'.
-They are for directories that are reached by ssh, for
-example (\"--remote-program\" \"~/bin/cursord\")."
+  "More arguments of \"cursord stdio --host HOST\", for other machines.
+For example, (\"--remote-program\" \"~/bin/cursord\")."
   :type '(repeat string)
   :group 'cursord)
 
 (defcustom cursord-events-buffer-size 0
-  "How many characters of the messages to and from the daemon are kept.
-They are in a buffer \"*cursord events*\", for debugging.  What is set here
-counts for the next connection."
+  "How many characters of messages to and from the daemon to keep.
+The buffer \"*cursord events*\" has them, for debugging.  A change takes
+effect with the next connection."
   :type 'natnum
   :group 'cursord)
 
@@ -53,51 +50,51 @@ counts for the next connection."
 
 (defclass cursord-connection (jsonrpc-process-connection)
   ((host :initarg :host :reader cursord-connection-host
-         :documentation "Where it leads by ssh; nil for this machine.")
+         :documentation "The machine, for ssh; nil for this one.")
    (server :initform nil :accessor cursord-connection-server
-           :documentation "What the daemon has said of itself, once it has.")
+           :documentation "The daemon's answer to initialize; nil before.")
    (closing :initform nil :accessor cursord--connection-closing
-            :documentation "Whether it was ended on purpose."))
+            :documentation "Whether Emacs has ended the connection."))
   :documentation "A connection to the daemon.")
 
 (defvar cursord--connections nil
-  "The connections there are, by host.")
+  "An alist from hosts to connections.")
 
 (defvar cursord--failures nil
-  "How often in a row the program has ended, by host.")
+  "An alist from hosts to how often in a row the program has ended.")
 
 (declare-function cursord--wanted "cursord-workspace" (host))
 (declare-function cursord--receive "cursord-workspace" (host method params))
 
 (defvar cursord-wanted-function #'cursord--wanted
-  "Called with a host; says whether a lost connection to it is made again.")
+  "Function of a host: whether to connect again after a loss.")
 
 (defvar cursord-up-functions '(cursord--up)
-  "Hook with a host as argument, called when a connection to it begins.")
+  "Functions of a host, called when a connection to it begins.")
 
 (defvar cursord-down-functions '(cursord--down)
-  "Hook with a host as argument, called when the connection to it was lost.")
+  "Functions of a host, called when the connection to it was lost.")
 
 (defvar cursord-notification-function #'cursord--receive
-  "Receives notifications: a host, a method as a symbol, and a plist.")
+  "Function that receives notifications: a host, a method (a symbol), a plist.")
 
 (defvar cursord-batch-functions '(cursord--batch-ended)
-  "Hook without arguments, called after a batch of messages was received.")
+  "Functions without arguments, called after each batch of messages.")
 
 ;;;; The queue
 
 (defconst cursord--pause 0.04
-  "Seconds for which notifications are gathered.")
+  "Seconds for which notifications are gathered into a batch.")
 
 (defconst cursord--slice 0.01
   "Seconds after which the rest of the queue waits, so that keys are heard.")
 
-(defvar cursord--queue nil "Functions for what has come, latest first.")
-(defvar cursord--taken nil "What is to be received next, in order.")
-(defvar cursord--timer nil "The timer that will take from the queue.")
+(defvar cursord--queue nil "Functions that receive messages, the latest first.")
+(defvar cursord--taken nil "The functions of the current batch, in order.")
+(defvar cursord--timer nil "The timer that takes from the queue next.")
 
 (defun cursord--wake (seconds)
-  "Take from the queue in SECONDS, or earlier if that is planned."
+  "Take from the queue in SECONDS, or earlier if a timer is set to."
   (let ((at (time-add nil seconds)))
     (when (or (not cursord--timer)
               (time-less-p at (timer--time cursord--timer)))
@@ -105,23 +102,23 @@ counts for the next connection."
       (setq cursord--timer (run-at-time seconds nil #'cursord--drain)))))
 
 (defun cursord--enqueue (function seconds)
-  "Have FUNCTION called in its turn, in SECONDS unless much is before it."
+  "Put FUNCTION into the queue, and take from the queue in SECONDS."
   (push function cursord--queue)
   (cursord--wake seconds))
 
 (defmacro cursord--collecting-once (&rest body)
-  "Run BODY, and have garbage collected behind it rather than during it.
-That takes longer than all else here, and would else happen more than once
-before keys are heard."
+  "Run BODY, and collect garbage after it rather than during it.
+A collection takes longer than everything else here, and several would delay
+keys."
   (declare (indent 0) (debug t))
   `(let ((gc-cons-threshold (max gc-cons-threshold cursord--garbage-most)))
      ,@body))
 
 (defconst cursord--garbage-most 16000000
-  "So many bytes of garbage may wait for the end of a slice.")
+  "The most bytes of garbage that wait for the end of a slice.")
 
 (defun cursord--drain ()
-  "Receive what is in the queue, for `cursord--slice' at most."
+  "Call the functions in the queue, for `cursord--slice' at most."
   (setq cursord--timer nil)
   (cursord--collecting-once
     (let ((limit (time-add nil cursord--slice))
@@ -139,12 +136,12 @@ before keys are heard."
 ;;;; Connections
 
 (defun cursord-connection-to (host)
-  "The connection to HOST, nil if there is none."
+  "Return the connection to HOST, or nil."
   (let ((conn (cdr (assoc host cursord--connections))))
     (and conn (jsonrpc-running-p conn) conn)))
 
 (defun cursord--command (host)
-  "The command line of the program that leads to HOST."
+  "Return the command line of the program for HOST."
   (let ((program (executable-find cursord-program)))
     (unless program
       (user-error "There is no program %s: install cursord (\"make install\" in its repository), or set `cursord-program'"
@@ -153,7 +150,7 @@ before keys are heard."
                ,@(and host `("--host" ,host ,@cursord-remote-arguments)))))
 
 (defun cursord--make-process (host name)
-  "Start the program that leads to HOST; its process is called NAME."
+  "Start the program for HOST as a process called NAME."
   (let ((default-directory (if (file-directory-p "~/")
                                (expand-file-name "~/")
                              "/"))
@@ -166,18 +163,18 @@ before keys are heard."
                   :stderr (get-buffer-create (format "*%s stderr*" name)))))
 
 (defun cursord--events-arguments ()
-  "How the library is told what it keeps for debugging.
-That has changed with Emacs 30."
+  "Return the arguments that say how much jsonrpc keeps for debugging.
+They have changed with Emacs 30."
   (if (slot-exists-p 'jsonrpc-connection '-events-buffer-config)
       (list :events-buffer-config (list :size cursord-events-buffer-size
                                         :format 'full))
     (list :events-buffer-scrollback-size cursord-events-buffer-size)))
 
 (defvar cursord--connecting nil
-  "The connection that begins; what is asked now is asked there.")
+  "The connection that begins; requests of its hooks go there.")
 
 (defun cursord-connect (host)
-  "The connection to HOST, made if there is none; nil is this machine."
+  "Return the connection to HOST, made if there is none; nil is this machine."
   (or (cursord-connection-to host)
       (let* ((name (if host (format "cursord %s" host) "cursord"))
              (conn (apply #'make-instance 'cursord-connection
@@ -200,15 +197,14 @@ That has changed with Emacs 30."
         (setf (alist-get host cursord--connections nil nil #'equal) conn)
         (condition-case err
             (cursord--initialize conn)
-          ;; It may have ended already; what is done then is done by
-          ;; `cursord--ended'.
+          ;; If the program has ended already, `cursord--ended' cares.
           (error (when (jsonrpc-running-p conn) (signal (car err) (cdr err)))))
         (let ((cursord--connecting conn))
           (cursord-run-hook 'cursord-up-functions host))
         conn)))
 
 (defun cursord--initialize (conn)
-  "Begin to talk on CONN."
+  "Send the first requests on CONN."
   (cursord--send
    conn :initialize
    (list :processId (emacs-pid) :protocolVersion cursord-protocol-version
@@ -245,11 +241,11 @@ That has changed with Emacs 30."
     (cursord--close (cdr entry))))
 
 (defun cursord--last-words (conn)
-  "What the program of CONN has said before it ended."
+  "Return the end of the error output of the program of CONN."
   (let ((buffer (jsonrpc-stderr-buffer conn)))
     (if (buffer-live-p buffer)
         (with-current-buffer buffer
-          ;; They come by a pipe of their own.
+          ;; The error output comes by a pipe of its own.
           (when-let* ((pipe (get-buffer-process buffer)))
             (accept-process-output pipe 0.03 nil t))
           (string-trim (buffer-substring-no-properties (max (point-min)
@@ -258,12 +254,13 @@ That has changed with Emacs 30."
       "")))
 
 (defconst cursord--retry-first 0.1
-  "Seconds before the program is started again.")
-(defconst cursord--retry-most 5 "The same, at most.")
-(defconst cursord--retry-times 8 "So many failures in a row are enough.")
+  "Seconds before the program is started again; each failure doubles them.")
+(defconst cursord--retry-most 5 "The most seconds before that.")
+(defconst cursord--retry-times 8
+  "After so many failures in a row the program is not started again.")
 
 (defun cursord--ended (conn)
-  "Say that CONN is lost, and make another if that is wanted."
+  "Run the hooks of the loss of CONN, and connect again if that is wanted."
   (let* ((host (cursord-connection-host conn))
          (failures (1+ (alist-get host cursord--failures 0 nil #'equal)))
          (words (cursord--last-words conn)))
@@ -289,7 +286,7 @@ That has changed with Emacs 30."
 ;;;; Requests
 
 (defun cursord--clean (value)
-  "VALUE with bytes in its strings that are no text replaced, as JSON has none."
+  "Return VALUE with raw bytes in its strings replaced, which JSON cannot have."
   (cond ((stringp value)
          (if (multibyte-string-p value)
              (replace-regexp-in-string "[^[:unicode:]]" "\ufffd" value)
@@ -301,7 +298,7 @@ That has changed with Emacs 30."
 
 (defun cursord--send (conn method params then else)
   "Call METHOD with PARAMS on CONN.
-THEN or ELSE is called with the answer, in its turn."
+The answer is queued, for THEN or ELSE."
   (jsonrpc-async-request
    conn method params
    :timeout nil
@@ -318,9 +315,9 @@ THEN or ELSE is called with the answer, in its turn."
 (cl-defun cursord-request-host
     (host method params &key (then #'ignore) (else #'cursord-complain))
   "Call METHOD, a keyword, with PARAMS, a plist, on the daemon of HOST.
-It does not wait.  THEN is called with the result, or ELSE with the error, both
-plists; always one of them, never before this has returned, and in the order of
-the wire, also between notifications."
+Do not wait.  Later, call THEN with the result or ELSE with the error, both
+plists, in the order of the wire, which notifications share.  One of them is
+always called, and never before this function returns."
   (let ((params (or params (make-hash-table))))
     (condition-case err
         (let ((conn (or cursord--connecting (cursord-connect host))))
@@ -339,7 +336,7 @@ the wire, also between notifications."
 
 (defun cursord-notify-host (host method params)
   "Send the notification METHOD with PARAMS to the daemon of HOST.
-Nothing is done where that is not connected."
+Do nothing without a connection."
   (when-let* ((conn (cursord-connection-to host)))
     (condition-case nil
         (jsonrpc-notify conn method params)
@@ -348,8 +345,8 @@ Nothing is done where that is not connected."
 
 (cl-defun cursord-call-host (host method params &key (timeout 10))
   "Call METHOD with PARAMS on the daemon of HOST and return its result.
-It waits, up to TIMEOUT seconds, and is for commands that a person is waiting
-for.  The error of the daemon is a `user-error'."
+Wait for it, for TIMEOUT seconds at most; this is for commands.  Signal an
+error of the daemon as a `user-error'."
   (cursord-connect host)
   (let ((limit (time-add nil timeout)) answer failed)
     (cursord-request-host host method params

@@ -1,11 +1,11 @@
-;;; cursord-context.el --- What goes to the agent with a prompt  -*- lexical-binding: t; -*-
+;;; cursord-context.el --- The context of prompts  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Tokens in a prompt, such as @region or @src/main.go, name what goes along.
-;; `cursord-complete-token' completes them.
+;; Tokens in a prompt, such as @region or @src/main.go, name its context.
+;; `cursord-complete-token' completes tokens.
 
 ;;; Code:
 
@@ -14,17 +14,17 @@
 (require 'cursord-workspace)
 
 (cl-defstruct (cursord-origin (:constructor cursord--origin-make) (:copier nil))
-  "Where one was when one began to ask."
-  (buffer nil :documentation "A buffer of a file; nil if there is none.")
+  "The place from which a person asks."
+  (buffer nil :documentation "A buffer of a file, or nil.")
   (region nil
-          :documentation "The region there, as markers (BEG . END); nil if it was not active."))
+          :documentation "The active region there, as markers (BEG . END), or nil."))
 
 (defvar-local cursord-buffer-origin nil
-  "The origin of what is written in a compose buffer.")
+  "The origin of the prompt in a compose buffer.")
 (put 'cursord-buffer-origin 'permanent-local t)
 
 (defun cursord-origin-here (&optional any)
-  "The origin in the current buffer, or in the latest one of a file.
+  "Return the origin in the current buffer, else in a shown buffer of a file.
 If ANY, the current buffer needs no file."
   (let ((buffer (if (or buffer-file-name any)
                     (current-buffer)
@@ -39,14 +39,14 @@ If ANY, the current buffer needs no file."
                         (copy-marker (region-end)))))))
 
 (defun cursord--origin-path (ws origin)
-  "What the daemon calls the file of ORIGIN, in WS."
+  "Return the daemon's path of the file of ORIGIN, in WS."
   (let ((file (expand-file-name (buffer-local-value 'buffer-file-truename
                                                     (cursord-origin-buffer origin)))))
     (or (cursord-path ws file) (file-local-name file))))
 
 (defun cursord--position (pos)
-  "POS in the current buffer as the protocol has it.
-That is a line, counted from 0, and UTF-16 units in it."
+  "Return POS in the current buffer in the protocol's form.
+That is a line, counted from 0, and the UTF-16 units before POS in it."
   (save-excursion
     (goto-char pos)
     (let ((bol (line-beginning-position)))
@@ -54,16 +54,16 @@ That is a line, counted from 0, and UTF-16 units in it."
             :character (/ (string-bytes (encode-coding-string (buffer-substring-no-properties bol pos) 'utf-16le)) 2)))))
 
 (defun cursord--range (beg end)
-  "What is between BEG and END as the protocol has it."
+  "Return the range from BEG to END in the protocol's form."
   (list :start (cursord--position beg) :end (cursord--position end)))
 
 (defun cursord--lines-range (first last)
-  "The lines from FIRST to LAST, which count from 1, as the protocol has it."
+  "Return the range of the lines FIRST to LAST, counted from 1."
   (list :start (list :line (1- first) :character 0)
         :end (list :line last :character 0)))
 
 (defun cursord--context-buffer (ws origin)
-  "The file of ORIGIN in WS, as it is in its buffer, or the buffer's text."
+  "Return the file of ORIGIN in WS; its text if it is unsaved or no file."
   (with-current-buffer (cursord-origin-buffer origin)
     (let ((path (if buffer-file-name
                     (cursord--origin-path ws origin)
@@ -77,7 +77,7 @@ That is a line, counted from 0, and UTF-16 units in it."
         (list :kind "file" :path path)))))
 
 (defun cursord--context-region (ws origin)
-  "The region of ORIGIN in WS."
+  "Return the region of ORIGIN in WS."
   (pcase-let ((`(,beg . ,end) (or (cursord-origin-region origin)
                                   (user-error "There is no @region: none was active in %s"
                                               (buffer-name (cursord-origin-buffer origin))))))
@@ -90,7 +90,7 @@ That is a line, counted from 0, and UTF-16 units in it."
               :text (buffer-substring-no-properties beg end))))))
 
 (defun cursord--context-diagnostics (ws origin)
-  "What Flymake says of the buffer of ORIGIN, in WS."
+  "Return Flymake's diagnostics of the buffer of ORIGIN, in WS."
   (with-current-buffer (cursord-origin-buffer origin)
     (let ((diagnostics (and (bound-and-true-p flymake-mode)
                             (flymake-diagnostics))))
@@ -108,7 +108,7 @@ That is a line, counted from 0, and UTF-16 units in it."
                             diagnostics))))))
 
 (defun cursord--context-changes (ws _origin)
-  "What is to be reviewed in WS, as a patch."
+  "Return the pending hunks of WS, as a patch."
   (let ((patch (plist-get (cursord-call ws :diff/unified nil) :patch)))
     (when (string-empty-p (or patch ""))
       (user-error "There are no @changes: there is nothing to review"))
@@ -116,14 +116,14 @@ That is a line, counted from 0, and UTF-16 units in it."
 
 (defconst cursord--tokens
   '(("buffer" cursord--context-buffer
-     "the file or buffer that you were in, as it is" t)
+     "the file or buffer that you ask from" t)
     ("region" cursord--context-region "the region there" t)
-    ("diagnostics" cursord--context-diagnostics "what Flymake says of it" t)
-    ("changes" cursord--context-changes "what is to be reviewed" nil))
-  "Tokens: a name, its function, what it means, and whether it needs a buffer.")
+    ("diagnostics" cursord--context-diagnostics "Flymake's diagnostics there" t)
+    ("changes" cursord--context-changes "the pending hunks" nil))
+  "Tokens: a name, a function, a description, and whether it needs a buffer.")
 
 (defun cursord--token-context (ws origin name)
-  "The context that the token NAME stands for in WS, asked at ORIGIN; nil for none."
+  "Return the context of the token NAME in WS, asked at ORIGIN; nil for none."
   (pcase (assoc name cursord--tokens)
     (`(,_ ,function ,_ ,needs)
      (when (and needs (not (buffer-live-p (cursord-origin-buffer origin))))
@@ -148,8 +148,8 @@ That is a line, counted from 0, and UTF-16 units in it."
                                                                        first))))))))))))
 
 (defun cursord-context (ws prompt origin)
-  "The context that the tokens of PROMPT name in WS, a list; asked at ORIGIN.
-What is neither a token nor a file is just text."
+  "Return the context of the tokens of PROMPT in WS, a list; asked at ORIGIN.
+A word with @ that is neither a token nor a file is just text."
   (let (all names)
     (with-temp-buffer
       (insert prompt)
@@ -165,13 +165,13 @@ What is neither a token nor a file is just text."
 
 ;;;; Completion
 
-(defvar cursord--files nil "Files of a workspace: (WS TIME . NAMES).")
+(defvar cursord--files nil "The files of a workspace: (WS TIME . NAMES).")
 
 (defconst cursord--files-most 5000
-  "So many files are found where no project says which there are.")
+  "The most files that are found outside of projects.")
 
 (defun cursord--some-files (root)
-  "Names of the files below ROOT, those near to it first, without hidden ones."
+  "Return names of the files below ROOT, the nearest first, but no hidden ones."
   (let ((folders (list "")) (n 0) all)
     (while (and folders (< n cursord--files-most))
       (let ((folder (pop folders)))
@@ -184,7 +184,7 @@ What is neither a token nor a file is just text."
     (nreverse all)))
 
 (defun cursord--project-files (ws)
-  "Names of the files of WS, as the project has them; they may be seconds old."
+  "Return names of the files of WS; the list may be some seconds old."
   (unless (and (eq (car cursord--files) ws)
                (time-less-p nil (time-add (cadr cursord--files) 10)))
     (let* ((default-directory (cursord-workspace-root ws))
@@ -203,7 +203,7 @@ What is neither a token nor a file is just text."
   (cddr cursord--files))
 
 (defun cursord-complete-token ()
-  "Complete a token at point, for `completion-at-point-functions'."
+  "Complete the token at point, in `completion-at-point-functions'."
   (when-let* ((ws cursord-buffer-workspace)
               (beg (save-excursion
                      (skip-chars-backward "^ \t\n@")

@@ -4,9 +4,8 @@
 
 ;;; Commentary:
 
-;; What a person decides, one decision after the other in each workspace, each
-;; about what was seen: a hunk that has changed since it was drawn is not
-;; decided, and its new form is shown.
+;; Sends a person's decisions, one after the other in each workspace.  A hunk that
+;; has changed since it was drawn is not decided; its new form is shown.
 
 ;;; Code:
 
@@ -20,7 +19,7 @@
   '((:diff/accept . "accepted") (:diff/reject . "rejected")))
 
 (defun cursord-left (ws)
-  "What is left to review in WS, in words."
+  "Return the number of pending hunks of WS, in words."
   (pcase-let ((`(,hunks . ,files) (cursord-pending ws)))
     (if (zerop hunks)
         "nothing left to review"
@@ -30,11 +29,11 @@
 ;;;; One after the other
 
 (defvar cursord--deciding nil
-  "What waits for a decision to end: an alist of workspaces and lists of functions.")
+  "An alist from workspaces to functions that wait for a decision to end.")
 
 (defun cursord--in-turn (ws run)
-  "Call RUN when the decisions in WS before it are made and all text is told.
-It is called with a function that it has to call in the end."
+  "Call RUN after the earlier decisions in WS, when the daemon has all texts.
+Its argument is a function that RUN must call in the end."
   (let ((start (lambda ()
                  (cursord-flush ws
                                 (lambda ()
@@ -59,8 +58,8 @@ It is called with a function that it has to call in the end."
 
 (defun cursord--apply-edits (ws all decision)
   "Make the edits of an answer, ALL, in buffers of WS.
-If they are those of a DECISION, or of one that was `redone', undo of saved
-text takes it back.  Return nil if a buffer has changed meanwhile: it is left."
+DECISION is the number of their decision, `redone', or nil for an undo.
+Return nil if a buffer has changed meanwhile; such a buffer is left alone."
   (let ((fits t))
     (seq-doseq (one all)
       (let ((document (cursord-document-at ws (plist-get one :path))))
@@ -82,14 +81,14 @@ text takes it back.  Return nil if a buffer has changed meanwhile: it is left."
 
 (defun cursord--take-decision (ws method result &optional seen)
   "Take RESULT, the answer to METHOD in WS; return nil if buffers did not fit.
-SEEN are the hunks that it was about, as far as they were seen."
+SEEN are the decided hunks, if a person has seen them."
   (let* ((diffs (plist-get result :diffs))
          (decision (if (eq method :diff/redo) 'redone
                      (plist-get result :decision)))
          (fits (cursord--apply-edits ws (plist-get result :edits)
                                      (and (length= diffs 1) decision))))
     (cursord--put-diffs ws diffs)
-    ;; What is isolated is written when it is accepted.
+    ;; An accept writes the file if the hunk is isolated; else a reject does.
     (when-let* (((memq method
                        (if (and seen (seq-every-p #'cursord-isolated-p seen))
                            '(:diff/accept)
@@ -103,7 +102,7 @@ SEEN are the hunks that it was about, as far as they were seen."
     fits))
 
 (defun cursord-find-hunk (ws id)
-  "The hunk of WS that is called ID and its diff, (HUNK . DIFF), nil if it is gone."
+  "Return the hunk of WS with ID and its diff, (HUNK . DIFF), or nil."
   (catch 'found
     (maphash (lambda (_path diff)
                (seq-doseq (hunk (plist-get diff :hunks))
@@ -113,10 +112,11 @@ SEEN are the hunks that it was about, as far as they were seen."
     nil))
 
 (defun cursord--check (ws hunks)
-  "Say why HUNKS of WS are not what was seen, or return the rev of their diff.
-The value is (PROBLEM . REV), each nil if there is none."
+  "Compare HUNKS, as a person has seen them, with those of WS.
+Return (PROBLEM . REV): why they cannot be decided, else nil; and the rev of
+their diff, nil if they are of several."
   (let ((rev 'none) problem present)
-    ;; What there is, once: hunks may be many.
+    ;; Only once: there may be many hunks.
     (maphash (lambda (_path diff)
                (seq-doseq (hunk (plist-get diff :hunks))
                  (push (cons (plist-get hunk :id) (cons hunk diff)) present)))
@@ -140,8 +140,8 @@ The value is (PROBLEM . REV), each nil if there is none."
 
 (defun cursord--send-decision (ws method params seen after &optional again)
   "Call METHOD with PARAMS, about the hunks SEEN, in WS.
-AFTER is called with whether it was done and the answer.  AGAIN says that this
-is the second attempt."
+Call AFTER with whether it was done, and with the answer.  AGAIN is non-nil in
+the second attempt."
   (pcase-let ((`(,problem . ,rev) (cursord--check ws seen)))
     (if problem
         (progn (cursord-say "%s" problem)
@@ -165,7 +165,7 @@ is the second attempt."
                    (funcall after nil nil))))))))
 
 (defun cursord--gone-now (ws)
-  "What is to be said of files of WS that a decision here has removed; \"\" for none."
+  "Return a note on the files of WS that a decision has removed; \"\" for none."
   (let ((gone (seq-filter (lambda (document)
                             (and (eq ws (cursord-document-ws document))
                                  (eq (cursord-document-gone document) 'untold)))
@@ -175,19 +175,19 @@ is the second attempt."
     (if gone (concat "; " (cursord-gone-text gone)) "")))
 
 (defun cursord--say-decided (ws method applied skipped)
-  "Say that METHOD was done with APPLIED hunks of WS, and SKIPPED left out."
+  "Say that METHOD decided APPLIED hunks of WS, and left SKIPPED out."
   (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words)
                (cursord-plural applied "hunk") (cursord-left ws)
                (cursord--skipped-text ws skipped)
                (cursord--gone-now ws)))
 
 (defun cursord--skipped-text (ws skipped)
-  "Say which hunks of WS were SKIPPED and why; \"\" for none."
+  "Return which hunks of WS were SKIPPED and why, as text; \"\" for none."
   (let* ((yours-p (lambda (one) (equal (plist-get one :kind) "maybeYours")))
          (yours (seq-filter yours-p skipped))
          (others (seq-remove yours-p skipped))
          (most 10)
-         (reasons (seq-uniq ; hunks of a file mostly have the same
+         (reasons (seq-uniq ; mostly one for all hunks of a file
                    (mapcar (lambda (one)
                              (or (plist-get one :message)
                                  (format "%s (%s)" (plist-get one :path)
@@ -217,7 +217,7 @@ is the second attempt."
 
 (defun cursord-decide-some (ws method parts comment)
   "Do METHOD with PARTS of hunks in WS; COMMENT goes to the agent.
-If they are of several hunks a reject leaves those that may be a person's."
+A reject of several hunks leaves those that may be a person's."
   (let ((left (make-hash-table :test #'equal)) rest skipped)
     (when (and (eq method :diff/reject) (cdr parts))
       (maphash (lambda (path diff)
@@ -235,9 +235,9 @@ If they are of several hunks a reject leaves those that may be a person's."
 (defun cursord-decide (ws method parts &optional comment after skipped)
   "Do METHOD, `:diff/accept' or `:diff/reject', with PARTS of hunks in WS.
 A part is a hunk as it was seen, or (HUNK FROM . TO) for some of its changed
-lines.  COMMENT goes to the agent; a plist is said of the decision as it is.
-AFTER is called with whether it was done.
-SKIPPED is what was chosen and is left, as in an answer."
+lines.  COMMENT goes to the agent; a plist of params is sent as it is.  Call
+AFTER with whether it was done.  SKIPPED lists chosen hunks that are left out,
+in the form of an answer."
   (let* ((comment (if (stringp comment) (list :comment comment) comment))
          (after (or after #'ignore))
          (whole (seq-filter (lambda (part) (keywordp (car part))) parts))
@@ -270,7 +270,7 @@ SKIPPED is what was chosen and is left, as in an answer."
                 (if (not ok)
                     (progn (cursord-protected after nil) (funcall done))
                   (cl-incf applied (plist-get result :applied))
-                  ;; What is known for the next one is as old as this one.
+                  ;; The next step needs the diffs after this one.
                   (cursord-flush ws (lambda () (step (cdr steps))))))))))))))
 
 (defconst cursord--other-hunks
@@ -278,10 +278,10 @@ SKIPPED is what was chosen and is left, as in an answer."
   "The message if hunks came or went while a person was asked about all.")
 
 (defun cursord-decide-all (ws method &optional path seen after)
-  "Do METHOD with all that is in the file PATH of WS, or with all of WS.
-If SEEN is given it is all that a person has seen there: a list of hunks, or of
-ids, as `cursord-confirm-all' returns it, where there is no PATH.
-AFTER is called with whether it was done."
+  "Do METHOD with all hunks of the file PATH of WS, or of WS if PATH is nil.
+If SEEN is non-nil, do nothing if the hunks are not those of SEEN: a list of
+hunks or, if PATH is nil, the value of `cursord-confirm-all'.  Call AFTER with
+whether it was done."
   (let ((after (or after #'ignore)))
     (cursord--in-turn
      ws
@@ -307,7 +307,7 @@ AFTER is called with whether it was done."
               (funcall end ok)))))))))
 
 (defun cursord--step (ws method word)
-  "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD is what people call it."
+  "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD says so to people."
   (cursord--in-turn
    ws
    (lambda (done)
@@ -325,19 +325,19 @@ AFTER is called with whether it was done."
 
 ;;;###autoload
 (defun cursord-undo ()
-  "Take back the latest accept or reject of the workspace.
-Again, it takes back the one before."
+  "Undo the latest accept or reject of the workspace.
+Called again, undo the decision before that."
   (interactive)
   (cursord--step (cursord-workspace-open) :diff/undo "undone"))
 
 ;;;###autoload
 (defun cursord-redo ()
-  "Make again the decision that `cursord-undo' took back last."
+  "Redo the decision that `cursord-undo' has undone last."
   (interactive)
   (cursord--step (cursord-workspace-open) :diff/redo "done again"))
 
 (defun cursord-dismiss-in (ws &optional path)
-  "Take the file PATH, which is outside of WS, off the list; all such without it."
+  "Take the file PATH, outside of WS, off the list; without PATH, all such files."
   (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
                    :then (lambda (result)
                            (cursord-say "dismissed %s"
@@ -353,14 +353,14 @@ Again, it takes back the one before."
                              (cursord-say "the agent gets this with its next prompt")))))
 
 (defun cursord-read-comment ()
-  "Ask for a comment if there is a prefix argument; nil if it is empty."
+  "With a prefix argument, read a comment; return nil if it is empty."
   (when current-prefix-arg
     (let ((text (read-string "Comment for the agent: ")))
       (unless (string-blank-p text)
         text))))
 
 (defun cursord--but-yours (ws)
-  "Say how many hunks a reject of all of WS leaves; \"\" for none."
+  "Return how many hunks a reject of all of WS leaves, as text; \"\" for none."
   (let ((count 0))
     (maphash (lambda (_path diff)
                (cl-incf count
@@ -369,7 +369,7 @@ Again, it takes back the one before."
     (if (zerop count) "" (format ", but %d that may be yours" count))))
 
 (defun cursord--all-ids (ws)
-  "The ids of all hunks of WS, in an order."
+  "Return the ids of all hunks of WS, sorted."
   (let (ids)
     (maphash (lambda (_path diff)
                (seq-doseq (hunk (plist-get diff :hunks))
@@ -378,8 +378,8 @@ Again, it takes back the one before."
     (sort ids #'string<)))
 
 (defun cursord-confirm-all (ws method)
-  "Ask whether METHOD is meant for all of WS; return what that is, or nil.
-What came while it was asked was not meant."
+  "Ask whether to do METHOD with all hunks of WS; return their ids, or nil.
+Signal a `user-error' if hunks came or went during the question."
   (let ((pending (cursord-pending ws))
         (ids (cursord--all-ids ws)))
     (when (zerop (car pending))

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; A buffer without changes of its own gets what was written to its file, and
-;; keeps what is at the text that stays.  A large one is compared with its file
-;; a slice at a time, so that keys are heard, and is changed at once in the end.
+;; A buffer without unsaved changes gets new text of its file; point, markers and
+;; overlays stay at the text that stays.  A large buffer is compared with its
+;; file a slice at a time, so that keys are heard, and then changed at once.
 
 ;;; Code:
 
@@ -17,25 +17,25 @@
 
 (cl-defstruct (cursord-reading (:constructor cursord--reading-make)
                                (:copier nil))
-  "What was read of a file that a buffer is to follow."
-  (buffer nil :documentation "A buffer that has it.")
+  "The text of a file that a buffer is to get."
+  (buffer nil :documentation "A temporary buffer with that text.")
   mtime
   coding
-  (tick nil :documentation "Of the buffer that follows.")
-  (left nil :documentation "Hash of that buffer's text.")
+  (tick nil :documentation "The tick of the buffer that follows.")
+  (left nil :documentation "The hash of that buffer's text.")
   comparison)
 
 (defconst cursord--follow-at-once 300000
-  "Up to so many characters, of buffer and file, are followed at once.")
+  "The most characters, of buffer and file, that are compared without slices.")
 
 (defconst cursord--follow-slice 0.008
-  "Seconds after which the rest waits.")
+  "The most seconds of a slice.")
 
 ;;;; Reading
 
 (defun cursord--insert-file (file coding)
-  "Insert what FILE holds, read as CODING with whatever line ends it has.
-The value is (MTIME CODING), nil if it is no file that can be read."
+  "Insert the text of FILE, decoded by CODING with the line ends that it has.
+Return (MTIME CODING), or nil if FILE is no readable file."
   (when-let* ((attributes (file-attributes file))
               ((null (file-attribute-type attributes))))
     (let ((coding-system-for-read (and coding
@@ -48,26 +48,26 @@ The value is (MTIME CODING), nil if it is no file that can be read."
               last-coding-system-used)))))
 
 (defun cursord--read-file (file coding)
-  "What FILE holds, read as CODING with whatever line ends it has.
-The value is (TEXT MTIME CODING), nil if it is no file that can be read."
+  "Read FILE, decoded by CODING with the line ends that it has.
+Return (TEXT MTIME CODING), or nil if FILE is no readable file."
   (with-temp-buffer
     (when-let* ((read (cursord--insert-file file coding)))
       (cons (buffer-string) read))))
 
 (defun cursord--take-disk (mtime)
-  "Have Emacs know that the current buffer is as the file was at MTIME."
-  ;; No question whether to edit it, no lock.
+  "Mark the current buffer as unmodified, with the text of its file at MTIME."
+  ;; Without a true name Emacs neither asks a question nor locks the file.
   (let ((buffer-file-truename nil))
     (set-visited-file-modtime mtime)
     (set-buffer-modified-p nil))
   (cursord--refresh-vc-soon))
 
 (defun cursord--settle (document)
-  "If the current buffer, of DOCUMENT, is as the disk, have Emacs know that."
+  "Mark the current buffer, of DOCUMENT, as unmodified if it is as its file."
   (when (cursord--plain-p)
     (let ((size (file-attribute-size (file-attributes (cursord-document-file document)))))
       (when (and size
-                 ;; Anything else is read.
+                 ;; Compare sizes first, where characters are bytes.
                  (or (not (eq (coding-system-eol-type buffer-file-coding-system)
                               0))
                      (coding-system-get buffer-file-coding-system :bom)
@@ -78,20 +78,20 @@ The value is (TEXT MTIME CODING), nil if it is no file that can be read."
                                    buffer-file-coding-system)
           (`(,text ,mtime ,_)
            (when (string= text (cursord--whole-text))
-             ;; It was locked when it was changed.
+             ;; Emacs had locked it at its first change.
              (unlock-buffer)
              (cursord--take-disk mtime))))))))
 
 ;;;; Following
 
 (defvar cursord--following nil
-  "Whether a buffer is brought to what is on disk.")
+  "Whether the package is changing a buffer to the text of its file.")
 
-(defvar cursord--deciding)              ; what is decided here now
+(defvar cursord--deciding)
 
 (defun cursord--tramp-busy-p (document)
-  "Whether DOCUMENT is TRAMP's, and TRAMP is in the middle of something.
-Timers run then too, and it would take one answer for the other."
+  "Return non-nil if DOCUMENT is on another machine and TRAMP waits for it.
+Timers run while TRAMP waits, and a second request would get the wrong answer."
   (and (cursord-workspace-host (cursord-document-ws document))
        (let ((busy nil))
          (mapbacktrace (lambda (_evald function &rest _)
@@ -100,22 +100,23 @@ Timers run then too, and it would take one answer for the other."
          busy)))
 
 (defun cursord--disk-known-p (document)
-  "Whether the current buffer, of DOCUMENT, has what is on disk."
+  "Return non-nil if the current buffer, of DOCUMENT, is as its file."
   (and (verify-visited-file-modtime)
-       ;; TRAMP takes times for equal that are two seconds apart: what was told
-       ;; since then is looked at.
+       ;; TRAMP takes times for equal that are two seconds apart.  So the seq
+       ;; must be that of the last reading, too.
        (or (null (cursord-workspace-host (cursord-document-ws document)))
            (eql (cursord-document-followed document)
                 (cursord--seq-of document)))))
 
 (defun cursord--seq-of (document)
-  "The seq of the latest diff of DOCUMENT."
+  "Return the seq of the latest diff of DOCUMENT."
   (cursord-diff-seq (cursord-document-ws document)
                     (cursord-document-path document)))
 
 (defun cursord--follow (document)
-  "Bring the current buffer, of DOCUMENT and without changes, to what is on disk.
-Return whether that takes a while; in the end the document is shown again."
+  "Give the current buffer, of DOCUMENT, the text of its file.
+The buffer has no unsaved changes.  Return non-nil if that goes on later; then
+the document is shown again in the end."
   (cond
    ((cursord-document-reading document))
    ((cursord--disk-known-p document) nil)
@@ -127,8 +128,8 @@ Return whether that takes a while; in the end the document is shown again."
     nil)))
 
 (defun cursord--follow-text (document)
-  "Make the text of the file of DOCUMENT that of the current buffer.
-Return whether that takes a while."
+  "Give the current buffer the text of the file of DOCUMENT.
+Return non-nil if that goes on later."
   (if-let* ((reading (cursord--begin-reading document)))
       (if (<= (+ (buffer-size) (buffer-size (cursord-reading-buffer reading)))
               cursord--follow-at-once)
@@ -149,7 +150,7 @@ Return whether that takes a while."
     nil))
 
 (defun cursord--begin-reading (document)
-  "Read the file of DOCUMENT, whose buffer is current; nil if that cannot be."
+  "Read the file of DOCUMENT, whose buffer is current; return nil on failure."
   (setf (cursord-document-followed document) (cursord--seq-of document))
   (let* ((coding (and (> (buffer-size) 0) buffer-file-coding-system))
          (buffer (generate-new-buffer " *cursord disk*" t))
@@ -165,13 +166,12 @@ Return whether that takes a while."
                              :comparison (cursord-compare-buffers (current-buffer) buffer)))))
 
 (defun cursord--take-reading (document reading &optional reverting)
-  "Have the current buffer, of DOCUMENT, be what READING has, which is compared.
-Hooks are run, unless somebody is REVERTING the buffer, who does that."
+  "Give the current buffer, of DOCUMENT, the text of READING, which is compared.
+Run `after-revert-hook', unless REVERTING: then `revert-buffer' runs it."
   (let ((cursord--following t)
         (changed nil))
     (let ((buffer-file-truename nil))
-      ;; Undo of what follows then leaves a buffer with changes, and nothing is
-      ;; locked.
+      ;; So that a later undo leaves a modified buffer.
       (set-buffer-modified-p t)
       (unwind-protect
           (setq changed
@@ -185,12 +185,11 @@ Hooks are run, unless somebody is REVERTING the buffer, who does that."
       (unless reverting
         (cursord-run-hook 'after-revert-hook)))))
 
-;;;; Others that read files again
+;;;; Reverts by others
 
 (defun cursord--revert-contents (file auto-save)
-  "Insert what FILE holds, unless AUTO-SAVE, and keep what is at text that stays.
-Auto Revert may be earlier than what the daemon tells; point and undo are to be
-where they would be else."
+  "Insert the text of FILE, unless AUTO-SAVE, and keep point, markers and undo.
+Auto Revert may come before the daemon's notification, and shall do no harm."
   (let ((document (cursord-document)))
     (if-let* (((not (or auto-save coding-system-for-read)))
               (document)
@@ -213,19 +212,18 @@ where they would be else."
 ;;;; Version control
 
 (defvar cursord--to-refresh nil
-  "Buffers of which version control may say something else now.")
+  "Buffers whose state in version control may have changed.")
 
 (defun cursord--refresh-vc-soon ()
-  "Have version control look at the file of the current buffer again.
-That runs a program, so it is done when no keys wait, and once for several
-changes."
+  "Refresh the version control state of the current buffer soon.
+That runs a program, so it waits for keys, and several changes share one run."
   (when (and (bound-and-true-p vc-mode) (not (file-remote-p buffer-file-name)))
     (unless cursord--to-refresh
       (run-at-time 0.3 nil #'cursord--refresh-vc))
     (cl-pushnew (current-buffer) cursord--to-refresh)))
 
 (defun cursord--refresh-vc ()
-  "Have version control look at the files of `cursord--to-refresh' again."
+  "Refresh the version control state of `cursord--to-refresh'."
   (while (and cursord--to-refresh (not (input-pending-p)))
     (let ((buffer (pop cursord--to-refresh)))
       (when (buffer-live-p buffer)
@@ -237,11 +235,11 @@ changes."
 ;;;; A slice at a time
 
 (defun cursord--follow-later (document)
-  "Go on with what was read for DOCUMENT when keys were heard."
+  "Go on with the reading of DOCUMENT after keys were heard."
   (run-at-time 0.01 nil #'cursord-protected #'cursord--follow-on document))
 
 (defun cursord--reading-fits-p (document reading)
-  "Whether neither the buffer of DOCUMENT nor the file has changed since READING."
+  "Return non-nil if buffer and file of DOCUMENT are as READING has found them."
   (and (eq document (cursord-document))
        (eql (cursord-reading-tick reading) (buffer-chars-modified-tick))
        (not (buffer-modified-p))
@@ -249,7 +247,7 @@ changes."
                      (file-attribute-modification-time (file-attributes (cursord-document-file document))))))
 
 (defun cursord--follow-on (document)
-  "Go on with what was read for DOCUMENT, for `cursord--follow-slice' at most."
+  "Go on with the reading of DOCUMENT, for `cursord--follow-slice' at most."
   (let* ((reading (cursord-document-reading document))
          (buffer (cursord-document-buffer document))
          (remote-file-name-inhibit-cache t)
@@ -275,7 +273,7 @@ changes."
           (cursord--undo-leads-to document decision)))))))
 
 (defun cursord--end-reading (document)
-  "Forget what was read for DOCUMENT, and show it."
+  "End the reading of DOCUMENT, and show the document."
   (kill-buffer (cursord-reading-buffer (cursord-document-reading document)))
   (setf (cursord-document-reading document) nil
         (cursord-document-deciding document) nil)
@@ -283,8 +281,8 @@ changes."
     (cursord-tell-again document)))
 
 (defun cursord--undo-leads-to (document decision)
-  "Have undo in the buffer of DOCUMENT take back DECISION, or one `redone'.
-Its text was read from the disk; if that goes on, do so in the end."
+  "Let undo in the buffer of DOCUMENT take back DECISION, a number or `redone'.
+The buffer has just got its text, or will get it when a reading ends."
   (when decision
     (if (cursord-document-reading document)
         (setf (cursord-document-deciding document) decision)
@@ -295,10 +293,10 @@ Its text was read from the disk; if that goes on, do so in the end."
               (cons (cons left decision)
                     (take 50 (cursord-document-rejects document))))))))
 
-;;;; Files that are gone
+;;;; Deleted files
 
 (defun cursord-gone-text (documents)
-  "What is said of DOCUMENTS whose files are gone."
+  "Return the message about DOCUMENTS whose files are gone."
   (format "%s not on disk any more; to write %s again, save %s"
           (if (cdr documents) (format "%d files are" (length documents))
             (concat (cursord-document-path (car documents)) " is"))
@@ -306,13 +304,12 @@ Its text was read from the disk; if that goes on, do so in the end."
           (if (cdr documents) "their buffers" "its buffer")))
 
 (defun cursord--note-gone (document)
-  "Say that the file of DOCUMENT, whose buffer is current, is not there any more.
-The buffer stays as it is.  Saving it writes the file again, as always, and
-nothing else does: its text is not wanted."
-  ;; Nobody is asked whether to edit it.
+  "Note that the file of DOCUMENT, whose buffer is current, is gone, and say so.
+The buffer stays as it is, and unmodified: only saving it writes the file."
+  ;; So that Emacs asks no question before an edit.
   (set-visited-file-modtime -1)
   (setf (cursord-document-gone document) 'untold)
-  ;; A decision that is being made here says it with its own words.
+  ;; The message of a decision that is under way says it, too.
   (unless (assq (cursord-document-ws document)
                 (bound-and-true-p cursord--deciding))
     (setf (cursord-document-gone document) t)

@@ -1,30 +1,30 @@
-;;; cursord-doctor.el --- What is installed, and what is wrong  -*- lexical-binding: t; -*-
+;;; cursord-doctor.el --- Versions, files and problems  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; `cursord-doctor' shows what `cursord doctor' says, and how this Emacs stands
-;; to it.
+;; `cursord-doctor' shows the report of the command "cursord doctor", and adds this
+;; Emacs, the package and the workspaces in use.
 
 ;;; Code:
 
 (require 'cursord-workspace)
 
-(defface cursord-good '((t :inherit success)) "Face of what is as it should be."
+(defface cursord-good '((t :inherit success)) "Face of good news in a report."
   :group 'cursord)
-(defface cursord-bad '((t :inherit error)) "Face of what is wrong."
+(defface cursord-bad '((t :inherit error)) "Face of problems in a report."
   :group 'cursord)
 
 (defun cursord--doctor-line (what value &optional bad)
-  "Insert that WHAT is VALUE; a problem if BAD."
+  "Insert a line with WHAT and its VALUE, marked as a problem if BAD."
   (insert (propertize (if bad "✗ " "✓ ") 'face
                       (if bad 'cursord-bad 'cursord-good))
           (propertize (format "%-13s" what) 'face 'bold) " "
           (or value "unknown") "\n"))
 
 (defun cursord--doctor-report (host)
-  "What `cursord doctor' says of HOST, as a plist; a string if it fails."
+  "Return the report of \"cursord doctor\" on HOST, a plist; a string if it fails."
   (if host
       (format "run \"cursord doctor\" on %s" host)
     (with-temp-buffer
@@ -38,7 +38,7 @@
         (error (buffer-string))))))
 
 (defun cursord--doctor-daemon (report)
-  "Insert what REPORT says of program, daemon and agent."
+  "Insert the lines of REPORT on program, daemon and agent."
   (let ((daemon (plist-get report :daemon))
         (agent (plist-get report :agent)))
     (cursord--doctor-line "program"
@@ -69,7 +69,7 @@
       (cursord--doctor-line "problem" problem t))))
 
 (defun cursord--doctor-workspace (ws listed)
-  "Insert how WS stands, with what the daemon has LISTED of it."
+  "Insert a line on WS; LISTED is the daemon's entry of it."
   (let ((trusted (eq (plist-get listed :trusted) t))
         (trouble (cursord-workspace-trouble ws)))
     (cursord--doctor-line
@@ -88,7 +88,7 @@
      (or trouble (not trusted)))))
 
 (defun cursord--doctor-package (report)
-  "Insert which version of the package this is, and whether REPORT's fits."
+  "Insert the package's version, and whether it fits that in REPORT."
   (let* ((manifest (expand-file-name ".cursord.json"
                                      (file-name-directory (locate-library "cursord-doctor"))))
          (installed (and (file-readable-p manifest)
@@ -106,7 +106,7 @@
 
 ;;;###autoload
 (defun cursord-doctor ()
-  "Show what is installed, where everything is, and what is wrong."
+  "Show versions, files and problems of cursord."
   (interactive)
   (let* ((program (executable-find cursord-program))
          (ws (and program (cursord-workspace-open)))

@@ -1,11 +1,11 @@
-;;; cursord-document.el --- What is known of the buffers of files  -*- lexical-binding: t; -*-
+;;; cursord-document.el --- The state of the buffers of files  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; All that is known of a buffer is in a document.  There is one for each buffer
-;; of a file in a workspace in use.
+;; Each buffer of a file in a workspace in use has a document, which holds the
+;; package's state of that buffer.
 
 ;;; Code:
 
@@ -16,40 +16,41 @@
                                 (:copier nil))
   "A buffer of a file in a workspace."
   buffer
-  (file nil :documentation "Its name without links.")
-  (path nil :documentation "What diffs call it.")
+  (file nil :documentation "The file's name without links.")
+  (path nil :documentation "The file's path in diffs.")
   ws
-  (reviewed nil :documentation "Whether there was something to review in it.")
-  (open nil :documentation "Whether the daemon has it open.")
+  (reviewed nil :documentation "Whether the file has had hunks.")
+  (open nil :documentation "Whether the daemon has the buffer's text.")
   (named nil
-         :documentation "Whether the daemon knows that it is what its file holds.")
-  (mergeable 0 :documentation "How many changes on disk could come into it.")
+         :documentation "Whether the daemon knows that the buffer is as its file.")
+  (mergeable 0
+             :documentation "How many changes on disk can be merged into the buffer.")
   (merging nil
-           :documentation "Whether what an agent wrote beneath it is on its way into it.")
+           :documentation "Whether a request for such changes is under way.")
   (version 0)
   (tick nil
-        :documentation "`buffer-chars-modified-tick' of the text that the daemon knows.")
+        :documentation "`buffer-chars-modified-tick' of the text that the daemon has.")
   (answered nil
-            :documentation "The tick of the text that the diff is about, where that is not the disk's.")
-  (cost 0 :documentation "Seconds that telling the text takes.")
-  (timer nil :documentation "When the text will be told.")
+            :documentation "The tick of the unsaved text that the diff is about.")
+  (cost 0 :documentation "Seconds that sending the text took.")
+  (timer nil :documentation "The timer that sends the text.")
   (left nil
-        :documentation "Hash of the text before the disk was last followed.")
-  (followed nil :documentation "The seq of the diff then.")
+        :documentation "The text's hash before the buffer last followed the disk.")
+  (followed nil :documentation "The seq of the diff at that time.")
   (edited nil
-          :documentation "Decisions that were made as edits since the last save, as `rejects' has them.")
+          :documentation "Decisions made as edits since the last save: (HASH . DECISION).")
   (rejects nil
-           :documentation "The decisions that can be taken back by undo: (HASH . DECISION).")
+           :documentation "Decisions that the buffer's undo can take back: (HASH . DECISION).")
   (forgotten nil
-             :documentation "Those of them that the daemon has undone; it may redo them.")
+             :documentation "Decisions of the lists above that the daemon has undone.")
   (undone nil
           :documentation "Decisions whose text undo has brought back, the latest first.")
   (deciding nil
-            :documentation "The decision that the disk is being followed to.")
+            :documentation "The decision whose text is being read from the disk.")
   (reading nil
-           :documentation "How far the disk is being followed, if that takes a while.")
+           :documentation "The `cursord-reading' that is under way, or nil.")
   (gone nil
-        :documentation "Whether the file is not there any more; `untold' if that is still to be said.")
+        :documentation "Whether the file is gone; `untold' before a message said so.")
   (conflict nil :documentation "Whether both buffer and file have changed."))
 
 (defvar cursord--documents (make-hash-table :test #'equal)
@@ -67,26 +68,27 @@ An indirect buffer has none, even if it was cloned with the variable."
     (and document (eq buffer (cursord-document-buffer document)) document)))
 
 (defun cursord-document-at (ws path)
-  "The document of the file that diffs of WS call PATH, nil if there is none."
+  "Return the document of the file that diffs of WS call PATH, or nil."
   (gethash (cursord-file ws path) cursord--documents))
 
 (defun cursord-file-buffer (ws path)
-  "The buffer of the file that diffs of WS call PATH, made if there is none.
-Of one that is there, Emacs would ask whether to read it again."
+  "Return the buffer of the file that diffs of WS call PATH, made if needed.
+For an existing buffer, `find-file-noselect' could ask a question."
   (if-let* ((document (cursord-document-at ws path)))
       (cursord-document-buffer document)
     (find-file-noselect (cursord-file ws path))))
 
 (defun cursord-diff-of (document)
-  "The diff of DOCUMENT; one that is clean if there is nothing to review."
+  "Return the diff of DOCUMENT; a clean one if it has no hunks."
   (or (gethash (cursord-document-path document)
                (cursord-workspace-diffs (cursord-document-ws document)))
       (list :path (cursord-document-path document) :state "clean"
             :kind "modified" :rev 0 :hunks [])))
 
 (defun cursord--forget-rejects (document)
-  "Forget decisions of DOCUMENT that the daemon has undone, as its text tells.
-The buffer of DOCUMENT is current, and has just got that text from the daemon."
+  "Forget the decisions of DOCUMENT that the daemon has undone.
+They are those from the one whose text the daemon has just put into the buffer
+of DOCUMENT, the current one."
   (let ((hash (buffer-hash)))
     (cl-flet ((before (decisions)
                 (if-let* ((found (assoc hash decisions)))
@@ -100,26 +102,26 @@ The buffer of DOCUMENT is current, and has just got that text from the daemon."
       (cl-callf before (cursord-document-rejects document)))))
 
 (defun cursord--decision-at (document hash decision)
-  "DECISION, made where the text of DOCUMENT had HASH; a number, or nil.
-If it is `redone', it is the one that was undone there."
+  "Return the number of DECISION, made when the text of DOCUMENT had HASH.
+If DECISION is `redone', return that of the forgotten one with HASH, or nil."
   (if (eq decision 'redone)
       (cdr (assoc hash (cursord-document-forgotten document)))
     decision))
 
 (defun cursord-tell-again (document)
-  "Have the diff of DOCUMENT drawn again."
+  "Emit the diff of DOCUMENT again, so that it is drawn."
   (cursord--emit 'diff (cursord-document-ws document)
                  (cursord-diff-of document))
   (cursord--wake 0))
 
 (defun cursord--whole-text ()
-  "The text of the current buffer."
+  "Return the text of the current buffer, widened."
   (save-restriction
     (widen)
     (buffer-substring-no-properties (point-min) (point-max))))
 
 (defun cursord--plain-p ()
-  "Whether the current buffer just has the text of its file."
+  "Return non-nil if the current buffer has the text of its file, unconverted."
   (and (memq revert-buffer-function '(nil revert-buffer--default))
        (memq revert-buffer-insert-file-contents-function
              '(nil cursord--revert-contents

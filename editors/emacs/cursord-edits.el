@@ -1,11 +1,12 @@
-;;; cursord-edits.el --- What a call of the agent changed, in the chat  -*- lexical-binding: t; -*-
+;;; cursord-edits.el --- The lines of edits, in the chat  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; An edit in the chat says how many lines it added and deleted, and unfolds to
-;; them.  That is what the agent reported: the review has what is there now.
+;; An edit in the chat counts the lines that it added and deleted, and unfolds to
+;; them.  These are the lines that the agent reported; the review has the present
+;; ones.
 
 ;;; Code:
 
@@ -17,26 +18,26 @@
 (require 'cursord-workspace)
 
 (defconst cursord--edit-most 200
-  "So many lines of an edit are shown at most.")
+  "The most lines of an edit that are shown.")
 
 (defun cursord--edit-text (value)
-  "VALUE, a member of what an edit reported, if it is a text that was not cut."
+  "Return VALUE, a member of an edit's report, if it is a text and not cut."
   (and (stringp value)
        (not (string-match-p "…([0-9]+ bytes)\\'" value))
        value))
 
 (defun cursord--edit-success (tool)
-  "What TOOL reported of its success, as a plist; nil if it is no edit."
+  "Return TOOL's report of success, a plist; nil if TOOL is no edit."
   (and (member (plist-get tool :name) '("edit" "write" "delete"))
        (let ((result (plist-get tool :result)))
          (or (plist-get result :success) result))))
 
 (defun cursord-edit-p (tool)
-  "Whether TOOL changes a file."
+  "Return non-nil if TOOL changes a file."
   (and (cursord--edit-success tool) t))
 
 (defun cursord-edit-cut-p (tool)
-  "Whether what TOOL, an edit, reported was cut, so that reading it gives more."
+  "Return non-nil if the report of TOOL, an edit, was cut."
   (let ((success (cursord--edit-success tool)))
     (and (null (cursord--edit-text (plist-get success :diffString)))
          (seq-some (lambda (key)
@@ -46,7 +47,7 @@
                                             :diffString)))))
 
 (defun cursord--edit-compare (before after)
-  "The lines that the texts BEFORE and AFTER do not share, with their signs."
+  "Return the lines in which the texts BEFORE and AFTER differ, with signs."
   (let ((old (generate-new-buffer " *cursord before*" t))
         (new (generate-new-buffer " *cursord after*" t))
         lines)
@@ -72,8 +73,8 @@
     (nreverse lines)))
 
 (defun cursord-edit-lines (tool)
-  "The lines that TOOL, an edit, deleted and added, with their signs.
-Nil if it has not told them."
+  "Return the lines that TOOL, an edit, deleted and added, with signs.
+Return nil if TOOL has not reported them."
   (let* ((success (cursord--edit-success tool))
          (diff (cursord--edit-text (plist-get success :diffString)))
          (before (plist-get success (if (plist-member success :prevContent)
@@ -90,8 +91,8 @@ Nil if it has not told them."
      ((or before after) (cursord--edit-compare (or before "") (or after ""))))))
 
 (defun cursord-edit-counts (tool lines)
-  "How many lines TOOL, an edit, added and deleted, as text; LINES are those.
-It is the empty string if that is not known."
+  "Return how many lines TOOL, an edit, added and deleted, as text.
+LINES are these lines, if known.  Return the empty string if nothing is known."
   (let* ((success (cursord--edit-success tool))
          (count (lambda (sign key)
                   (cond ((natnump (plist-get success key)) (plist-get success key))
@@ -104,7 +105,7 @@ It is the empty string if that is not known."
       "")))
 
 (defun cursord-edit-shown (lines)
-  "Those of LINES that are shown, as text."
+  "Return LINES as text, cut to `cursord--edit-most'."
   (let ((rest (- (length lines) cursord--edit-most)))
     (concat (string-join (take cursord--edit-most lines) "\n")
             (if (> rest 0)
@@ -112,7 +113,7 @@ It is the empty string if that is not known."
               ""))))
 
 (defun cursord-edit-faces (beg end)
-  "Give the lines of an edit from BEG to END, behind bars, the faces of a diff."
+  "Give the lines of an edit from BEG to END the faces of a diff."
   (save-excursion
     (goto-char beg)
     (while (re-search-forward "^  │ \\([-+]\\).*$" end t)
@@ -121,7 +122,7 @@ It is the empty string if that is not known."
                            'diff-removed)))))
 
 (defun cursord-edit-hunk (ws path item)
-  "The first hunk of the file PATH of WS that the call ITEM had a part in; or nil."
+  "Return the first hunk of the file PATH of WS with the call ITEM as a source."
   (seq-find (lambda (hunk)
               (seq-some (lambda (source)
                           (equal item (plist-get source :itemId)))

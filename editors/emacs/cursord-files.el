@@ -1,12 +1,12 @@
-;;; cursord-files.el --- Buffers and files  -*- lexical-binding: t; -*-
+;;; cursord-files.el --- Buffers that follow their files  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; What an agent or a decision writes is in the buffers of those files at once:
-;; a buffer without changes of its own follows the disk, without a question.
-;; `cursord-report' has what the daemon hears of the others.
+;; Text that an agent or a decision writes is in the files' buffers at once: a
+;; buffer without unsaved changes follows its file, without a question.
+;; cursord-report.el tells the daemon the texts of the others.
 
 ;;; Code:
 
@@ -21,8 +21,8 @@
 ;;;; Showing
 
 (defun cursord--note-conflict (document)
-  "Find out whether the buffer of DOCUMENT, the current one, has a conflict.
-That is so if both it and its file have changed."
+  "Note whether the buffer of DOCUMENT, the current one, has a conflict.
+It has one if both it and its file have changed."
   (let ((conflict (and (buffer-modified-p) (not (verify-visited-file-modtime))))
         (was (cursord-document-conflict document)))
     (setf (cursord-document-conflict document) conflict)
@@ -33,10 +33,10 @@ That is so if both it and its file have changed."
                      (cursord-document-path document))))))
 
 (defun cursord--document-show (document)
-  "Bring the buffer of DOCUMENT and its marks to what its diff says."
+  "Bring the buffer of DOCUMENT and its marks up to date with its diff."
   (let ((diff (cursord-diff-of document))
         (buffer (cursord-document-buffer document))
-        ;; What TRAMP knows of a file may be seconds old.
+        ;; TRAMP's cache may be seconds old.
         (remote-file-name-inhibit-cache t))
     (cond
      ((not (buffer-live-p buffer)))
@@ -49,7 +49,7 @@ That is so if both it and its file have changed."
           (setf (cursord-document-reviewed document) t))
         (when (buffer-modified-p)
           (cursord--settle document))
-        ;; If that takes a while, this is called again.
+        ;; If the reading goes on later, its end calls this again.
         (unless (and (not (buffer-modified-p)) (cursord--follow document))
           (cursord--tell-holds document)
           (if (not (cursord--in-sync-p document))
@@ -60,15 +60,15 @@ That is so if both it and its file have changed."
              ((> (cursord-document-mergeable document) 0)
               (cursord--merge document))
              (t (cursord--note-conflict document)))
-            ;; Else one that fits what was just told is on its way.
+            ;; If it does not fit, a newer diff is on its way.
             (when (cursord--diff-fits-p document)
               (cursord-marks-show diff)))))))))
 
 (defvar cursord--to-show nil
-  "Documents whose buffers are to be brought to what is known, in order.")
+  "Documents that are to be shown, in order.")
 
 (defconst cursord--show-slice 0.01
-  "Seconds after which the rest waits.")
+  "The most seconds for which documents are shown at once.")
 
 (defun cursord--show-some ()
   "Show the documents of `cursord--to-show', for `cursord--show-slice' at most."
@@ -79,7 +79,7 @@ That is so if both it and its file have changed."
       (run-at-time 0.01 nil #'cursord--show-some))))
 
 (defun cursord--rename-buffer (ws from to)
-  "Have the buffer of the file FROM of WS, if it was renamed to TO, go with it."
+  "Rename the buffer of the file FROM of WS if the file was renamed to TO."
   (when-let* ((document (cursord-document-at ws from))
               (buffer (cursord-document-buffer document))
               ((buffer-live-p buffer))
@@ -98,7 +98,7 @@ That is so if both it and its file have changed."
         (cursord--refresh-vc-soon)))))
 
 (defun cursord--files-event (event ws object before)
-  "Hear of EVENT in WS, with OBJECT, which was BEFORE."
+  "Take EVENT in WS, with OBJECT, which was BEFORE."
   (pcase event
     ('diff
      (when-let* ((old (or (plist-get object :oldPath)
@@ -107,7 +107,7 @@ That is so if both it and its file have changed."
        (cursord--rename-buffer ws old new)
        (cursord--rename-buffer ws new old))
      (when-let* ((document (cursord-document-at ws (plist-get object :path))))
-       (when (plist-get object :seq)    ; else it says nothing of that
+       (when (plist-get object :seq)    ; else :mergeable is not told
          (setf (cursord-document-mergeable document)
                (or (plist-get object :mergeable) 0)))
        (unless (memq document cursord--to-show)
@@ -143,7 +143,7 @@ That is so if both it and its file have changed."
 
 (defun cursord--attach (&optional buffer)
   "Make a document of BUFFER, else of the current one.
-That is for files in a workspace in use."
+Do so only for files in a workspace in use."
   (with-current-buffer (or buffer (current-buffer))
     (let* ((file (and buffer-file-name buffer-file-truename
                       (not (buffer-base-buffer))
@@ -199,11 +199,11 @@ That is for files in a workspace in use."
       (cursord-marks-clear))))
 
 (defconst cursord--undo-most 1000000
-  "In larger buffers, in characters, undo is not looked at step by step.")
+  "The most characters of a buffer in which each step of undo is looked at.")
 
 (defun cursord--changed (&rest _)
-  "Have the daemon hear of a change of the current buffer.
-A change in a clone of a buffer, an indirect one, is a change of that buffer."
+  "Report a change of the current buffer to the daemon soon.
+A change in a clone, an indirect buffer, is one of its base buffer."
   (when-let* ((buffer (or (buffer-base-buffer) (current-buffer)))
               (document (cursord-document buffer))
               ((cursord-document-reviewed document)))
@@ -213,8 +213,8 @@ A change in a clone of a buffer, an indirect one, is a change of that buffer."
     (cursord--report-soon document)))
 
 (defun cursord--before-save ()
-  "Tell the daemon the text that is about to be saved: it is a person's.
-Decisions that undo has taken back are undone first."
+  "Tell the daemon the text before it is saved, so that it is a person's.
+First undo the decisions that the buffer's undo has taken back."
   (when-let* ((document (cursord-document))
               ((or (cursord-document-reviewed document)
                    (cursord-busy-turns (cursord-document-ws document))))
@@ -226,7 +226,7 @@ Decisions that undo has taken back are undone first."
       (cursord-protected #'cursord--tell-text document))))
 
 (defun cursord--saved ()
-  "Hear that the current buffer was saved."
+  "Tell the daemon that the current buffer was saved, also under a new name."
   (cursord--attach)
   (cursord-protected #'cursord--tell-saved))
 
@@ -252,7 +252,7 @@ Decisions that undo has taken back are undone first."
     (cursord--note-conflict document)))
 
 (defun cursord--reverted ()
-  "Show the hunks of the current buffer again, which was read again."
+  "Show the hunks of the current buffer again after a revert."
   (when-let* (((not cursord--following))
               (document (cursord-document)))
     (cursord--note-conflict document)

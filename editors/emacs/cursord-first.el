@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; When a file is opened that has something to review, `cursord-mode' shows it.
-;; Whether there is something is asked of the program, behind Emacs's back: it
-;; starts no daemon to find out.
+;; `cursord-mode' marks the hunks of a file when the file is opened.  It asks the
+;; program for workspaces with hunks, without waiting; the program starts no
+;; daemon for the answer.
 
 ;;; Code:
 
@@ -14,8 +14,8 @@
 (require 'subr-x)
 
 (defcustom cursord-look-for-hunks t
-  "Whether `cursord-mode' looks for something to review when files are opened.
-Else the first command in a project does."
+  "Whether `cursord-mode' looks for hunks when files are opened.
+If nil, the first command in a project looks for them."
   :type 'boolean
   :group 'cursord)
 
@@ -26,14 +26,14 @@ Else the first command in a project does."
 (declare-function cursord-workspace-open "cursord-workspace" (&optional root))
 
 (defconst cursord--look-pause 0.1
-  "Seconds for which files that are opened are gathered.")
+  "Seconds for which opened files are gathered before one look for all.")
 
-(defvar cursord--looking nil "Whether somebody looks, or will.")
+(defvar cursord--looking nil "Whether a timer is set for the next look.")
 
 ;;;###autoload
 (defun cursord-first-look ()
-  "Look whether there is something to review in files, unless that is known.
-It is called when one is opened, and does not wait."
+  "Look for hunks in the files of buffers, without waiting.
+Do nothing if the current file is in a workspace in use."
   (when (and cursord-look-for-hunks (not cursord--looking)
              (not (and (featurep 'cursord-workspace) buffer-file-name
                        (cursord-workspace-find))))
@@ -41,7 +41,7 @@ It is called when one is opened, and does not wait."
     (run-at-time cursord--look-pause nil #'cursord--look)))
 
 (defun cursord--look ()
-  "Ask the program where there is something to review."
+  "Ask the program for the workspaces with hunks."
   (setq cursord--looking nil)
   (when-let* ((program (executable-find (or (bound-and-true-p cursord-program)
                                             "cursord"))))
@@ -57,7 +57,7 @@ It is called when one is opened, and does not wait."
         (error (kill-buffer out))))))
 
 (defun cursord--looked (process _event)
-  "Take what PROCESS has found, once it has ended."
+  "Take the workspaces that PROCESS has printed, once it has ended."
   (unless (process-live-p process)
     (let* ((buffer (process-buffer process))
            (found (and (buffer-live-p buffer)
@@ -72,7 +72,7 @@ It is called when one is opened, and does not wait."
         (cursord--open-found (mapcar #'file-name-as-directory found))))))
 
 (defun cursord--open-found (roots)
-  "Open those of ROOTS that files in buffers are in, each by its innermost."
+  "Open the workspaces of ROOTS around files in buffers; the innermost of each."
   (require 'cursord-files)
   (dolist (buffer (buffer-list))
     (when-let* ((file (buffer-local-value 'buffer-file-truename buffer))

@@ -1,11 +1,11 @@
-;;; cursord-groups.el --- What a hunk says  -*- lexical-binding: t; -*-
+;;; cursord-groups.el --- The lines of a hunk  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; The lines of a hunk as groups: a run of deleted lines and the added lines that
-;; stand in their place.
+;; Splits the lines of a hunk into groups: each is a run of deleted lines and the
+;; added lines that stand in their place.
 
 ;;; Code:
 
@@ -16,37 +16,36 @@
 (cl-defstruct (cursord-group (:constructor cursord--group-make) (:copier nil))
   "A run of deleted lines and the added lines that stand in their place."
   hunk
-  row                                   ; of its first line in the file, from 0
-  ;; Where it begins among the hunk's changed lines, from 0:
-  from
+  row                                   ; its first line in the file, from 0
+  from                                  ; its first one of the changed lines
   old                                   ; the deleted lines, as strings
   new)                                  ; the added ones
 
 (defun cursord-changed-p (line)
-  "Whether LINE of a hunk was deleted or added."
+  "Return non-nil if LINE of a hunk was deleted or added."
   (not (eq (aref line 0) ?\s)))
 
 (defun cursord-changed-lines (hunk)
-  "The deleted and added lines of HUNK, with their signs."
+  "Return the deleted and added lines of HUNK, with their signs."
   (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
 
 (defun cursord-isolated-p (hunk)
-  "Whether the old lines of HUNK are in the buffer.
-It is in the copy of its session or, in conflict, on disk beneath unsaved text."
+  "Return non-nil if the buffer has the old lines of HUNK.
+The new ones are in the copy of its session or, in a conflict, on disk."
   (or (eq (plist-get hunk :isolated) t) (cursord-conflict-p hunk)))
 
 (defun cursord-conflict-p (hunk)
-  "Whether a person has changed the lines of HUNK, too, and not saved that."
+  "Return non-nil if a person has changed the lines of HUNK, too, unsaved."
   (equal (plist-get hunk :state) "conflict"))
 
 (defun cursord-hunk-row (hunk)
-  "The row, from 0, of the first changed line of HUNK in its file."
+  "Return the row, from 0, of the first changed line of HUNK in its file."
   (if-let* ((group (caar (cursord-groups hunk))))
       (max 0 (cursord-group-row group))
     0))
 
 (defun cursord-groups (hunk)
-  "The groups of HUNK, and the lines that must be in the file.
+  "Return the groups of HUNK, and the lines that must be in the file.
 The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
   (let* ((isolated (cursord-isolated-p hunk))
          (absent (if isolated ?+ ?-))
@@ -75,8 +74,8 @@ The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
     (cons (nreverse groups) (nreverse present))))
 
 (defun cursord-diff-text-p (diff)
-  "Whether DIFF has hunks of text that is in a file now.
-A file whose mode changed, too, or that was renamed, has them like any other."
+  "Return non-nil if DIFF has hunks of text that is in a file now.
+A renamed file, or one with another mode, can have such hunks as well."
   (and (not (member (plist-get diff :kind)
                     '("deleted" "binary" "large" "symlink")))
        (or (not (equal (plist-get diff :kind) "mode"))
@@ -84,19 +83,20 @@ A file whose mode changed, too, or that was renamed, has them like any other."
                      (plist-get diff :hunks)))))
 
 (defun cursord-group-present (group)
-  "The lines of GROUP that are in the file."
+  "Return the lines of GROUP that are in the file."
   (if (cursord-isolated-p (cursord-group-hunk group))
       (cursord-group-old group)
     (cursord-group-new group)))
 
 (defun cursord-group-absent (group)
-  "The lines of GROUP that are not in the file."
+  "Return the lines of GROUP that are not in the file."
   (if (cursord-isolated-p (cursord-group-hunk group))
       (cursord-group-new group)
     (cursord-group-old group)))
 
 (defun cursord--bare (line)
-  "LINE without what a buffer keeps in its coding system."
+  "Return LINE without carriage return and byte order mark.
+A buffer has these in its coding system."
   (string-remove-prefix "\ufeff" (string-remove-suffix "\r" line)))
 
 (provide 'cursord-groups)

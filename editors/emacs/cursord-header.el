@@ -1,11 +1,11 @@
-;;; cursord-header.el --- What is above a chat  -*- lexical-binding: t; -*-
+;;; cursord-header.el --- The header line of a chat  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; The header line says what goes on, with which model, what it has used, and
-;; what waits.  What matters most comes first: narrow windows cut off the rest.
+;; The header line has the state, the model, the number of hunks, the time, and the
+;; todos or tokens.  The most important come first: narrow windows cut the rest.
 
 ;;; Code:
 
@@ -20,7 +20,7 @@
 (declare-function cursord-review "cursord-review")
 
 (defun cursord--elapsed (seconds)
-  "SECONDS as minutes and seconds, with hours where there are some."
+  "Return SECONDS as \"m:ss\" or \"h:mm:ss\"."
   (let ((seconds (max 0 (truncate seconds))))
     (if (< seconds 3600)
         (format "%d:%02d" (/ seconds 60) (% seconds 60))
@@ -28,14 +28,14 @@
               (% seconds 60)))))
 
 (defun cursord--chat-turn (ws)
-  "The turn of the session that is talked with in WS that runs or waits, or nil."
+  "Return the turn of the current session of WS that runs or waits, or nil."
   (seq-find (lambda (turn)
               (equal (plist-get turn :sessionId)
                      (cursord-workspace-current ws)))
             (cursord-busy-turns ws)))
 
 (defun cursord--state-word (ws turn)
-  "What goes on in the chat of WS, where TURN runs or waits."
+  "Return the state of the chat of WS, where TURN runs or waits, as text."
   (let ((state (cursord-state ws)))
     (cond ((eq state 'off) (propertize "not connected" 'face 'cursord-failed))
           ((equal (plist-get turn :status) "running") (cursord-turn-note turn))
@@ -44,10 +44,10 @@
           (t "idle"))))
 
 (defvar cursord--default-models nil
-  "By host, the model that agents use if none was chosen; \"\" until that is known.")
+  "An alist from hosts to the agent's own model; \"\" until that is known.")
 
 (defun cursord--ask-default-model (ws)
-  "Have it asked which model agents of WS use if none was chosen."
+  "Ask which model agents of WS use if none was chosen; do not wait."
   (let ((host (cursord-workspace-host ws)))
     (unless (assoc host cursord--default-models)
       (push (cons host "") cursord--default-models)
@@ -61,20 +61,21 @@
                                                     :id)
                                          ""))
                                (force-mode-line-update t))
-                       ;; What is wrong is said where one asks the agent.
+                       ;; The next prompt will show what is wrong.
                        :else (lambda (_err)
                                (setq cursord--default-models
                                      (assoc-delete-all host cursord--default-models)))))))
 
 (defun cursord--model-word (ws session)
-  "The model of SESSION in WS, or of the next one; nil if that is not known."
+  "Return the model of SESSION in WS, or of the next one; nil if unknown."
   (or (plist-get (or session (cursord-next-options ws)) :model)
       (let ((model (cdr (assoc (cursord-workspace-host ws)
                                cursord--default-models))))
         (and model (not (string-empty-p model)) model))))
 
 (defun cursord--permits-word (of)
-  "What the agent of OF, a session or what a new one is to be, may do; or nil."
+  "Return what the agent may do, as text or nil.
+OF is a session, or the options of the next one."
   (let ((words (delq nil
                      (list (pcase (plist-get of :sandbox) ("enabled" "sandbox")
                                   ("disabled" "no sandbox"))
@@ -85,7 +86,7 @@
     (and words (string-join words " · "))))
 
 (defun cursord--tokens-word (ws)
-  "How many tokens the last turn of the session of WS has used; or nil."
+  "Return how many tokens the last turn of the session of WS has used, or nil."
   (let (usage)
     (maphash (lambda (_id turn)
                (when (equal (plist-get turn :sessionId)
@@ -100,7 +101,7 @@
               (t (format "%.1fM tokens" (/ n 1000000.0))))))))
 
 (defun cursord--todos-word ()
-  "How far the latest list of the current chat is, and what is done now; or nil."
+  "Return the progress of the latest todo list of the current chat, or nil."
   (when-let* ((todos (and cursord-transcript
                           (cursord-transcript-left cursord-transcript))))
     (cl-flet ((is (status) (lambda (todo)
@@ -115,7 +116,7 @@
                   ""))))))
 
 (defun cursord--chat-header ()
-  "What is above a chat."
+  "Return the header line of a chat."
   (if-let* ((ws cursord-buffer-workspace))
       (let* ((turn (cursord--chat-turn ws))
              (session (cursord-session ws))
@@ -153,10 +154,10 @@
     ""))
 
 (defvar cursord--clock nil
-  "The timer that has the header lines tell the time while turns run.")
+  "The timer that updates the time in header lines while turns run.")
 
 (defun cursord--tick ()
-  "Draw the header lines of chats that are seen; stop where nothing runs."
+  "Draw the header lines of shown chats; stop the clock if nothing runs."
   (if (seq-some #'cursord-busy-turns cursord-workspaces)
       (dolist (ws cursord-workspaces)
         (when (seq-some #'cursord-turn-silence (cursord-busy-turns ws))

@@ -4,12 +4,12 @@
 
 ;;; Commentary:
 
-;; Commands that are about the hunk at point, be it in the buffer of a file or
-;; in the review buffer.
+;; Commands for the hunk at point, in the buffer of a file or in the review
+;; buffer.
 ;;
-;; On the text of a hunk in the buffer of a file the keys of the review buffer
-;; are there behind `cursord-hunk-prefix', for one wants to type letters there;
-;; where the buffer is read-only they are there without it.
+;; On the text of a hunk in the buffer of a file, the keys of the review buffer
+;; work after `cursord-hunk-prefix', since letters are typed there; in a
+;; read-only buffer they work without it.
 
 ;;; Code:
 
@@ -29,16 +29,16 @@
 (declare-function cursord-review-move "cursord-review")
 
 (defcustom cursord-advance-after-decision t
-  "Whether to go on to the next hunk of a buffer when one was decided."
+  "Whether to go to the next hunk of a buffer after a decision."
   :type 'boolean
   :group 'cursord)
 
 (defun cursord--in-review-p ()
-  "Whether the current buffer is a review."
+  "Return non-nil if the current buffer is a review."
   (derived-mode-p 'cursord-review-mode))
 
 (defun cursord--document-here ()
-  "The document of the current buffer; an error if there is nothing to review."
+  "Return the document of the current buffer, or signal a `user-error'."
   (when-let* ((base (buffer-base-buffer)))
     (user-error "This is a clone of %s, and the hunks are there"
                 (buffer-name base)))
@@ -46,8 +46,8 @@
   (or (cursord-document) (user-error "There is no hunk here")))
 
 (defun cursord-hunk-here ()
-  "The hunk at point and its workspace, (WS . HUNK), in a file or in the review.
-In the review, a file's only hunk is also where its name is."
+  "Return the hunk at point and its workspace, (WS . HUNK).
+In the review, the heading of a file with one hunk counts as that hunk."
   (if (cursord--in-review-p)
       (cons cursord-buffer-workspace
             (or (cursord-review-hunk-at (point))
@@ -64,7 +64,7 @@ In the review, a file's only hunk is also where its name is."
             (or (cursord-hunk-at) (user-error "There is no hunk here"))))))
 
 (defun cursord-file-here ()
-  "The file at point, (WS PATH . HUNKS); the hunks are those that are seen."
+  "Return the file at point with its shown hunks, (WS PATH . HUNKS)."
   (if (cursord--in-review-p)
       (pcase-let ((`(,path . ,hunks)
                    (or (cursord-review-file-at (point))
@@ -80,7 +80,7 @@ In the review, a file's only hunk is also where its name is."
 ;;;; Decisions
 
 (defun cursord--parts-of-region ()
-  "The parts of hunks in the region."
+  "Return the parts of hunks in the region."
   (let ((parts (if (cursord--in-review-p)
                    (cursord-review-parts (region-beginning) (region-end))
                  (cursord-hunk-parts (region-beginning) (region-end)))))
@@ -108,7 +108,7 @@ In the review, a file's only hunk is also where its name is."
 
 (defun cursord--decide-here (method comment)
   "Do METHOD with the hunk at point, or with the lines of the region.
-COMMENT goes to the agent."
+Send COMMENT to the agent."
   (if (use-region-p)
       (let ((parts (cursord--parts-of-region))
             (ws (if (cursord--in-review-p)
@@ -130,8 +130,8 @@ COMMENT goes to the agent."
 
 ;;;###autoload
 (defun cursord-accept-hunk (&optional comment)
-  "Accept the hunk at point, or what is in the region of hunks.
-With a prefix argument ask for a COMMENT, for the agent's next prompt."
+  "Accept the hunk at point, or the lines of hunks in the region.
+With a prefix argument, ask for a COMMENT for the agent's next prompt."
   (interactive (list (cursord-read-comment)))
   (cursord--decide-here :diff/accept comment))
 
@@ -146,25 +146,25 @@ With a prefix argument ask for a COMMENT, for the agent's next prompt."
 
 ;;;###autoload
 (defun cursord-reject-hunk (&optional comment)
-  "Reject the hunk at point, or what is in the region of hunks.
-The lines are as before the agent then.  `cursord-undo' takes that back, and so
-does `undo' in the buffer of the file.  Of a region with several hunks it leaves
-those that may be yours.  With a prefix argument ask for a
-COMMENT, for the agent's next prompt."
+  "Reject the hunk at point, or the lines of hunks in the region.
+That puts back the lines from before the agent.  `cursord-undo' takes it back,
+and so does `undo' in the buffer of the file.  In a region with several hunks,
+those that may be yours are left.  With a prefix argument, ask for a COMMENT
+for the agent's next prompt."
   (interactive (list (cursord-read-comment)))
   (cursord--decide-here :diff/reject comment))
 
 ;;;###autoload
 (defun cursord-accept-file ()
-  "Accept all hunks of the file at point, those that are shown."
+  "Accept all shown hunks of the file at point."
   (interactive)
   (pcase-let ((`(,ws ,path . ,hunks) (cursord-file-here)))
     (cursord-decide-all ws :diff/accept path hunks)))
 
 ;;;###autoload
 (defun cursord-reject-file ()
-  "Reject all hunks of the file at point, those that are shown.
-Those that may be yours are left; `cursord-reject-hunk' rejects each."
+  "Reject all shown hunks of the file at point.
+Hunks that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
   (pcase-let ((`(,ws ,path . ,hunks) (cursord-file-here)))
     (cursord-decide-all ws :diff/reject path hunks)))
@@ -180,7 +180,7 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
 ;;;###autoload
 (defun cursord-reject-all ()
   "Reject all hunks of the workspace, after a question.
-Those that may be yours are left; `cursord-reject-hunk' rejects each."
+Hunks that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
   (let ((ws (cursord-workspace-reviewed)))
     (when-let* ((all (cursord-confirm-all ws :diff/reject)))
@@ -188,10 +188,9 @@ Those that may be yours are left; `cursord-reject-hunk' rejects each."
 
 ;;;###autoload
 (defun cursord-dismiss (&optional all)
-  "Take the file at point off the list of what is to be reviewed.
-That is for files outside of the workspace, which can only be looked at; with a
-prefix argument ALL it is all of them.  They stay as they are, and this cannot
-be undone."
+  "Take the file at point, outside of the workspace, off the review.
+With a prefix argument ALL, take off all such files; their hunks cannot be
+decided.  The files stay as they are, and this cannot be undone."
   (interactive "P")
   (if all
       (cursord-dismiss-in (cursord-workspace-reviewed))
@@ -202,7 +201,7 @@ be undone."
 
 ;;;###autoload
 (defun cursord-comment-hunk (text)
-  "Tell the agent TEXT about the hunk at point, with its next prompt."
+  "Tell the agent TEXT about the hunk at point, with the next prompt."
   (interactive (progn (cursord-hunk-here)
                       (list (read-string "Comment for the agent: "))))
   (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here)))
@@ -211,11 +210,11 @@ be undone."
 ;;;; From hunk to hunk
 
 (defun cursord-review-paths (ws)
-  "The paths with something to review in WS, in order."
+  "Return the paths of WS with hunks, sorted."
   (sort (hash-table-keys (cursord-workspace-diffs ws)) #'string<))
 
 (defun cursord--text-paths (ws)
-  "The paths of WS whose hunks can be shown in buffers, in order."
+  "Return the paths of WS whose hunks can be shown in buffers, sorted."
   (seq-filter (lambda (path)
                 (and (not (file-name-absolute-p path))
                      (cursord-diff-text-p (gethash path
@@ -223,7 +222,7 @@ be undone."
               (cursord-review-paths ws)))
 
 (defun cursord--hunk-starts ()
-  "Where the hunks of the current buffer begin, in order."
+  "Return the beginnings of the current buffer's hunks, in order."
   (mapcar #'cadr (cursord-hunk-places)))
 
 (defun cursord--go-to-file (ws path forward)
@@ -242,7 +241,7 @@ be undone."
                                         (car (last hunks))))))))
 
 (defun cursord--go-widely (position)
-  "Go to POSITION; what it is not in is no narrowing to stay in."
+  "Go to POSITION; widen the buffer if the narrowing hides it."
   (unless (<= (point-min) position (point-max))
     (widen))
   (goto-char position))
@@ -282,7 +281,7 @@ be undone."
 
 ;;;###autoload
 (defun cursord-next-hunk (&optional count)
-  "Go to the next hunk, also of the next file; COUNT times."
+  "Go to the next hunk, in this or the next file; COUNT times."
   (interactive "p")
   (let ((count (or count 1)))
     (if (cursord--in-review-p)
@@ -293,14 +292,14 @@ be undone."
 
 ;;;###autoload
 (defun cursord-previous-hunk (&optional count)
-  "Go to the previous hunk, also of the file before; COUNT times."
+  "Go to the previous hunk, in this or the previous file; COUNT times."
   (interactive "p")
   (cursord-next-hunk (- (or count 1))))
 
 ;;;; Keys
 
 (defvar-keymap cursord-hunk-repeat-map
-  :doc "Keys that repeat commands for hunks, with `repeat-mode'."
+  :doc "Keys that repeat commands for hunks in `repeat-mode'."
   :repeat t
   "n" #'cursord-next-hunk
   "p" #'cursord-previous-hunk
@@ -326,7 +325,7 @@ be undone."
   "RET" #'cursord-review)
 
 (defun cursord--bind-hunk-prefix (symbol value)
-  "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that."
+  "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that key."
   (when (bound-and-true-p cursord-hunk-prefix)
     (keymap-unset cursord-hunk-map cursord-hunk-prefix t))
   (set-default symbol value)

@@ -1,11 +1,11 @@
-;;; cursord-lists.el --- What lists of sessions and projects share  -*- lexical-binding: t; -*-
+;;; cursord-lists.el --- The base of lists of sessions and projects  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Both lists are limited by words, follow what is told while they are seen, and
-;; have fewer columns in narrow windows.
+;; Both lists can be limited by words, follow the daemon while a window shows
+;; them, and have fewer columns in narrow windows.
 
 ;;; Code:
 
@@ -46,7 +46,7 @@
   (add-hook 'window-configuration-change-hook #'cursord--list-fit nil t))
 
 (defun cursord-face-of-state (state)
-  "STATE, a word, with its face."
+  "Return STATE, a word, with its face."
   (propertize state 'face (pcase state
                             ((or "running" "working") 'cursord-tool)
                             ((or "failed" "gone") 'cursord-failed)
@@ -54,22 +54,22 @@
                             (_ 'cursord-note))))
 
 (defun cursord--list-count (n)
-  "N as a column, nothing for 0."
+  "Return N as the text of a column, empty for 0."
   (if (zerop n) "" (propertize (number-to-string n) 'face 'warning)))
 
 (defun cursord--list-hunks< (column)
-  "A predicate that sorts entries by the number in COLUMN."
+  "Return a predicate that sorts entries by the number in COLUMN."
   (lambda (a b)
     (< (string-to-number (aref (cadr a) column))
        (string-to-number (aref (cadr b) column)))))
 
 (defun cursord--list-fits-p (entry words)
-  "Whether all WORDS are in a column of ENTRY."
+  "Return non-nil if the columns of ENTRY contain all WORDS."
   (let ((text (downcase (mapconcat #'identity (cadr entry) " "))))
     (seq-every-p (lambda (word) (string-search (downcase word) text)) words)))
 
 (defun cursord--list-read ()
-  "Bring the current buffer, a list, up to date; it is not printed."
+  "Bring the entries of the current buffer, a list, up to date."
   (let ((words (split-string cursord--list-words))
         (narrow (< (window-width (or (get-buffer-window nil t)
                                      (selected-window)))
@@ -83,7 +83,7 @@
                       (funcall cursord--list-entries narrow)))))
 
 (defun cursord--list-fit ()
-  "Have the current list fit its window."
+  "Fit the columns of the current list to its window."
   (let ((window (get-buffer-window)))
     (when (and window (derived-mode-p 'cursord-list-mode)
                (not (eq cursord--list-narrow
@@ -111,13 +111,13 @@
 (defvar cursord--list-timer nil "The timer that brings lists up to date.")
 
 (defun cursord--list-event (event _ws _object _before)
-  "Bring lists that are seen up to date, soon after EVENT."
+  "Bring shown lists up to date soon after EVENT."
   (when (and (memq event '(session turn)) (not cursord--list-timer)
              (cursord--lists-seen))
     (setq cursord--list-timer (run-at-time 0.3 nil #'cursord--list-follow))))
 
 (defun cursord--lists-seen ()
-  "The lists that are in a window."
+  "Return the lists that windows show."
   (seq-filter (lambda (buffer)
                 (and (provided-mode-derived-p
                       (buffer-local-value 'major-mode buffer)
@@ -126,7 +126,7 @@
               (buffer-list)))
 
 (defun cursord--list-follow ()
-  "Show lists that are seen again."
+  "Bring the shown lists up to date."
   (setq cursord--list-timer nil)
   (dolist (buffer (cursord--lists-seen))
     (with-current-buffer buffer
@@ -141,11 +141,11 @@
   (cursord--list-show))
 
 (defun cursord--list-here ()
-  "What the row at point is about."
+  "Return the session or project of the row at point."
   (or (tabulated-list-get-id) (user-error "There is nothing in this line")))
 
 (defun cursord--list-workspace ()
-  "The workspace of the row at point."
+  "Return the workspace of the row at point."
   (let ((root (plist-get (cursord--list-here) :workspace)))
     (unless (file-directory-p root)
       (user-error "%s is not there any more" (abbreviate-file-name root)))
@@ -160,7 +160,7 @@
     (cursord--show-review ws)))
 
 (defun cursord--all-sessions ()
-  "The sessions of all projects of this machine, the latest first."
+  "Return the sessions of all projects of this machine, the latest first."
   (let (all cursor (more t))
     (while more
       (let ((page (cursord-call-host nil :session/list
@@ -172,7 +172,7 @@
     all))
 
 (defun cursord--all-projects ()
-  "The projects that the daemon of this machine knows."
+  "Return the projects that the daemon of this machine knows."
   (append (plist-get (cursord-call-host nil :workspace/list nil) :workspaces)
           nil))
 

@@ -1,12 +1,12 @@
-;;; cursord-markdown.el --- Colours for what the agent writes  -*- lexical-binding: t; -*-
+;;; cursord-markdown.el --- Faces for the agent's Markdown  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; What the agent writes grows at its end.  Each line gets its faces once, when
-;; it is complete, and a block of code once, when it is closed and Emacs is
-;; idle: nothing is looked at twice, however long a text becomes.
+;; The agent's text grows at its end.  Each line gets its faces once, when it is
+;; complete; a block of code gets them once, when it is closed and Emacs is idle.
+;; No text is looked at twice, however long it becomes.
 
 ;;; Code:
 
@@ -33,23 +33,23 @@
     ("tex" . latex-mode) ("toml" . conf-toml-mode)
     ("make" . makefile-mode) ("dockerfile" . dockerfile-ts-mode)
     ("golang" . go-mode))
-  "Major modes by the names of languages in Markdown.
-For other names it is NAME-mode, or NAME-ts-mode, where there is one."
+  "An alist from names of languages in Markdown to major modes.
+For another NAME it is NAME-mode or NAME-ts-mode, if that exists."
   :type '(alist :key-type string :value-type function)
   :group 'cursord)
 
 (defconst cursord--code-most 30000
-  "Longer code, in characters, is not coloured: that could be noticed.")
+  "The most characters of a block of code that gets faces.")
 
 (cl-defstruct (cursord-lines (:constructor cursord--lines-make))
   "How far a growing text has its faces."
-  (at nil :documentation "A marker at the first line that has none.")
-  (code nil :documentation "A marker where the open block of code begins.")
-  (language nil :documentation "Its language.")
-  (fence nil :documentation "What closes it, as a regular expression."))
+  (at nil :documentation "A marker at the first line without faces.")
+  (code nil :documentation "A marker at the beginning of the open block of code.")
+  (language nil :documentation "The language of that block.")
+  (fence nil :documentation "A regexp for the line that closes that block."))
 
 (defun cursord--face (beg end face)
-  "Add FACE to what is between BEG and END."
+  "Add FACE to the text between BEG and END."
   (add-face-text-property beg end face t))
 
 (defconst cursord--inline
@@ -58,20 +58,20 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
           (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n "))))
                ")")
           (group-n 4 (+ (any "-_./@+" alnum)) ":" (+ digit) word-boundary)))
-  "Matches code, bold text, links, and places in files, in a line.")
+  "Regexp for code, bold text, links, and places in files.")
 
 (defconst cursord--place "\\`\\([^ \t\n:]+\\):[0-9]+\\'"
-  "Matches a place in a file, such as src/a.el:12.")
+  "Regexp for a place in a file, such as src/a.el:12.")
 
 (defun cursord--place-p (text)
-  "Whether TEXT is a place in a file that is there."
+  "Return non-nil if TEXT is a place in an existing file."
   (and (string-match cursord--place text)
        (let ((name (match-string 1 text)))
          (or (file-remote-p default-directory) ; that would take long
              (file-regular-p (expand-file-name name))))))
 
 (defconst cursord--line-most 2000
-  "In longer lines nothing is looked for.")
+  "The most characters of a line that gets faces.")
 
 (defun cursord--line-faces (beg end)
   "Give a complete line of text from BEG to END its faces."
@@ -96,11 +96,11 @@ For other names it is NAME-mode, or NAME-ts-mode, where there is one."
          (t (cursord--face (match-beginning 0) (match-end 0) 'link)))))))
 
 (defconst cursord--lines-at-once 100
-  "After so many lines one looks at the clock.")
+  "After so many lines the clock is looked at.")
 
 (defun cursord-light (lines end whole limit)
-  "Give the complete lines from LINES on to END their faces, until the time LIMIT.
-If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
+  "Give the complete lines from LINES to END their faces, until the time LIMIT.
+If WHOLE, the last line counts as complete.  Return non-nil if none is left."
   (goto-char (cursord-lines-at lines))
   (let ((n 0) eol late)
     (while (and (< (point) end)
@@ -136,11 +136,11 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
 ;;;; Code
 
 (defvar cursord--code-waiting nil
-  "Code that has no faces yet: lists of BEG, END and LANGUAGE.")
-(defvar cursord--code-timer nil "The timer that gives it its faces.")
+  "Code without faces: lists of BEG, END and LANGUAGE.")
+(defvar cursord--code-timer nil "The timer that gives such code its faces.")
 
 (defun cursord--usable-mode-p (mode)
-  "Whether MODE is a major mode that works here."
+  "Return non-nil if MODE is a major mode that works in this Emacs."
   (and mode (fboundp mode)
        (let ((name (symbol-name mode)))
          (cond ((string-suffix-p "-minor-mode" name) nil)
@@ -150,15 +150,15 @@ If WHOLE, the last line is complete as it is.  Return non-nil if that was all."
                (t t)))))
 
 (defun cursord--code-mode (language)
-  "The major mode for LANGUAGE, nil if there is none."
+  "Return the major mode for LANGUAGE, or nil."
   (seq-find #'cursord--usable-mode-p
             (list (cdr (assoc language cursord-code-modes))
                   (intern-soft (concat language "-mode"))
                   (intern-soft (concat language "-ts-mode")))))
 
 (defun cursord--code-later (beg end language)
-  "Give the code between the markers BEG and END its faces when Emacs is idle.
-It is in LANGUAGE."
+  "Give the code between the markers BEG and END faces when Emacs is idle.
+The code is in LANGUAGE."
   (when (and (< 0 (- end beg) cursord--code-most)
              (not (string-empty-p language)))
     (push (list beg end language) cursord--code-waiting)
@@ -167,7 +167,7 @@ It is in LANGUAGE."
             (run-with-idle-timer 0.3 nil #'cursord--code-faces)))))
 
 (defun cursord--code-text (beg end language)
-  "The text between BEG and END with the faces that LANGUAGE has for it."
+  "Return the text between BEG and END with the faces of LANGUAGE."
   (let ((text (buffer-substring-no-properties beg end))
         (mode (cursord--code-mode language)))
     (when mode
@@ -182,7 +182,7 @@ It is in LANGUAGE."
         (buffer-string)))))
 
 (defun cursord--code-faces ()
-  "Give what waits its faces, as long as nothing is typed."
+  "Give waiting code its faces, until a key is typed."
   (setq cursord--code-timer nil)
   (let ((go-on t)
         (limit (time-add nil 0.01)))

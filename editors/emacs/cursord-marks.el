@@ -4,18 +4,16 @@
 
 ;;; Commentary:
 
-;; A hunk is shown by one overlay for each of its groups: a run of deleted lines
-;; and the added lines that stand in their place.  The overlays move with the
-;; text that is typed; the next diff of the daemon makes them exact.  They are
-;; there without `cursord-mode' too, and then show nothing: commands find hunks
-;; by them.
+;; Each group of a hunk has one overlay.  A group is a run of deleted lines and
+;; the added lines that stand in their place.  Overlays move while a person
+;; types; the daemon's next diff makes them exact.  Commands find hunks by
+;; overlays, so they exist without `cursord-mode', too, but show nothing then.
 ;;
-;; Deleted lines are not in the buffer.  They are shown by a string before the
-;; group that never has more than a few short lines: redisplay walks all of a
-;; string to find out what is at the end of a window, so a long one stops Emacs.
+;; A string before the overlay shows the deleted lines, but only a few short
+;; ones: redisplay walks through a whole string, so a long one stops Emacs.
 ;;
-;; The hunks of an isolated session are not in the file: there the old lines are
-;; in the buffer, and the new ones in the string.
+;; The file does not have the new lines of an isolated session: there the buffer
+;; has the old lines, and the string the new ones.
 
 ;;; Code:
 
@@ -26,8 +24,8 @@
 (require 'cursord-signs)
 
 (defcustom cursord-shown-lines 8
-  "How many lines that are not in a buffer are shown of a change.
-The review buffer has all of them.  0 is for a line that counts them."
+  "The most deleted lines that a buffer shows at a place.
+The review buffer has all of them.  With 0, a line only counts them."
   :type 'natnum
   :group 'cursord)
 
@@ -42,15 +40,15 @@ The review buffer has all of them.  0 is for a line that counts them."
   :group 'cursord)
 
 (defconst cursord--shown-columns 500
-  "So many characters of a line that is not in a buffer are shown at most.")
+  "The most characters that are shown of a deleted line.")
 
-(defvar cursord-mode)                   ; whether marks can be seen
+(defvar cursord-mode)                   ; whether marks are shown
 
 (defvar cursord-hunk-map (make-sparse-keymap)
   "Keymap on the text of hunks in the buffers of files.")
 
 (defvar-local cursord-marks-hidden nil
-  "Whether something else shows the changes of this buffer now.")
+  "Whether Ediff shows the changes of this buffer now.")
 (put 'cursord-marks-hidden 'permanent-local t)
 
 (defvar-local cursord--marks nil
@@ -66,13 +64,13 @@ The review buffer has all of them.  0 is for a line that counts them."
 ;;;; Placing
 
 (defun cursord--go-to-row (row at)
-  "Go to the beginning of the line ROW, from 0, where point is at AT.
-Return nil if there is none; point is at the end of the buffer then."
+  "Go to the beginning of the line ROW, from 0, from the line AT, which is here.
+If there is no such line, go to the end of the buffer and return nil."
   (and (zerop (forward-line (- row at))) (or (bolp) (eql row 0))))
 
 (defun cursord--present-p (present at)
-  "Whether the lines of PRESENT are in the buffer, where point is in the row AT.
-It moves point; the value is the row then, else nil."
+  "Move over the lines of PRESENT in the buffer, from the row AT, which is here.
+Return the last row, or nil if one of the lines is not there."
   (catch 'no
     (pcase-dolist (`(,row . ,text) present)
       (unless (and (cursord--go-to-row row at)
@@ -85,7 +83,7 @@ It moves point; the value is the row then, else nil."
     at))
 
 (defun cursord--absent-text (lines sign face)
-  "The string that shows LINES, that are not in the buffer, with SIGN and FACE."
+  "Return the string that shows LINES with SIGN and FACE."
   (let* ((count (length lines))
          (shown (if (<= count cursord-shown-lines)
                     lines
@@ -108,7 +106,7 @@ It moves point; the value is the row then, else nil."
                            (cursord-plural rest "line")) 'face face)))))
 
 (defun cursord--dress (overlay)
-  "Have OVERLAY show what it is, or not, as `cursord-mode' says."
+  "Give OVERLAY its looks, or take them away if `cursord-mode' is off."
   (let* ((group (overlay-get overlay 'cursord-group))
          (isolated (cursord-isolated-p (cursord-group-hunk group)))
          (absent (cursord-group-absent group))
@@ -155,8 +153,8 @@ It moves point; the value is the row then, else nil."
                            mark)))))
 
 (defun cursord--place (group there)
-  "Return the overlay of GROUP, in whose row point is, or behind the last one.
-That is the one of THERE, a table of those there were, if it is still right."
+  "Return the overlay of GROUP; point is in its row, or at the buffer's end.
+Reuse the one in THERE, a table of the former overlays, if it is still right."
   (let* ((beg (point))
          (below (and (eobp) (not (bolp))))
          (end (save-excursion
@@ -179,11 +177,11 @@ That is the one of THERE, a table of those there were, if it is still right."
     overlay))
 
 (defun cursord--group-key (group)
-  "What tells GROUP from others of its file."
+  "Return a key that tells GROUP from others of its file."
   (cons (plist-get (cursord-group-hunk group) :id) (cursord-group-from group)))
 
 (defun cursord--same-group-p (a b)
-  "Whether the groups A and B look alike."
+  "Return non-nil if the groups A and B look alike."
   (and (equal (cursord-group-old a) (cursord-group-old b))
        (equal (cursord-group-new a) (cursord-group-new b))
        (eq (cursord-isolated-p (cursord-group-hunk a))
@@ -194,23 +192,23 @@ That is the one of THERE, a table of those there were, if it is still right."
 (cl-defstruct (cursord-placing (:constructor cursord--placing-make)
                                (:copier nil))
   "How far the hunks of a diff are placed."
-  hunks                                 ; that are left
-  (marks nil)                           ; that are placed, the last first
+  hunks                                 ; those that are not placed yet
+  (marks nil)                           ; the placed ones, the last first
   (there nil
-         :documentation "Marks that there were and that were not met, by key.")
+         :documentation "The former marks that were not reused yet, by key.")
   (at 1)
   (row 0 :documentation "The row of AT.")
   tick)
 
 (defvar-local cursord--placing nil
-  "What is left to be placed of hunks in this buffer.")
+  "The `cursord-placing' that is under way in this buffer, or nil.")
 (put 'cursord--placing 'permanent-local t)
 
 (defconst cursord--place-slice 0.008
-  "Seconds after which the rest of the hunks waits.")
+  "The most seconds for which hunks are placed at once.")
 
 (defun cursord--marks-there ()
-  "The marks of this buffer by what tells their groups from others."
+  "Return a table of the marks of this buffer, by the keys of their groups."
   (let ((there (make-hash-table :test #'equal)))
     (dolist (overlay cursord--marks)
       (let ((key (and (overlay-buffer overlay)
@@ -222,14 +220,14 @@ That is the one of THERE, a table of those there were, if it is still right."
     there))
 
 (defun cursord-marks-clear ()
-  "Take all hunks out of the current buffer."
+  "Delete all marks of the current buffer."
   (mapc #'cursord-delete-mark cursord--marks)
   (setq cursord--marks nil
         cursord--placing nil))
 
 (defun cursord-marks-drop ()
   "Delete the marks of the current buffer, the clone of another one.
-Nobody would keep them right."
+They are copies, which nothing would keep up to date."
   (remove-overlays nil nil 'cursord-sign t)
   (dolist (overlay (save-restriction
                      (widen)
@@ -276,7 +274,7 @@ Nobody would keep them right."
         (progn
           (maphash (lambda (_key overlay) (cursord-delete-mark overlay)) there)
           (setq cursord--placing nil))
-      ;; Those behind are where they were.
+      ;; The former marks behind stay for now.
       (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)
                                                        (lambda (a b)
                                                          (< (overlay-start a)
@@ -285,7 +283,8 @@ Nobody would keep them right."
                    (current-buffer) placing))))
 
 (defun cursord--place-on (buffer placing)
-  "Go on with PLACING in BUFFER, unless it has changed: then it is shown again."
+  "Go on with PLACING in BUFFER.
+Do nothing if BUFFER has changed: a newer diff will be shown."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (and (eq placing cursord--placing)
@@ -294,9 +293,9 @@ Nobody would keep them right."
         (cursord--place-some placing)))))
 
 (defun cursord-marks-show (diff)
-  "Show the hunks of DIFF in the current buffer, whose text it is about.
-A hunk with lines that are not there is left out: another diff is on its way.
-What is shown already stays as it is.  Of very many hunks, some come later."
+  "Mark the hunks of DIFF in the current buffer, whose text it is about.
+Leave out a hunk whose lines are not there: a newer diff is on its way.  Marks
+that are right already stay.  Of very many hunks, some are marked later."
   (setq cursord--placing (cursord--placing-make
                           :hunks (and (cursord-diff-text-p diff)
                                       (append (plist-get diff :hunks) nil))
@@ -305,14 +304,14 @@ What is shown already stays as it is.  Of very many hunks, some come later."
   (cursord--place-some cursord--placing))
 
 (defun cursord-marks-hide (buffer hidden)
-  "Have the marks of BUFFER not be seen, if HIDDEN, while something else shows all."
+  "Hide the marks of BUFFER if HIDDEN is non-nil, else show them."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq cursord-marks-hidden hidden)
       (mapc #'cursord--dress cursord--marks))))
 
 (defun cursord--dress-all ()
-  "Have the marks of all buffers seen, or not, as `cursord-mode' says."
+  "Show the marks of all buffers, or hide them if `cursord-mode' is off."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (mapc #'cursord--dress cursord--marks))))
@@ -320,12 +319,12 @@ What is shown already stays as it is.  Of very many hunks, some come later."
 ;;;; Finding
 
 (defun cursord--mark-hunk (overlay)
-  "The hunk that OVERLAY is a part of."
+  "Return the hunk of OVERLAY."
   (cursord-group-hunk (overlay-get overlay 'cursord-group)))
 
 (defun cursord-hunk-places ()
-  "The hunks of the current buffer in order, as a list of (HUNK BEG . END).
-END is BEG where nothing of a hunk is in the buffer."
+  "Return the hunks of the current buffer in order, a list of (HUNK BEG . END).
+END is BEG if the buffer has no line of the hunk."
   (let (places)
     (dolist (overlay cursord--marks)
       (when (overlay-buffer overlay)
@@ -338,8 +337,8 @@ END is BEG where nothing of a hunk is in the buffer."
     (nreverse places)))
 
 (defun cursord-hunk-at (&optional position)
-  "The hunk at POSITION, else at point: of its line, else one beside it.
-Beside are those of which no line is in the buffer."
+  "Return the hunk of the line at POSITION or point, else one beside that line.
+A hunk without lines in the buffer is beside the line before it."
   (save-excursion
     (when position (goto-char position))
     (let* ((bol (line-beginning-position))
@@ -356,7 +355,7 @@ Beside are those of which no line is in the buffer."
           beside))))
 
 (defun cursord-hunk-parts (beg end)
-  "What the lines between BEG and END have of hunks.
+  "Return the parts of hunks in the lines between BEG and END.
 The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines.
 The deleted lines of a group belong to its first line."
   (let ((first (save-excursion (goto-char beg) (line-beginning-position)))
@@ -391,8 +390,7 @@ The deleted lines of a group belong to its first line."
                       (let ((at (+ index i (if isolated 0 olds))))
                         (take-in at (1+ at))))
                     (forward-line 1)))
-              ;; It was edited inside: only the daemon knows which lines are
-              ;; which.
+              ;; A person has edited inside, so take the whole group.
               (when (and (< from end) (< first to))
                 (take-in index (+ index olds news)))))
           (when low

@@ -4,9 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-menu' is a transient; it is loaded when it is first used.  The
-;; options of the session are infixes of it: they show their values, which the
-;; daemon keeps with the session.
+;; `cursord-menu' is a transient.  Its infixes are the options of the session, and
+;; show their values, which the daemon keeps with the session.
 
 ;;; Code:
 
@@ -19,21 +18,21 @@
 ;;;; Options
 
 (defclass cursord--option (transient-variable)
-  ((member :initarg :member)            ; of a session
+  ((member :initarg :member)            ; the session's member
    (choices :initarg :choices :initform nil)
-   (absent :initarg :absent)            ; what it is if nothing is chosen
-   (change :initarg :change)            ; the function that sets it
+   (absent :initarg :absent)            ; the value if none is chosen
+   (change :initarg :change)            ; the function that sets the value
    (format :initform " %k %d %v"))
-  "An option of the session that is talked with, or of the next one.")
+  "An option of the current session, or of the next one.")
 
 (cl-defmethod transient-init-value ((obj cursord--option))
-  "Have OBJ show what the session has."
+  "Give OBJ the session's value."
   (oset obj value
         (when-let* ((ws (cursord-workspace-find)))
           (cursord-option ws (oref obj member)))))
 
 (cl-defmethod transient-infix-read ((obj cursord--option))
-  "Return what OBJ is to be: the next choice, or the one that a person names."
+  "Return the next choice for OBJ, or read one if it has no choices."
   (let ((choices (oref obj choices))
         (ws (cursord-workspace-open)))
     (if (null choices)
@@ -42,12 +41,12 @@
           (car choices)))))
 
 (cl-defmethod transient-infix-set ((obj cursord--option) value)
-  "Have the session use VALUE for OBJ."
+  "Set the option OBJ of the session to VALUE."
   (funcall (oref obj change) value)
   (transient-init-value obj))
 
 (cl-defmethod transient-format-value ((obj cursord--option))
-  "The value of OBJ; in parentheses, what it is without one."
+  "Return the value of OBJ as text; a default is in parentheses."
   (let* ((value (oref obj value))
          (ws (cursord-workspace-find))
          (absent (or (and ws (eq (oref obj member) :model)
@@ -58,7 +57,7 @@
       (propertize (format "(%s)" absent) 'face 'transient-inactive-value))))
 
 (defun cursord--next-auto-review (value)
-  "Have a classifier decide if VALUE is \"on\"."
+  "Let a classifier decide on commands if VALUE is \"on\"."
   (cursord-set-auto-review (equal value "on")))
 
 (transient-define-infix cursord--menu-model ()
@@ -81,7 +80,7 @@
 ;;;; The menu
 
 (defun cursord--menu-title ()
-  "What the menu says of the project."
+  "Return the title of the menu."
   (if-let* ((ws (cursord-workspace-find)))
       (format "%s: %s, %s" (abbreviate-file-name (cursord-workspace-root ws))
               (cursord-state ws)
@@ -89,11 +88,11 @@
     "Not in use here yet"))
 
 (defun cursord--menu-wide-p ()
-  "Whether three columns have room."
+  "Return non-nil if the frame has room for three columns."
   (>= (frame-width) 64))
 
 (defun cursord--menu-session ()
-  "What the menu says of the session whose options it shows."
+  "Return the title of the session's options."
   (let ((title (and (cursord-workspace-find)
                     (plist-get (cursord-session (cursord-workspace-find))
                                :title))))
@@ -150,7 +149,7 @@
     ("S" "all sessions" cursord-sessions :if-not cursord--menu-wide-p)
     ("P" "projects" cursord-projects :if-not cursord--menu-wide-p)]]
   (interactive)
-  ;; Without a daemon there is still the doctor.
+  ;; Without a daemon the menu still has the doctor.
   (ignore-error user-error
     (let ((ws (cursord-workspace-open)))
       (cursord--know-session ws)

@@ -5,8 +5,8 @@
 ;;; Commentary:
 
 ;; `cursord-smerge-file' shows the hunks of a file as conflicts, for
-;; `smerge-mode', in a buffer of their own: markers are nobody's text, and never
-;; get into the file's buffer.  In the end, a conflict of which one side was kept
+;; `smerge-mode', in a copy: conflict markers are nobody's text, and never get
+;; into the file's buffer.  In the end, a conflict of which one side was kept
 ;; is a decision, which can be undone like any other: the agent's side accepts,
 ;; the other one rejects.  Text that is neither side is an edit.
 
@@ -22,33 +22,34 @@
 
 (cl-defstruct (cursord-conflict (:constructor cursord--conflict-make)
                                 (:copier nil))
-  "A group of a hunk in a buffer that has it as a conflict."
+  "A group of a hunk as a conflict in a copy."
   group
-  (beg nil :documentation "A marker where it begins.")
+  (beg nil :documentation "A marker at its beginning.")
   (end nil :documentation "A marker behind it.")
-  (text nil :documentation "All of it, markers included."))
+  (text nil :documentation "The undecided conflict's text."))
 
 (cl-defstruct (cursord-merge (:constructor cursord--merge-make) (:copier nil))
-  "What a buffer with conflicts is about."
+  "The state of a copy with conflicts."
   document
-  (hash nil :documentation "Of the text of the document.")
-  (conflicts nil :documentation "In order.")
+  (hash nil :documentation "The hash of the document's text.")
+  (conflicts nil :documentation "The conflicts, in order.")
   (ended nil :documentation "Whether a newline was added at the end."))
 
-(defvar-local cursord--merge nil "What this buffer, with conflicts, is about.")
+(defvar-local cursord--merge nil "The state of this copy with conflicts.")
 (put 'cursord--merge 'permanent-local t)
 
 (defvar-keymap cursord-merge-mode-map
-  :doc "Keys where hunks are conflicts."
+  :doc "Keys in a copy with conflicts."
   "C-c C-c" #'cursord-merge-finish
   "C-c C-k" #'cursord-merge-quit)
 
 (define-minor-mode cursord-merge-mode
-  "Choose between what was and what the agent made of it, conflict by conflict.
-\\<smerge-mode-map>\\[smerge-keep-upper] keeps what was,
-\\[smerge-keep-lower] what the agent wrote, \\[smerge-next] goes to the next one.
-\\<cursord-merge-mode-map>\\[cursord-merge-finish] decides so; a conflict that is
-left stays to be reviewed.  \\[cursord-merge-quit] goes back without a decision."
+  "Minor mode for choosing between the lines from before and the agent's.
+\\<smerge-mode-map>\\[smerge-keep-upper] keeps the lines from before,
+\\[smerge-keep-lower] the agent's, \\[smerge-next] goes to the next conflict.
+\\<cursord-merge-mode-map>\\[cursord-merge-finish] rejects and accepts \
+accordingly; a conflict that you leave stays
+pending.  \\[cursord-merge-quit] goes back without a decision."
   :lighter " Merge"
   (setq header-line-format
         (and cursord-merge-mode
@@ -59,16 +60,16 @@ left stays to be reviewed.  \\[cursord-merge-quit] goes back without a decision.
 ;;;; The copy
 
 (defun cursord--text-of-lines (lines)
-  "LINES as text."
+  "Return LINES as text."
   (mapconcat (lambda (line) (concat (cursord--bare line) "\n")) lines ""))
 
 (defun cursord--conflict-sides (group)
-  "What was at GROUP and what the agent made of it: (BEFORE . AGENT)."
+  "Return the two sides of GROUP as texts, (BEFORE . AGENT)."
   (cons (cursord--text-of-lines (cursord-group-old group))
         (cursord--text-of-lines (cursord-group-new group))))
 
 (defun cursord--insert-conflict (group)
-  "Make a conflict of GROUP in the current buffer, and return it."
+  "Insert GROUP as a conflict into the current buffer, and return it."
   (pcase-let ((`(,before . ,agent) (cursord--conflict-sides group)))
     (goto-char (point-min))
     (forward-line (cursord-group-row group))
@@ -84,7 +85,7 @@ left stays to be reviewed.  \\[cursord-merge-quit] goes back without a decision.
 ;;;###autoload
 (defun cursord-smerge-file ()
   "Show the hunks of the file at point as conflicts, for `smerge-mode'.
-That is in a copy: nothing is decided before \\<cursord-merge-mode-map>\
+They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
 \\[cursord-merge-finish] there."
   (interactive)
   (pcase-let ((`(,buffer . ,diff) (cursord--file-to-compare)))
@@ -102,7 +103,8 @@ That is in a copy: nothing is decided before \\<cursord-merge-mode-map>\
           (seq-doseq (hunk (reverse (plist-get diff :hunks)))
             (dolist (group (reverse (car (cursord-groups hunk))))
               (push (cursord--insert-conflict group) conflicts)))
-          ;; Those behind had to move; now what is typed there comes behind.
+          ;; The markers have moved with later conflicts.  From now on they stay
+          ;; before text that is typed.
           (dolist (conflict conflicts)
             (set-marker-insertion-type (cursord-conflict-beg conflict) nil))
           (setq cursord--merge
@@ -125,10 +127,10 @@ That is in a copy: nothing is decided before \\<cursord-merge-mode-map>\
     (set-buffer-modified-p nil)
     (quit-window t)))
 
-;;;; What was kept
+;;;; Choices
 
 (defun cursord--conflict-kept (conflict)
-  "What was kept of CONFLICT: `before', `agent', `other', or nil if it is left."
+  "Return the choice in CONFLICT: `before', `agent', `other', or nil for none."
   (let ((text (buffer-substring-no-properties (cursord-conflict-beg conflict)
                                               (cursord-conflict-end conflict))))
     (pcase-let ((`(,before . ,agent)
@@ -138,13 +140,14 @@ That is in a copy: nothing is decided before \\<cursord-merge-mode-map>\
             ((equal text agent) 'agent)
             ((string-match-p "^\\(?:<<<<<<< before\\|>>>>>>> agent\\)$" text)
              (goto-char (cursord-conflict-beg conflict))
-             (user-error "This conflict is neither left nor decided; choose a side, or undo what you typed in it"))
+             (user-error "This conflict is half decided: choose a side, or undo your edits in it"))
             (t 'other)))))
 
 (defun cursord--merge-parts (kept isolated side)
-  "The parts of hunks that SIDE was kept of, as `cursord-decide' takes them.
-KEPT is an alist of groups; only those whose hunks are ISOLATED, or not, count.
-Of a hunk it is one run of groups: what is left of it is an edit."
+  "Return the parts of hunks where SIDE was kept, for `cursord-decide'.
+KEPT is an alist from groups to choices.  Only hunks that are ISOLATED count,
+or only the others.  Of each hunk, return one run of groups: the rest of the
+hunk becomes an edit."
   (let (parts run)
     (cl-flet ((finish ()
                 (when run
@@ -175,8 +178,8 @@ Of a hunk it is one run of groups: what is left of it is an edit."
     (nreverse parts)))
 
 (defun cursord-merge-finish ()
-  "Decide as was chosen here; conflicts that are left stay to be reviewed.
-What is neither side of a conflict is an edit of the file.  The file is saved,
+  "Accept and reject hunks by the choices here; the others stay pending.
+Text that is neither side of a conflict is an edit of the file.  Save the file,
 unless its buffer had other changes."
   (interactive nil cursord-merge-mode)
   (let* ((merge cursord--merge)
@@ -190,13 +193,13 @@ unless its buffer had other changes."
                        (cursord-merge-conflicts merge))))
     (unless (and (buffer-live-p file)
                  (equal (cursord-merge-hash merge) (buffer-hash file)))
-      (user-error "%s has changed meanwhile; what you chose here stays, begin again beside it"
+      (user-error "%s has changed meanwhile: your choices stay here, begin again beside them"
                   (cursord-document-path document)))
     (unless (or (buffer-modified-p) (seq-some #'cdr kept))
       (user-error "Nothing was chosen here yet"))
     (let* ((saved (not (buffer-modified-p file)))
-           ;; The side that is in the file already is decided by whole hunks: of
-           ;; the others, other lines are edited.
+           ;; If the file has the chosen side already, decide whole hunks alone:
+           ;; of other hunks, some lines are edited or still undecided.
            (whole (lambda (parts)
                     (seq-filter (lambda (part) (keywordp (car part))) parts)))
            (rejects (append (cursord--merge-parts kept nil 'before)
@@ -218,8 +221,8 @@ unless its buffer had other changes."
        (t (funcall take t))))))
 
 (defun cursord--take-merge (merge copy saved)
-  "Have the file of MERGE, whose sides were decided, be as COPY.
-SAVED says that it is to be saved."
+  "Give the file of MERGE, whose sides were decided, the text of COPY.
+Save it if SAVED."
   (let ((file (cursord-document-buffer (cursord-merge-document merge))))
     (when (and (buffer-live-p copy) (buffer-live-p file))
       (with-current-buffer copy

@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; What the agent of a session uses and may do.  Each command is about the
-;; session that is talked with or, before there is one, about the next one.
-;; `cursord-menu' shows the values.
+;; The options of a session: model, mode, isolation, sandbox, folders.  Each
+;; command sets one of the current session or, if there is none, of the next
+;; one.  `cursord-menu' shows the values.
 
 ;;; Code:
 
@@ -15,14 +15,15 @@
 (require 'cursord-chat)
 
 (defun cursord-option (ws key)
-  "The value of KEY for the session of WS, or the next one; nil for the default."
+  "Return option KEY of the current session of WS, or of the next one.
+It is nil for the default."
   (let ((value (plist-get (or (cursord-session ws) (cursord-next-options ws))
                           key)))
     (unless (member value '("default" :json-false)) value)))
 
 (defun cursord--set (ws key value &optional about)
-  "Set KEY of the session that WS talks with, or of the next one, to VALUE.
-ABOUT says what that means."
+  "Set option KEY of the current session of WS, or of the next one, to VALUE.
+ABOUT, if non-nil, says in the echo area what that means."
   (cursord--know-session ws)
   (if (cursord-workspace-current ws)
       (let ((session (plist-get (cursord-call ws :session/update
@@ -40,8 +41,8 @@ ABOUT says what that means."
 
 ;;;###autoload
 (defun cursord-keep-options ()
-  "Have new sessions of all projects begin with the options of this one.
-They are kept in `cursord-session-options', also for the next Emacs."
+  "Store the options of this session for new sessions of all projects.
+They are stored in `cursord-session-options', which is saved."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (kept (cl-loop for key in '(:model :mode :isolation :sandbox
@@ -55,7 +56,7 @@ They are kept in `cursord-session-options', also for the next Emacs."
     (cursord-say "new sessions begin with %s" (cursord--options-text kept))))
 
 (defun cursord--options-text (options)
-  "OPTIONS, a plist, for people."
+  "Return OPTIONS, a plist, as text."
   (if options
       (mapconcat (pcase-lambda (`(,key ,value))
                    (format "%s %s" (substring (symbol-name key) 1)
@@ -64,7 +65,7 @@ They are kept in `cursord-session-options', also for the next Emacs."
     "the defaults"))
 
 (defun cursord--read-model (ws)
-  "Have one choose one of the models that there are for WS."
+  "Read the name of a model of the agent in WS."
   (let* ((models (append (plist-get (cursord-call ws :agent/models nil
                                                   :timeout 30) :models) nil))
          (completion-extra-properties
@@ -83,22 +84,23 @@ They are kept in `cursord-session-options', also for the next Emacs."
 
 ;;;###autoload
 (defun cursord-set-model (model)
-  "Have the session that is talked with use MODEL from its next turn on."
+  "Use MODEL in this session from its next turn on."
   (interactive (list (cursord--read-model (cursord-workspace-open))))
   (cursord--set (cursord-workspace-open) :model model))
 
 ;;;###autoload
 (defun cursord-set-mode (mode)
-  "Have the session that is talked with work in MODE from its next turn on.
+  "Work in MODE in this session from its next turn on.
 In the modes \"ask\" and \"plan\" the agent changes nothing."
   (interactive (list (completing-read "Mode: " '("agent" "ask" "plan") nil t)))
   (cursord--set (cursord-workspace-open) :mode mode))
 
 ;;;###autoload
 (defun cursord-set-isolation (isolation)
-  "Have agents of new sessions work where ISOLATION says, and go on with one.
-With \"copy\" that is a copy of the project: nothing changes in the project
-until it is accepted.  A session stays where it is."
+  "Go on with a session whose agent works with ISOLATION.
+With \"copy\" it works in a copy of the project: nothing changes in the
+project until you accept it.  With \"none\" it works in the project.  A
+session never changes its isolation."
   (interactive (list (completing-read "Isolation: " '("copy" "none") nil t)))
   (let ((ws (cursord-workspace-open)))
     (cursord-choose-session
@@ -111,7 +113,7 @@ until it is accepted.  A session stays where it is."
                    (not (equal isolation (plist-get session :isolation))))
               (cursord-talk-with ws nil)
               (setf (cursord-workspace-before ws) session))
-             ;; Who goes back to what was is back in the session that was.
+             ;; Choosing the former isolation again leads back to its session.
              ((and (null session) (cursord-workspace-before ws)
                    (equal isolation (plist-get (cursord-workspace-before ws)
                                                :isolation)))
@@ -126,9 +128,9 @@ until it is accepted.  A session stays where it is."
 
 ;;;###autoload
 (defun cursord-set-sandbox (sandbox)
-  "Have the agent of this session run commands in its SANDBOX, or not.
-With \"enabled\", commands that the sandbox can hold run and others are denied.
-With \"default\" that is as the daemon is configured."
+  "Use the agent's SANDBOX for commands of this session, or not.
+With \"enabled\", commands that the sandbox can hold run, and others are
+denied.  With \"default\", the daemon's configuration decides."
   (interactive
    (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
   (cursord--set (cursord-workspace-open) :sandbox sandbox
@@ -140,8 +142,8 @@ With \"default\" that is as the daemon is configured."
 
 ;;;###autoload
 (defun cursord-set-auto-review (on)
-  "Have a classifier of the agent's decide on commands that would be denied.
-If ON is nil, as with a prefix argument, have none do that."
+  "Let a classifier of the agent decide on commands that would be denied.
+If ON is nil, as with a prefix argument, deny them."
   (interactive (list (not current-prefix-arg)))
   (cursord--set (cursord-workspace-open) :autoReview (if on t :json-false)
                 (if on
@@ -150,9 +152,9 @@ If ON is nil, as with a prefix argument, have none do that."
 
 ;;;###autoload
 (defun cursord-add-directory (dir)
-  "Have the agent of this session work in DIR, too, a folder beside the project.
-What it changes there cannot be rejected.  With a prefix argument, take all
-such folders away."
+  "Let the agent of this session work in DIR, too, a folder beside the project.
+Changes there cannot be rejected.  With a prefix argument, take all such
+folders away."
   (interactive (list (unless current-prefix-arg
                        (read-directory-name "The agent may also work in: " nil
                                             nil t))))
@@ -169,8 +171,8 @@ such folders away."
 
 ;;;###autoload
 (defun cursord-add-image (file)
-  "Have the image in FILE go with the next prompt.
-With a prefix argument, it is the image in the clipboard."
+  "Send the image in FILE with the next prompt.
+With a prefix argument, send the image in the clipboard."
   (interactive (list (unless current-prefix-arg
                        (read-file-name "Image: " nil nil t))))
   (let* ((ws (cursord-workspace-open))
@@ -199,7 +201,7 @@ With a prefix argument, it is the image in the clipboard."
 
 ;;;###autoload
 (defun cursord-trust (&optional withdraw)
-  "Allow agents to work in this project; with a prefix argument WITHDRAW that."
+  "Allow agents to work in this project; WITHDRAW that with a prefix argument."
   (interactive "P")
   (let ((ws (cursord-workspace-open)))
     (cursord-call ws

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; The text of a review.  Its hunks have the text property `cursord-hunk', its
-;; files `cursord-path'.
+;; Makes the text of a review.  Hunks have the text property `cursord-hunk', files
+;; `cursord-path'.
 
 ;;; Code:
 
@@ -15,11 +15,11 @@
 (require 'cursord-files)
 
 (defface cursord-note '((t :inherit warning))
-  "Face of what is said of a file in the review."
+  "Face of notes on a file in the review."
   :group 'cursord)
 
 (defun cursord--patch-name (prefix path)
-  "PATH behind PREFIX as a patch has it."
+  "Return PATH behind PREFIX, quoted as in a patch."
   (let ((name (concat prefix (if (file-name-absolute-p path) "" "/") path)))
     (if (string-match-p "[\"\\\\[:cntrl:]]" name)
         (concat "\"" (replace-regexp-in-string
@@ -33,7 +33,7 @@
       name)))
 
 (defun cursord--file-lines (diff old new)
-  "The lines of a patch's header for DIFF, from the name OLD to NEW."
+  "Return the lines of a patch's header for DIFF, from the name OLD to NEW."
   (pcase (plist-get diff :kind)
     ("binary" (format "Binary files %s and %s differ\n" old new))
     ("large"
@@ -51,7 +51,7 @@
                      (plist-get diff :newMode)))))))
 
 (defun cursord--author-text (hunk)
-  "Say how HUNK was made, unless by edits alone, and whether it may be yours."
+  "Return how HUNK was made, unless by edits alone, and if it may be yours."
   (string-join (delq nil
                      (list (let ((by (cursord-made-by hunk)))
                              (and (not (string-empty-p by)) by))
@@ -60,8 +60,8 @@
                ", "))
 
 (defun cursord--crlf-p (hunk)
-  "Whether all lines of HUNK end with a carriage return.
-A last line that ends with nothing does not count."
+  "Return non-nil if all lines of HUNK end with a carriage return.
+A last line without a newline does not count."
   (let* ((lines (append (plist-get hunk :lines) nil))
          (counted (lambda (line sign key)
                     (not (and (eq t (plist-get hunk key))
@@ -76,8 +76,8 @@ A last line that ends with nothing does not count."
                  lines)))
 
 (defun cursord--hunk-text (hunk)
-  "HUNK as a patch has it.
-Carriage returns are not seen where all lines end with one; they are there."
+  "Return HUNK in the form of a patch.
+Hide carriage returns if all lines end with one; the text has them."
   (let* ((lines (append (plist-get hunk :lines) nil))
          (last-of (lambda (signs)
                     (cl-position-if (lambda (line) (memq (aref line 0) signs))
@@ -107,7 +107,7 @@ Carriage returns are not seen where all lines end with one; they are there."
     (propertize (apply #'concat (nreverse out)) 'cursord-hunk hunk)))
 
 (defun cursord--section-notes (ws path diff)
-  "What a person should know of the file PATH of WS, whose diff is DIFF."
+  "Return the notes on the file PATH of WS, whose diff is DIFF."
   (let ((document (cursord-document-at ws path)))
     (delq nil
           (list (and document (cursord-document-conflict document)
@@ -115,7 +115,7 @@ Carriage returns are not seen where all lines end with one; they are there."
                              " has unsaved changes here, and was written meanwhile: "
                              "save the buffer to keep what it has, or revert it"))
                 (and (equal (plist-get diff :baseline) "unknown")
-                     "What was there before is not known: it cannot be rejected")
+                     "The former text is not known: this cannot be rejected")
                 (and (file-name-absolute-p path)
                      (substitute-command-keys
                       "This is outside of the workspace and cannot be decided: \\<cursord-review-mode-map>\\[cursord-dismiss] takes it off the list"))
@@ -125,12 +125,12 @@ Carriage returns are not seen where all lines end with one; they are there."
                      "Isolated: the file has these lines once they are accepted")))))
 
 (defun cursord--unseen (text)
-  "TEXT, which git needs and people do not see."
+  "Return TEXT hidden: git needs it, people do not."
   (propertize text 'cursord-display ""))
 
 (defun cursord--file-heading (path diff)
-  "What a person reads above the hunks of the file PATH, whose diff is DIFF.
-For example \"modified lib/util.py +3 −3\"."
+  "Return the heading of the file PATH, whose diff is DIFF.
+For example, \"modified lib/util.py +3 −3\"."
   (format "%s %s%s%s" (plist-get diff :kind)
           (if-let* ((old (plist-get diff :oldPath)))
               (concat old " → ")
@@ -143,7 +143,7 @@ For example \"modified lib/util.py +3 −3\"."
               (format " +%d −%d" added removed)))))
 
 (defun cursord--section-text (path diff notes)
-  "DIFF, of the file PATH, as a patch has it, behind NOTES."
+  "Return DIFF, of the file PATH, in the form of a patch, behind NOTES."
   (let* ((hunks (append (plist-get diff :hunks) nil))
          (kind (plist-get diff :kind))
          (old (cursord--patch-name "a" (or (plist-get diff :oldPath) path)))
@@ -160,7 +160,7 @@ For example \"modified lib/util.py +3 −3\"."
                                'cursord-note)) notes "")
       (when hunks
         (concat
-         ;; What is seen is for people; git's words are there.
+         ;; The heading hides git's line.
          (propertize (format "diff --git %s %s" old new)
                      'cursord-display (propertize (cursord--file-heading path diff)
                                           'face 'diff-file-header))

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; `cursord-projects' lists the folders that the daemon of this machine knows,
-;; those first where something happened last.
+;; `cursord-projects' lists the folders that the daemon of this machine knows, the
+;; last used first.
 
 ;;; Code:
 
@@ -23,13 +23,13 @@
   "D" #'cursord-projects-delete)
 
 (define-derived-mode cursord-projects-mode cursord-list-mode "Cursord-Projects"
-  "The projects that have sessions or something to review.
+  "The projects that have sessions or pending hunks.
 \\{cursord-projects-mode-map}"
   (setq cursord--list-entries #'cursord--projects-entries
         cursord--list-columns #'cursord--projects-columns))
 
 (defun cursord--projects-columns (narrow)
-  "The columns of the list, fewer if NARROW."
+  "Return the columns of the list, fewer if NARROW."
   (vconcat
    (list (list "State" 7 t)
          (list "Hunks" 5 (cursord--list-hunks< 1) :right-align t)
@@ -40,14 +40,14 @@
    '(("Folder" 0 t))))
 
 (defun cursord--projects-state (project)
-  "What goes on in PROJECT, as a word."
+  "Return the state of PROJECT, a word."
   (cond ((not (file-directory-p (plist-get project :workspace))) "gone")
         ((> (plist-get project :running) 0) "running")
         ((> (plist-get project :pendingHunks) 0) "review")
         (t "idle")))
 
 (defun cursord--projects-entries (narrow)
-  "The entries of the list, with fewer columns if NARROW."
+  "Return the entries of the list, with fewer columns if NARROW."
   (let ((latest (make-hash-table :test #'equal))
         (i 0))
     (dolist (session (cursord--all-sessions))
@@ -75,7 +75,7 @@
 
 ;;;###autoload
 (defun cursord-projects ()
-  "List the projects of this machine that have sessions or something to review."
+  "List the projects of this machine that have sessions or pending hunks."
   (interactive)
   (cursord--list-open "*cursord projects*" 'cursord-projects-mode))
 
@@ -98,7 +98,7 @@
     (cursord-list-limit name)))
 
 (defun cursord-projects-trust ()
-  "Allow agents to work in the project at point, or do so no longer."
+  "Allow agents to work in the project at point, or withdraw that."
   (interactive nil cursord-projects-mode)
   (let* ((project (cursord--list-here))
          (trusted (eq t (plist-get project :trusted)))
@@ -113,7 +113,7 @@
 
 (defun cursord-projects-delete ()
   "Delete all sessions of the project at point for good, after a question.
-What is to be reviewed there stays, but for what is in copies."
+Pending hunks stay, except those of isolated sessions."
   (interactive nil cursord-projects-mode)
   (let* ((root (plist-get (cursord--list-here) :workspace))
          (sessions (seq-filter (lambda (session)

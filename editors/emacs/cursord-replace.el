@@ -1,14 +1,14 @@
-;;; cursord-replace.el --- Change buffers as if nobody had  -*- lexical-binding: t; -*-
+;;; cursord-replace.el --- Change buffers without moving their markers  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A buffer gets the text of another one and keeps point, markers, windows and
-;; overlays at the text where they were; what changes is one step for undo.
-;; `replace-buffer-contents' does that as well, and takes a third of a second
-;; for a file of 100,000 lines: here lines are compared first, a slice at a time
-;; if need be, and it is only used for those that differ.
+;; Gives a buffer the text of another one.  Point, markers, windows and overlays
+;; stay at their text, and the change is one step for undo.
+;; `replace-buffer-contents' alone would take a third of a second for a file of
+;; 100,000 lines.  So lines are compared first, a slice at a time if need be, and
+;; it only replaces those that differ.
 
 ;;; Code:
 
@@ -16,13 +16,13 @@
 (require 'subr-x)
 
 (defconst cursord--replace-careful 20000
-  "So many characters are replaced with care for what stays among them.")
+  "The most characters of a region that is replaced with care for markers.")
 
 (defconst cursord--replace-careful-time 0.008
-  "Seconds for which regions are replaced with such care.")
+  "The most seconds for which regions are replaced with such care.")
 
 (defconst cursord--replace-one-by-one 3000
-  "More differences than these are one, from the first to the last.")
+  "The most differences that are replaced one by one.")
 
 ;;;; Comparing
 
@@ -31,24 +31,24 @@
   "How far the texts of two buffers are compared."
   old
   new
-  (at 1 :documentation "As far as this OLD is compared.")
-  (new-at 1 :documentation "The same in NEW.")
+  (at 1 :documentation "The position in OLD up to which the two are compared.")
+  (new-at 1 :documentation "The same position in NEW.")
   (blocks nil
-          :documentation "Where they differ, the last first: (FROM TO NEW-FROM . NEW-TO).")
+          :documentation "The differences, the last first: (FROM TO NEW-FROM . NEW-TO).")
   (done nil))
 
 (defconst cursord--compare-at-once 200000
-  "So many characters are compared before one looks at the clock.")
+  "The characters that are compared before a look at the clock.")
 
 (defconst cursord--compare-windows '(6 60 4000)
-  "In so many lines it is looked for where two texts are equal again.")
+  "Numbers of lines in which two texts are searched for their next common line.")
 
 (defun cursord-compare-buffers (old new)
-  "A comparison of the buffers OLD and NEW that has not begun."
+  "Return a new comparison of the buffers OLD and NEW."
   (cursord--comparison-make :old old :new new))
 
 (defun cursord--pair (from)
-  "The line at FROM of the current buffer and the next one; where that begins.
+  "Return the line at FROM with the next line, and the beginning of the latter.
 The value is (TEXT . NEXT)."
   (goto-char from)
   (forward-line 1)
@@ -57,8 +57,8 @@ The value is (TEXT . NEXT)."
     (cons (buffer-substring-no-properties from (point)) next)))
 
 (defun cursord--pairs (from lines)
-  "Where pairs of lines from FROM on begin in the current buffer, LINES of them.
-The value is a table from text to (LINE . POSITION)."
+  "Return the beginnings of LINES pairs of lines from FROM on.
+The value is a table from a pair's text to (LINE . POSITION)."
   (let ((table (make-hash-table :test #'equal)) (i 0))
     (while (and (< i lines) (< from (point-max)))
       (pcase-let ((`(,text . ,next) (cursord--pair from)))
@@ -71,8 +71,9 @@ The value is a table from text to (LINE . POSITION)."
     table))
 
 (defun cursord--resync-within (old from new new-from lines)
-  "Where OLD after FROM and NEW after NEW-FROM are equal again, within LINES.
-The value is (POSITION . NEW-POSITION), the nearest, or nil."
+  "Return where OLD after FROM and NEW after NEW-FROM are equal again.
+Search LINES lines.  The value is (POSITION . NEW-POSITION), the nearest, or
+nil."
   (let ((pairs (with-current-buffer old (cursord--pairs from lines)))
         (j 0) least found)
     (with-current-buffer new
@@ -91,12 +92,12 @@ The value is (POSITION . NEW-POSITION), the nearest, or nil."
                  (cons (cdr end) (point-max))))))))
 
 (defun cursord--equal-tail (old from new new-from)
-  "How many characters OLD after FROM and NEW after NEW-FROM share at their ends."
+  "Return the length of the common end of OLD after FROM and NEW after NEW-FROM."
   (let* ((end (with-current-buffer old (point-max)))
          (new-end (with-current-buffer new (point-max)))
          (low 0)
          (high (min (- end from) (- new-end new-from))))
-    ;; What is equal at the end is so with less of it too.
+    ;; If N characters at the ends are equal, so are fewer.
     (while (< low high)
       (let ((n (/ (+ low high 1) 2)))
         (if (eql 0
@@ -107,7 +108,7 @@ The value is (POSITION . NEW-POSITION), the nearest, or nil."
     low))
 
 (defun cursord--resync (old from new new-from)
-  "Where OLD after FROM and NEW after NEW-FROM are equal again.
+  "Return where OLD after FROM and NEW after NEW-FROM are equal again.
 The value is (POSITION . NEW-POSITION)."
   (or (seq-some (lambda (lines)
                   (cursord--resync-within old from new new-from lines))
@@ -117,7 +118,7 @@ The value is (POSITION . NEW-POSITION)."
               (- (with-current-buffer new (point-max)) tail)))))
 
 (defun cursord--compare-step (comparison)
-  "Go on with COMPARISON for a bit, whose buffers are widened."
+  "Do one step of COMPARISON, whose buffers are widened."
   (let* ((old (cursord-comparison-old comparison))
          (new (cursord-comparison-new comparison))
          (at (cursord-comparison-at comparison))
@@ -137,7 +138,7 @@ The value is (POSITION . NEW-POSITION)."
       (cl-incf (cursord-comparison-new-at comparison) n))
      (t
       (let* ((equal (if (eql n 0) 0 (1- (abs differs))))
-             ;; From the beginning of that line on; up to there both are equal.
+             ;; Go back to the beginning of the line.
              (back (with-current-buffer old
                      (goto-char (+ at equal))
                      (- (point) (line-beginning-position))))
@@ -153,7 +154,7 @@ The value is (POSITION . NEW-POSITION)."
                 (cursord-comparison-new-at comparison) new-to)))))))
 
 (defun cursord-compare-on (comparison &optional limit)
-  "Go on with COMPARISON until the time LIMIT; return whether it is done."
+  "Go on with COMPARISON until the time LIMIT; return non-nil if it is done."
   (with-current-buffer (cursord-comparison-old comparison)
     (save-excursion
       (save-restriction
@@ -168,20 +169,20 @@ The value is (POSITION . NEW-POSITION)."
 ;;;; Replacing
 
 (defun cursord--replace-region (beg end text &optional careless)
-  "Replace what is between BEG and END by TEXT.
-Unless CARELESS, what stays in there keeps what is at it."
+  "Replace the text between BEG and END by TEXT.
+Unless CARELESS, markers inside stay at text that stays."
   (save-excursion
     (if (or careless (eql beg end) (string-empty-p text)
             (> (+ (- end beg) (length text)) cursord--replace-careful))
         (progn
           (goto-char end)
-          ;; A marker at the beginning stays before what is new.
+          ;; So a marker at the beginning stays before the new text.
           (insert text)
           (delete-region beg end))
       (replace-region-contents beg end (lambda () text) 0.01 64))))
 
 (defun cursord--replace-blocks (blocks new)
-  "Have BLOCKS of the current buffer, the last first, be as they are in NEW."
+  "Give BLOCKS of the current buffer, the last first, their text in NEW."
   (let ((limit (time-add nil cursord--replace-careful-time)))
     (pcase-dolist (`(,from ,to ,new-from . ,new-to) blocks)
       (cursord--replace-region from to
@@ -191,8 +192,8 @@ Unless CARELESS, what stays in there keeps what is at it."
                                (time-less-p limit nil)))))
 
 (defun cursord-compared-replace (comparison)
-  "Have the old buffer of COMPARISON, which is done, have the text of the new one.
-Return whether it had not."
+  "Give the old buffer of COMPARISON, which is done, the text of the new one.
+Return non-nil if that changed it."
   (let ((blocks (cursord-comparison-blocks comparison))
         (new (cursord-comparison-new comparison)))
     (when blocks
@@ -208,24 +209,24 @@ Return whether it had not."
                                 (cons (cadr last)
                                       (cons (caddr first) (cdddr last)))))))
             (if many
-                ;; Hooks are run once.
+                ;; Run hooks once for all.
                 (combine-change-calls (car first) (cadr last)
                   (cursord--replace-blocks blocks new))
               (cursord--replace-blocks blocks new)))))
       t)))
 
 (defmacro cursord-as-one-step (&rest body)
-  "Run BODY, whose changes of the current buffer are one step for undo."
+  "Run BODY, and make its changes of the current buffer one step for undo."
   (declare (indent 0) (debug t))
-  ;; What replaces with care makes boundaries of its own.
+  ;; `replace-region-contents' adds boundaries of its own.
   `(let ((inhibit-read-only t))
      (undo-boundary)
      (prog1 (with-undo-amalgamate ,@body)
        (undo-boundary))))
 
 (defun cursord--edit-position (position)
-  "Where a POSITION of an edit of whole lines is in the current buffer.
-One that is not at the beginning of a line is at the end of the last one."
+  "Return the buffer position of POSITION, of an edit of whole lines.
+A POSITION inside a line means the end of the buffer."
   (goto-char (point-min))
   (if (> (plist-get position :character) 0)
       (point-max)
@@ -233,7 +234,7 @@ One that is not at the beginning of a line is at the end of the last one."
     (point)))
 
 (defun cursord-apply-edits (edits)
-  "Make EDITS, a vector as the daemon sends it, in the current buffer."
+  "Make EDITS, a vector in the protocol's form, in the current buffer."
   (cursord-as-one-step
     (save-excursion
       (save-restriction

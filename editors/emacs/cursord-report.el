@@ -1,13 +1,12 @@
-;;; cursord-report.el --- What the daemon hears of buffers  -*- lexical-binding: t; -*-
+;;; cursord-report.el --- Reports of unsaved text to the daemon  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; The text of a buffer with unsaved changes is sent to the daemon, which then
-;; measures the file's diff against it.  What is rejected there comes back as
-;; edits, and so does what an agent writes beneath it in lines that the person
-;; has left alone.
+;; The daemon gets the text of each buffer with unsaved changes, and places the
+;; file's hunks in that text.  Rejects in such a buffer come back as edits, and
+;; so do the agent's new lines, where the person has not changed the same lines.
 
 ;;; Code:
 
@@ -19,13 +18,13 @@
 (require 'cursord-replace)
 
 (defconst cursord--tell-pause 0.08
-  "Typing is told after so many seconds without any.")
+  "Seconds without typing after which the text is reported.")
 
 (defconst cursord--tell-factor 8
-  "Typing is told after a pause that is so many times as long as telling takes.")
+  "The pause before a report is at least so many times as long as a report.")
 
 (defun cursord--in-sync-p (document)
-  "Whether the daemon knows the text of DOCUMENT."
+  "Return non-nil if the daemon knows the text of DOCUMENT."
   (with-current-buffer (cursord-document-buffer document)
     (if (or (buffer-modified-p) (cursord-document-open document))
         (and (cursord-document-open document)
@@ -34,7 +33,7 @@
       t)))
 
 (defun cursord--text-p ()
-  "Whether the file of the current buffer is text, as the daemon knows it."
+  "Return non-nil if the current buffer is UTF-8 text, which the daemon takes."
   (and (cursord--plain-p)
        (memq (coding-system-type (or buffer-file-coding-system 'undecided))
              '(utf-8 undecided))
@@ -42,8 +41,8 @@
                                              'undecided)) 2))))
 
 (defun cursord--note-undone (document)
-  "Note which decisions undo has taken back in the buffer of DOCUMENT.
-That buffer is current.  Undo leads from the latest decision to earlier ones."
+  "Note which decisions the buffer's undo has taken back.
+The buffer is that of DOCUMENT, and current.  It takes back the latest first."
   (when-let* ((rejects (cursord-document-rejects document))
               (found (assoc (buffer-hash) rejects)))
     (let ((older (cdr (memq found rejects))))
@@ -53,15 +52,16 @@ That buffer is current.  Undo leads from the latest decision to earlier ones."
             (cursord-document-rejects document) older))))
 
 (defun cursord--taken-back (document)
-  "The decisions that undo has taken back in the current buffer, of DOCUMENT.
-The latest one is the first.  The daemon has to hear of each once."
+  "Return the decisions that undo has taken back in the current buffer.
+The latest one comes first, and each is returned once.  DOCUMENT is that of the
+buffer."
   (when (buffer-modified-p)
     (cursord--note-undone document))
   (prog1 (cursord-document-undone document)
     (setf (cursord-document-undone document) nil)))
 
 (defun cursord--take-back (document decisions done)
-  "Have the daemon undo DECISIONS, whose text is back in the buffer of DOCUMENT.
+  "Undo DECISIONS, whose text is back in the buffer of DOCUMENT, in the daemon.
 Call DONE in the end, with whether the earliest was undone."
   (let ((ws (cursord-document-ws document)))
     (cursord-request
@@ -83,7 +83,7 @@ Call DONE in the end, with whether the earliest was undone."
                (funcall done nil))))))
 
 (defconst cursord--take-back-most 2
-  "Seconds for which a save waits until decisions are undone.")
+  "The most seconds for which a save waits until decisions are undone.")
 
 (defun cursord--take-back-now (document decisions)
   "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
@@ -93,7 +93,7 @@ The daemon would take the saved lines for a person's otherwise."
                         (lambda (ok) (setq ended t undone ok)))
     (while (not (or ended (time-less-p limit nil)))
       (accept-process-output nil 0.01))
-    ;; The daemon may have written the file: that needs no question.
+    ;; The daemon may have written the file; Emacs shall not ask about that.
     (when (and undone (buffer-modified-p))
       (set-visited-file-modtime))))
 
@@ -116,7 +116,7 @@ The daemon would take the saved lines for a person's otherwise."
 
 (defun cursord-report (document &optional done)
   "Tell the daemon the text of DOCUMENT if it does not know it.
-DONE is called when the diff is there that fits it."
+Call DONE when the diff of that text is there."
   (let ((buffer (cursord-document-buffer document))
         (ws (cursord-document-ws document))
         (done (or done #'ignore)))
@@ -135,7 +135,7 @@ DONE is called when the diff is there that fits it."
 
 (defun cursord--tell-holds (document)
   "Tell the daemon that the current buffer, of DOCUMENT, is as its file.
-If an agent writes the file once that is not so, the two can be merged."
+It needs that text to merge later changes of buffer and file."
   (let ((ws (cursord-document-ws document)))
     (when (and (not (buffer-modified-p))
                (not (cursord-document-open document))
@@ -146,7 +146,7 @@ If an agent writes the file once that is not so, the two can be merged."
                             :version (cursord-document-version document))))))
 
 (defun cursord--merge (document)
-  "Bring into the buffer of DOCUMENT what an agent has written beneath it."
+  "Merge the agent's new lines on disk into the unsaved buffer of DOCUMENT."
   (let ((buffer (cursord-document-buffer document))
         (ws (cursord-document-ws document))
         (end (lambda () (setf (cursord-document-merging document) nil))))
@@ -170,7 +170,7 @@ If an agent writes the file once that is not so, the two can be merged."
      :else (lambda (_err) (funcall end)))))
 
 (defun cursord--list-diff (document done)
-  "Ask for the diff that fits what was told of DOCUMENT; call DONE in the end.
+  "Ask for the diff of the reported text of DOCUMENT; call DONE in the end.
 The buffer of DOCUMENT is current."
   (let* ((buffer (current-buffer))
          (ws (cursord-document-ws document))
@@ -193,7 +193,7 @@ The buffer of DOCUMENT is current."
                  (setf (cursord-document-answered document) tick)
                  (cursord-put-diff ws (seq-first diffs))
                  (funcall done))
-                ;; That there is none has no seq: was something told since?
+                ;; An empty answer has no seq: did a notification come since?
                 ((eql seq (cursord-diff-seq ws path))
                  (setf (cursord-document-answered document) tick)
                  (cursord-put-diff ws
@@ -205,14 +205,14 @@ The buffer of DOCUMENT is current."
      :else (lambda (_err) (funcall done)))))
 
 (defun cursord--diff-fits-p (document)
-  "Whether the diff of DOCUMENT is about the text of its buffer as it is now."
+  "Return non-nil if the diff of DOCUMENT is about its buffer's present text."
   (with-current-buffer (cursord-document-buffer document)
     (or (not (buffer-modified-p))
         (eql (cursord-document-answered document)
              (buffer-chars-modified-tick)))))
 
 (defun cursord--put-diffs (ws diffs)
-  "Take DIFFS of an answer for what is so in WS, also in buffers."
+  "Store DIFFS of an answer in WS, and show them in buffers."
   (seq-doseq (diff diffs)
     (cursord-put-diff ws diff)
     (when-let* ((document (cursord-document-at ws (plist-get diff :path))))
@@ -235,7 +235,7 @@ The first command in Emacs waits for them."
     ws))
 
 (defun cursord--report-soon (document)
-  "Tell the daemon the text of DOCUMENT when nobody types."
+  "Tell the daemon the text of DOCUMENT after a pause in typing."
   (when (timerp (cursord-document-timer document))
     (cancel-timer (cursord-document-timer document)))
   (setf (cursord-document-timer document)
@@ -247,7 +247,7 @@ The first command in Emacs waits for them."
                                (cursord-protected #'cursord-report document)))))
 
 (defun cursord-flush (ws done)
-  "Call DONE when the daemon knows the text of all buffers of WS under review."
+  "Call DONE when the daemon knows the texts of all reviewed buffers of WS."
   (let* ((left 1)
          (one (lambda () (when (zerop (cl-decf left)) (funcall done)))))
     (dolist (document (hash-table-values cursord--documents))

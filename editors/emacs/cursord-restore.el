@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A bookmark of a chat names its session, and so does what `desktop-save'
-;; keeps: the session itself is the daemon's.
+;; Bookmarks and desktops store the session's id of a chat.  The daemon has the
+;; session itself.
 
 ;;; Code:
 
@@ -13,13 +13,13 @@
 (require 'cursord-chat)
 
 (defun cursord--restore-workspace (root)
-  "The workspace at ROOT; an error if that is not there any more."
+  "Return the workspace at ROOT; signal a `user-error' if ROOT is gone."
   (unless (or (file-remote-p root) (file-directory-p root))
     (user-error "%s is not there any more" (abbreviate-file-name root)))
   (cursord-workspace-open root))
 
 (defun cursord-bookmark-record ()
-  "A bookmark of the session that the current chat shows."
+  "Return a bookmark of the session in the current chat."
   (let* ((ws cursord-buffer-workspace)
          (session (or (cursord-session ws)
                       (user-error "There is no session yet"))))
@@ -42,14 +42,14 @@
     (set-buffer (cursord--chat-buffer-create ws))))
 
 (defun cursord-desktop-data (_directory)
-  "What `desktop-save' keeps of the current chat."
+  "Return the data of the current chat for `desktop-save'."
   (let ((ws cursord-buffer-workspace))
     (list (cursord-workspace-root ws) (cursord-workspace-current ws))))
 
 ;;;###autoload
 (defun cursord-restore-desktop (_file _name data)
-  "Make the chat anew that DATA, of a desktop, is about; it does not wait.
-Without the daemon, or the project, there is none."
+  "Make the chat of DATA, from a desktop, without waiting for the daemon.
+Make none if the project or the program is gone."
   (pcase-let ((`(,root ,id) data))
     (ignore-error user-error
       (let ((ws (cursord--restore-workspace root)))
@@ -59,7 +59,7 @@ Without the daemon, or the project, there is none."
                              :then (lambda (result)
                                      (cursord-talk-with
                                       ws (plist-get result :session)))
-                             ;; It was deleted: the latest one is there.
+                             ;; If it was deleted, the latest session is shown.
                              :else #'ignore)))))))
 
 (provide 'cursord-restore)

@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; A review buffer is a list of sections, one for each file.  What has changed
-;; of them is drawn anew when somebody sees it, and point stays on its hunk.
+;; A review buffer is a list of sections, one for each file.  Changed sections are
+;; drawn again when a window shows the buffer; point stays on its hunk, and folds
+;; stay.
 
 ;;; Code:
 
@@ -22,16 +23,16 @@
 
 (defvar-local cursord--sections nil "The sections of this review, in order.")
 (defvar-local cursord--review-stale nil
-  "Whether this review is not what is known.")
+  "Whether this review is to be drawn again.")
 (defvar-local cursord--review-cost 0
-  "Seconds that it took to draw this review the last time.")
+  "Seconds that the last drawing of this review took.")
 (defvar-local cursord--review-drawn nil
-  "When this review was drawn the last time.")
+  "The time of the last drawing of this review.")
 
 ;;;; Sections
 
 (defun cursord--conflict-paths (ws)
-  "The paths of WS that were changed both in a buffer and on disk."
+  "Return the paths of WS that have changed both in a buffer and on disk."
   (let (paths)
     (maphash (lambda (_file document)
                (when (and (eq ws (cursord-document-ws document))
@@ -41,7 +42,7 @@
     paths))
 
 (defun cursord--new-sections (ws)
-  "The sections for what is known of WS now; those that are as before are the same."
+  "Return the sections of WS; unchanged ones are `eq' to the former ones."
   (let ((known (make-hash-table :test #'equal)))
     (dolist (section cursord--sections)
       (puthash (cursord-section-path section) section known))
@@ -58,14 +59,14 @@
             (sort (seq-union (hash-table-keys (cursord-workspace-diffs ws))
                              (cursord--conflict-paths ws)) #'string<))))
 
-;;;; Where one is
+;;;; Places
 
 (defun cursord-review-hunk-at (position)
-  "The hunk at POSITION of the review, as it is shown."
+  "Return the hunk at POSITION of the review, as it is shown."
   (get-text-property position 'cursord-hunk))
 
 (defun cursord--hunk-beginning (position)
-  "Where the hunk at POSITION begins."
+  "Return the beginning of the hunk at POSITION."
   (if (and (> position (point-min))
            (eq (get-text-property position 'cursord-hunk)
                (get-text-property (1- position) 'cursord-hunk)))
@@ -73,11 +74,11 @@
     position))
 
 (defun cursord--hunk-end (position)
-  "Where the hunk at POSITION ends."
+  "Return the end of the hunk at POSITION."
   (next-single-property-change position 'cursord-hunk nil (point-max)))
 
 (defun cursord--hunk-positions ()
-  "Where each hunk of the review begins, in order: a list of (ID . POSITION)."
+  "Return the beginnings of all hunks, in order: a list of (ID . POSITION)."
   (let ((at (point-min)) all)
     (while (< at (point-max))
       (when-let* ((hunk (cursord-review-hunk-at at)))
@@ -86,9 +87,10 @@
     (nreverse all)))
 
 (defun cursord--place-of (position)
-  "What POSITION is of the review, to find it again when that was drawn anew.
-A list: the path, lines from the hunk's or file's beginning, the column, and the
-ids of hunks from the one there on, and of those before."
+  "Return the place of POSITION, to find it again after the next drawing.
+The value is a list: the path, the hunk's id, the number of lines from the
+beginning of the hunk or file, the column, the ids of the hunks from there on,
+and the ids of those before."
   (let* ((hunk (cursord-review-hunk-at position))
          (path (get-text-property position 'cursord-path))
          (beg (cond (hunk (cursord--hunk-beginning position))
@@ -110,7 +112,7 @@ ids of hunks from the one there on, and of those before."
             (nreverse after) before))))
 
 (defun cursord--find-place (place positions)
-  "Where PLACE is in the review now, whose hunks are at POSITIONS."
+  "Return the position of PLACE in the review, whose hunks are at POSITIONS."
   (pcase-let* ((`(,path ,id ,lines ,column ,after ,before) place)
                (table (let ((table (make-hash-table :test #'equal)))
                         (pcase-dolist (`(,id . ,at) positions)
@@ -135,10 +137,10 @@ ids of hunks from the one there on, and of those before."
 ;;;; Drawing
 
 (defconst cursord--refine-most 20000
-  "In larger hunks, in characters, no words are compared: it takes long.")
+  "The most characters of a hunk whose words are compared.")
 
 (defun cursord-review-refine ()
-  "Show which words have changed in the hunk at point, as `diff-refine' says."
+  "Mark the changed words of the hunk at point, unless `diff-refine' is nil."
   (when (and diff-refine (cursord-review-hunk-at (point)))
     (save-excursion
       (goto-char (cursord--hunk-beginning (point)))
@@ -148,13 +150,13 @@ ids of hunks from the one there on, and of those before."
         (ignore-errors (diff-refine-hunk))))))
 
 (defun cursord--heading-key (position)
-  "What the heading at POSITION is of: a hunk's id, or nil and a path."
+  "Return the key of the heading at POSITION: (ID . PATH), ID nil for a file."
   (let ((hunk (and (not (eq (char-after position) ?d))
                    (cursord-review-hunk-at position))))
     (cons (plist-get hunk :id) (get-text-property position 'cursord-path))))
 
 (defun cursord--folded-headings (beg end)
-  "What the headings between BEG and END are of that are seen and folded."
+  "Return the keys of the visible, folded headings between BEG and END."
   (let (keys)
     (save-excursion
       (goto-char beg)
@@ -166,7 +168,7 @@ ids of hunks from the one there on, and of those before."
     keys))
 
 (defun cursord--fold-headings (beg end keys)
-  "Fold the headings between BEG and END that are of KEYS."
+  "Fold the headings between BEG and END whose keys are in KEYS."
   (when keys
     (save-excursion
       (goto-char beg)
@@ -178,8 +180,8 @@ ids of hunks from the one there on, and of those before."
             (forward-line 1)))))))
 
 (defun cursord--drop-equal (a b)
-  "Drop what the lists A and B have in common at the beginning.
-The value is (CHARACTERS A . B): how much that was, and what is left."
+  "Drop the common beginning of the lists A and B of sections.
+Return (CHARACTERS A . B): the length of the dropped text, and the rests."
   (let ((chars 0))
     (while (and a b (eq (car a) (car b)))
       (cl-incf chars (length (cursord-section-text (car a))))
@@ -187,7 +189,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
     (cons chars (cons a b))))
 
 (defun cursord--review-refine-in (buffer)
-  "Show which words have changed at point of BUFFER, a review, if it lives."
+  "Mark the changed words of the hunk at point in BUFFER, a review, if live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when-let* ((window (get-buffer-window buffer t)))
@@ -196,7 +198,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
           (cursord-review-refine))))))
 
 (defun cursord--review-draw (ws)
-  "Have the current buffer, a review, show what is known of WS."
+  "Bring the current buffer, a review, up to date with WS."
   (let* ((began (current-time))
          (new (cursord--new-sections ws))
          (first (null cursord--sections)))
@@ -236,7 +238,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
                     "Nothing to review.\n"))
           (cursord--fold-headings beg (point) folded))
         (setq cursord--sections new)
-        ;; The hunk that one is led to is seen like one that one goes to.
+        ;; Point may be on another hunk now.
         (when (get-buffer-window nil t)
           (run-at-time 0 nil #'cursord-protected #'cursord--review-refine-in
                        (current-buffer)))
@@ -263,7 +265,8 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
           cursord--review-cost (float-time (time-since began)))))
 
 (defun cursord--review-draw-soon (buffer)
-  "Draw the review in BUFFER if somebody sees it, but not all the time."
+  "Draw the review in BUFFER again if a window shows it.
+A review that takes long to draw is drawn less often."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (and cursord--review-stale (get-buffer-window buffer t))
@@ -277,7 +280,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
             (cursord--review-draw cursord-buffer-workspace)))))))
 
 (defun cursord--reviews (ws)
-  "The review buffers of WS."
+  "Return the review buffers of WS."
   (seq-filter (lambda (buffer)
                 (and (eq ws
                          (buffer-local-value 'cursord-buffer-workspace buffer))
@@ -286,7 +289,7 @@ The value is (CHARACTERS A . B): how much that was, and what is left."
               (buffer-list)))
 
 (defun cursord--review-event (event ws _object _before)
-  "Hear of EVENT in WS."
+  "Take EVENT in WS."
   (pcase event
     ((or 'diff 'reset 'ready)
      (dolist (buffer (cursord--reviews ws))

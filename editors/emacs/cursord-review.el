@@ -5,8 +5,8 @@
 ;;; Commentary:
 
 ;; `cursord-review' shows the pending changes of a workspace as a unified diff
-;; in git's format, in a mode derived from `diff-mode'.  It follows what
-;; happens: hunks come and go, and point stays on its hunk.
+;; in git's format, in a mode derived from `diff-mode'.  The buffer follows the
+;; daemon: hunks come and go, and point stays on its hunk.
 
 ;;; Code:
 
@@ -22,9 +22,10 @@
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
 
 (defcustom cursord-review-style 'buffer
-  "What `cursord-review' shows: all hunks as a diff, or the first one in its file.
-`buffer' is the diff, `inline' the first hunk in the buffer of its file, `ediff'
-that file beside what it was, in Ediff."
+  "How `cursord-review' shows hunks.
+With `buffer', it shows all hunks as a diff.  With `inline', it goes to the
+first hunk in the buffer of its file.  With `ediff', it compares that file with
+its former text in Ediff."
   :type '(choice (const buffer) (const inline) (const ediff))
   :group 'cursord)
 
@@ -48,7 +49,7 @@ that file beside what it was, in Ediff."
     (cursord-review-refine)))
 
 (defun cursord-review-next-file (&optional count)
-  "Go to the next file of the review, COUNT files forward."
+  "Go COUNT files forward in the review."
   (interactive "p" cursord-review-mode)
   (let ((at (point-min)) (here (line-beginning-position)) starts)
     (dolist (section cursord--sections)
@@ -65,12 +66,12 @@ that file beside what it was, in Ediff."
       (goto-char there))))
 
 (defun cursord-review-previous-file (&optional count)
-  "Go to the previous file of the review, COUNT files back."
+  "Go COUNT files back in the review."
   (interactive "p" cursord-review-mode)
   (cursord-review-next-file (- count)))
 
 (defun cursord-review-file-at (position)
-  "The path and the hunks of the file at POSITION, as it is shown."
+  "Return the path and the shown hunks of the file at POSITION."
   (when-let* ((path (get-text-property position 'cursord-path))
               (section (seq-find (lambda (section)
                                    (equal path (cursord-section-path section)))
@@ -78,7 +79,7 @@ that file beside what it was, in Ediff."
     (cons path (append (plist-get (cursord-section-diff section) :hunks) nil))))
 
 (defun cursord-review-parts (beg end)
-  "What the lines between BEG and END of the review have of hunks.
+  "Return the parts of hunks in the lines between BEG and END of the review.
 The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   (save-excursion
     (goto-char beg)
@@ -105,7 +106,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
       (nreverse parts))))
 
 (defun cursord--review-row (position)
-  "The row, from 0, in its file of the line at POSITION of the review."
+  "Return the row, from 0, in its file of the line at POSITION of the review."
   (let ((hunk (or (cursord-review-hunk-at position)
                   (seq-first (cdr (cursord-review-file-at position))))))
     (if (or (null hunk) (seq-empty-p (plist-get hunk :lines)))
@@ -138,7 +139,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
          (row (cursord--review-row (point))))
     (unless (or (cursord-document-at ws path)
                 (file-exists-p (cursord-file ws path)))
-      (user-error "%s was deleted; what it had is here" path))
+      (user-error "%s was deleted; its text is here" path))
     (pop-to-buffer (cursord-file-buffer ws path))
     (widen)
     (push-mark nil t)
@@ -146,7 +147,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
     (forward-line row)))
 
 (defun cursord--review-header ()
-  "The header line of a review."
+  "Return the header line of a review."
   (let* ((ws cursord-buffer-workspace)
          (pending (cursord-pending ws)))
     (concat
@@ -160,8 +161,8 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
           " · \\<cursord-review-mode-map>\\[cursord-undo] undo \\[quit-window] quit"
         " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys")))))
 
-;; Some keys of `diff-mode' change files or the patch, in other versions of
-;; Emacs other ones.
+;; Some keys of `diff-mode' would change files or the patch, and which ones
+;; depends on Emacs's version.  So this keymap does not inherit from it.
 (defvar-keymap cursord-review-mode-map
   :doc "Keys of the review."
   :parent special-mode-map
@@ -213,21 +214,21 @@ stay when you leave with \\[quit-window], also when Emacs ends.
   (setq-local outline-regexp "diff --git \\|@@ "
               outline-search-function nil
               outline-level (lambda () (if (eq (char-after) ?d) 1 2)))
-  ;; The keys that `diff-mode' has where it is read-only are other ones.
+  ;; Take away the other keys that `diff-mode' has in read-only buffers.
   (setq-local minor-mode-overriding-map-alist
               (assq-delete-all 'diff-mode-read-only
                                (copy-sequence minor-mode-overriding-map-alist)))
-  ;; `diff-mode' takes `display' away when it gives faces.
+  ;; `diff-mode' removes the property `display' when it adds faces.
   (setq-local char-property-alias-alist
               (cons '(display cursord-display) char-property-alias-alist))
-  ;; It would read the whole file for each hunk.
+  ;; `diff-mode' would read the whole file for each hunk.
   (when (eq diff-font-lock-syntax t)
     (setq-local diff-font-lock-syntax 'hunk-only))
-  ;; And it would run a program for each hunk in sight; it is run for the one
-  ;; that one goes to.
+  ;; And it would run a program for each visible hunk; it shall run one for the
+  ;; hunk at point.
   (when (eq diff-refine 'font-lock)
     (setq-local diff-refine 'navigation))
-  ;; What major modes say of the files is not about the review.
+  ;; Major modes send messages while they add faces to lines.
   (let ((fontify font-lock-fontify-region-function))
     (setq-local font-lock-fontify-region-function
                 (lambda (&rest args)
@@ -242,16 +243,16 @@ stay when you leave with \\[quit-window], also when Emacs ends.
 
 ;;;###autoload
 (defun cursord-review (&optional whole)
-  "Show the pending changes of the current buffer's workspace.
-With point on a hunk in the buffer of a file, it is shown there.  With a prefix
-argument WHOLE it is the diff, whatever `cursord-review-style' says."
+  "Review the pending changes of the current buffer's workspace.
+With point on a hunk in the buffer of a file, go to that hunk.  With a prefix
+argument WHOLE, show the diff, whatever `cursord-review-style' says."
   (interactive "P")
   (let ((ws (cursord-workspace-reviewed))
         (here (and (cursord-document) (cursord-hunk-at))))
     (cond
      ((or whole (eq cursord-review-style 'buffer)
           (null (cursord--text-paths ws))
-          ;; One is there already.
+          ;; Point is on a hunk already.
           (and here (eq cursord-review-style 'inline)))
       (cursord--show-review ws))
      (t
@@ -261,7 +262,7 @@ argument WHOLE it is the diff, whatever `cursord-review-style' says."
         (cursord-ediff-file))))))
 
 (defun cursord--show-review (ws)
-  "Show all that there is to review in WS as a diff."
+  "Show all pending hunks of WS as a diff."
   (let* ((hunk (and (cursord-document) (cursord-hunk-at)))
          (name (file-name-nondirectory (directory-file-name (cursord-workspace-root ws))))
          (buffer (or (car (cursord--reviews ws))

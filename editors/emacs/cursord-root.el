@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A workspace is a directory that agents work in.  Here is what is kept of each,
-;; and how directories and files are called by Emacs and by the daemon.
+;; A workspace is a directory that agents work in.  This file has the state of
+;; each, and translates between Emacs's names of files and the daemon's.
 
 ;;; Code:
 
@@ -15,7 +15,7 @@
 (require 'url-util)
 
 (defcustom cursord-root-function #'cursord-project-root
-  "Returns the directory that the agent works in, for the current buffer."
+  "Function that returns the agent's directory for the current buffer."
   :type 'function
   :group 'cursord)
 
@@ -23,42 +23,42 @@
                                  (:copier nil))
   "A directory that agents work in."
   (root nil
-        :documentation "The directory, for Emacs; with a slash, and with what reaches another machine.")
-  (path nil :documentation "The directory, for the daemon.")
+        :documentation "The directory as Emacs names it, with a slash and a remote prefix.")
+  (path nil :documentation "The directory as the daemon names it.")
   (host nil
-        :documentation "The machine that it is on, for ssh; nil for this one.")
-  (seq nil :documentation "The latest that is known.")
+        :documentation "The directory's machine, for ssh; nil for this one.")
+  (seq nil :documentation "The latest seq that the daemon has told.")
   (epoch nil :documentation "The name of the store that seq belongs to.")
-  (ready nil :documentation "Whether it is subscribed to.")
-  (known nil :documentation "Whether all that is to be reviewed was told.")
+  (ready nil :documentation "Whether the workspace is subscribed to.")
+  (known nil :documentation "Whether all pending diffs were loaded.")
   (sessions (make-hash-table :test #'equal) :documentation "Sessions by id.")
   (turns (make-hash-table :test #'equal)
-         :documentation "Turns by id: those that run or wait, and the last of a session.")
+         :documentation "Turns by id: those that run or wait, and each session's last.")
   (diffs (make-hash-table :test #'equal)
-         :documentation "Diffs by path, those with something to review.")
+         :documentation "Pending diffs by path.")
   (seqs (make-hash-table :test #'equal)
         :documentation "Seqs of the latest diffs, by path.")
   (current nil
-           :documentation "The id of the session that is talked with; nil for a new one.")
-  (chosen nil :documentation "Whether it is known which session that is.")
+           :documentation "The id of the current session; nil for a new one.")
+  (chosen nil :documentation "Whether the current session is known.")
   (before nil
           :documentation "The session that was left for another isolation.")
-  (next nil :documentation "What is chosen for a new session, a plist.")
+  (next nil :documentation "The options of the next new session, a plist.")
   (images nil
-          :documentation "Images that go with the next prompt, as contexts.")
+          :documentation "The images of the next prompt, as contexts.")
   (sent nil
-        :documentation "What was sent last: (PROMPT TURN-ID CONTEXT).")
+        :documentation "The prompt that was sent last: (PROMPT TURN-ID CONTEXT).")
   (mine (make-hash-table :test #'equal)
-        :documentation "The turns that were started here.")
-  (failed nil :documentation "Whether the latest turn to end has failed.")
-  (trouble nil :documentation "Why it could not be subscribed to, an error.")
+        :documentation "The turns that this Emacs has started, by id.")
+  (failed nil :documentation "Whether the turn that ended last has failed.")
+  (trouble nil :documentation "The error of the last subscription, if it failed.")
   (touched nil
-           :documentation "Whether something was told or answered since the last `update'."))
+           :documentation "Whether messages came since the last event `update'."))
 
 (defvar cursord-workspaces nil "The workspaces that are in use.")
 
 (defvar-local cursord-buffer-workspace nil
-  "The workspace of a buffer that is no file: a chat, a review.")
+  "The workspace of a buffer without a file, such as a chat or a review.")
 (put 'cursord-buffer-workspace 'permanent-local t)
 
 ;;;; Which workspace
@@ -76,8 +76,8 @@ already, else the current directory."
       (or (cursord--known-root default-directory) default-directory))))
 
 (defun cursord--host-of (directory)
-  "The host of DIRECTORY for ssh, nil for this machine.
-It is an error where there is no way."
+  "Return the ssh host of DIRECTORY; nil for this machine.
+It is a `user-error' if DIRECTORY is not reached by ssh alone."
   (when-let* ((method (file-remote-p directory 'method)))
     (unless (member method '("ssh" "sshx" "scp" "scpx" "rsync" "sftp"))
       (user-error "Files by \"%s\" are not supported, only those by ssh: run Emacs where the files are" method))
@@ -88,16 +88,16 @@ It is an error where there is no way."
       (if user (concat user "@" host) host))))
 
 (defun cursord--true-root (directory)
-  "DIRECTORY without links, as a directory name."
+  "Return DIRECTORY without links, as a directory name."
   (file-name-as-directory (file-truename (expand-file-name directory))))
 
 (defun cursord-workspace-at (root)
-  "The workspace in use whose directory is ROOT, nil if there is none."
+  "Return the workspace in use whose directory is ROOT, or nil."
   (seq-find (lambda (ws) (equal (cursord-workspace-root ws) root))
             cursord-workspaces))
 
 (defun cursord--workspace-of-file (file)
-  "The innermost workspace in use that FILE, a name without links, is in."
+  "Return the innermost workspace in use around FILE, a name without links."
   (let (best)
     (dolist (ws cursord-workspaces best)
       (when (and (string-prefix-p (cursord-workspace-root ws) file)
@@ -107,8 +107,8 @@ It is an error where there is no way."
         (setq best ws)))))
 
 (defun cursord-workspace-find (&optional buffer)
-  "The workspace of BUFFER, else of the current one, if it is in use.
-This asks no file system, so that it can be called often."
+  "Return the workspace of BUFFER, else of the current one, if it is in use.
+It asks no file system, and can be called often."
   (let ((buffer (or buffer (current-buffer))))
     (or (buffer-local-value 'cursord-buffer-workspace buffer)
         (and cursord-workspaces
@@ -123,22 +123,22 @@ This asks no file system, so that it can be called often."
 ;;;; Names of files
 
 (defun cursord--prefix (ws)
-  "What stands before the names of files of WS for Emacs to reach them."
+  "Return the remote prefix of the files of WS; \"\" for this machine."
   (or (file-remote-p (cursord-workspace-root ws)) ""))
 
 (defun cursord-file (ws path)
-  "The name for Emacs of the file that a Diff or a Tool of WS calls PATH."
+  "Return Emacs's name of the file that a Diff or a Tool of WS calls PATH."
   (if (file-name-absolute-p path)
       (concat (cursord--prefix ws) path)
     (concat (cursord-workspace-root ws) path)))
 
 (defun cursord-path (ws file)
-  "What a Diff of WS calls FILE, a name without links; nil if it is not in WS."
+  "Return the path in WS of FILE, a name without links; nil if it is not in WS."
   (and (string-prefix-p (cursord-workspace-root ws) file)
        (substring file (length (cursord-workspace-root ws)))))
 
 (defun cursord-uri (_ws file)
-  "The URI by which the daemon knows FILE, a name without links."
+  "Return the daemon's URI of FILE, a name without links."
   (concat "file://"
           (url-hexify-string (encode-coding-string (file-local-name file)
                                                    'utf-8-unix)

@@ -1,16 +1,16 @@
-;;; cursord-say.el --- What is said to a person  -*- lexical-binding: t; -*-
+;;; cursord-say.el --- Messages and errors  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Messages, the log, and errors that go no further than where they are.
+;; Messages for people, the log, and functions that keep errors from spreading.
 
 ;;; Code:
 
 (defmacro cursord-unheard (&rest body)
-  "Run BODY; its messages are neither shown nor kept.
-What the echo area says stays: each message clears it, also an inhibited one."
+  "Run BODY without its messages; keep the one in the echo area.
+A message clears the echo area even while variable `inhibit-message' is non-nil."
   (declare (indent 0) (debug t))
   (let ((said (gensym)))
     `(let ((,said (current-message)))
@@ -22,10 +22,10 @@ What the echo area says stays: each message clears it, also an inhibited one."
              (message "%s" ,said)))))))
 
 (defconst cursord--log-size 200000
-  "So many characters the log may have.")
+  "The most characters of the log.")
 
 (defun cursord-log (format &rest args)
-  "Add a line to the buffer \"*cursord-log*\", made of FORMAT and ARGS."
+  "Add a line to the buffer \"*cursord-log*\", from FORMAT and ARGS."
   (with-current-buffer (get-buffer-create "*cursord-log*")
     (unless (derived-mode-p 'special-mode)
       (special-mode)
@@ -40,34 +40,34 @@ What the echo area says stays: each message clears it, also an inhibited one."
           (delete-region (point-min) (point)))))))
 
 (defun cursord-say (format &rest args)
-  "Tell the person what FORMAT and ARGS make, in the echo area and the log."
+  "Show the message of FORMAT and ARGS in the echo area and the log."
   (let ((text (apply #'format-message format args)))
     (cursord-log "%s" text)
     (message "cursord: %s" text)))
 
 (defun cursord-error-kind (err)
-  "The kind of ERR, a plist as the daemon sends it, as a string or nil."
+  "Return the kind of ERR, an error of the protocol, as a string or nil."
   (plist-get (plist-get err :data) :kind))
 
 (defun cursord-error-text (err)
-  "What a person should read of ERR, a plist as the daemon sends it."
+  "Return the message and the hint of ERR, an error of the protocol."
   (let ((hint (plist-get (plist-get err :data) :hint)))
     (concat (plist-get err :message) (and hint (concat "\n  " hint)))))
 
 (defun cursord-complain (err)
-  "Tell the person about ERR, a plist as the daemon sends it."
+  "Show ERR, an error of the protocol."
   (cursord-say "%s" (cursord-error-text err)))
 
 (defun cursord-plural (n word)
-  "N and WORD, with an s where that fits."
+  "Return N and WORD, with an s unless N is 1."
   (format "%d %s%s" n word (if (eql n 1) "" "s")))
 
 (defun cursord-one-line (text)
-  "TEXT, a title or a prompt, as one line."
+  "Return TEXT, a title or a prompt, as one line."
   (string-trim (replace-regexp-in-string "[ \t\n\r]+" " " (or text ""))))
 
 (defun cursord-protected (function &rest args)
-  "Call FUNCTION with ARGS; an error is logged and told, and goes no further."
+  "Call FUNCTION with ARGS; show and log an error instead of signalling it."
   (condition-case err
       (save-current-buffer (apply function args))
     (error
@@ -77,7 +77,7 @@ What the echo area says stays: each message clears it, also an inhibited one."
      nil)))
 
 (defun cursord-run-hook (hook &rest args)
-  "Call all functions of HOOK with ARGS, each whatever happens in the others."
+  "Call all functions of HOOK with ARGS, also after errors in some."
   (apply #'run-hook-wrapped hook
          (lambda (function &rest args) (apply #'cursord-protected function args)
            nil)

@@ -1,11 +1,10 @@
-;;; cursord-session.el --- Turns, sessions, and what waits for one  -*- lexical-binding: t; -*-
+;;; cursord-session.el --- Turns, sessions, and their ends  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; Commands on the session that is talked with, and what is said of turns that
-;; end.
+;; Commands for the current session, and messages when turns end.
 
 ;;; Code:
 
@@ -16,7 +15,7 @@
 (declare-function cursord-review "cursord-review")
 
 (defcustom cursord-tell-turn-end t
-  "Whether the echo area says when a turn ends that was asked for here."
+  "Whether the echo area says that a turn of this Emacs has ended."
   :type 'boolean
   :group 'cursord)
 
@@ -24,8 +23,8 @@
 
 ;;;###autoload
 (defun cursord-cancel (&optional all)
-  "End the running and waiting turns of the chat, and those that were asked here.
-With a prefix argument ALL, end those of all sessions of the project."
+  "Cancel the turns of the chat, and those that this Emacs has started.
+With a prefix argument ALL, cancel those of all sessions of the project."
   (interactive "P")
   (let* ((ws (cursord-workspace-open))
          (turns (seq-filter (lambda (turn)
@@ -38,34 +37,34 @@ With a prefix argument ALL, end those of all sessions of the project."
     (unless turns
       (user-error "Nothing runs here%s"
                   (if (cursord-busy-turns ws)
-                      "; with a prefix argument, the turns of other sessions are ended"
+                      "; a prefix argument cancels the turns of other sessions"
                     "")))
-    ;; The latest first, or ending one would start the next.
+    ;; The latest first: the end of a running turn starts the next.
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
 
 (defcustom cursord-notify-turn-end t
-  "Whether the desktop, or the terminal, says when such a turn ends.
-It does so while no frame of Emacs has the focus."
+  "Whether the desktop or the terminal shows that such a turn has ended.
+It does so only while no frame of Emacs has the focus."
   :type 'boolean
   :group 'cursord)
 
 (defcustom cursord-after-turn-functions nil
-  "Functions that are called when a turn has ended, with its workspace and it.
-A Turn is a plist as the protocol has it, with :status, :prompt and :error."
+  "Functions of a workspace and a turn, called when that turn has ended.
+The turn is a plist of the protocol, with :status, :prompt and :error."
   :type 'hook
   :group 'cursord)
 
 (declare-function notifications-notify "notifications" (&rest params))
 
 (defun cursord--looked-at-p ()
-  "Whether a frame has the focus; one that cannot tell has it."
+  "Return non-nil if a frame has the focus, or cannot tell."
   (seq-some (lambda (frame) (memq (frame-focus-state frame) '(t unknown)))
             (frame-list)))
 
 (defun cursord--desktop-p ()
-  "Whether D-Bus leads to the desktop that one looks at.
-By ssh it would be the desktop of another machine."
+  "Return non-nil if D-Bus leads to the desktop in front of the person.
+In an ssh session it leads to the desktop of another machine."
   (and (featurep 'dbusbind)
        (or (display-graphic-p)
            (and (getenv "DBUS_SESSION_BUS_ADDRESS")
@@ -73,9 +72,8 @@ By ssh it would be the desktop of another machine."
        (require 'notifications nil t)))
 
 (defun cursord--notify-turn-end (ws text)
-  "Have the desktop say TEXT of a turn of WS, or else the terminals Emacs is in.
-Those get OSC 777, and OSC 9, which others understand; none shows what it does
-not know."
+  "Show TEXT about a turn of WS on the desktop, else by Emacs's terminals.
+Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
   (let ((title (format "cursord: %s"
                        (file-name-nondirectory (directory-file-name (cursord-workspace-root ws)))))
         (text (replace-regexp-in-string "[[:cntrl:];]+" " " text)))
@@ -93,10 +91,10 @@ not know."
            terminal))))))
 
 (defvar cursord--unseen nil
-  "Workspaces where a turn has ended while nobody looked.")
+  "Workspaces where a turn has ended while its chat was not shown.")
 
 (defun cursord--turn-end-text (ws turn)
-  "What is said of TURN, which has ended in WS."
+  "Return the message about the end of TURN in WS."
   (let ((err (plist-get turn :error))
         (pending (cursord-pending ws)))
     (cond
@@ -111,7 +109,7 @@ not know."
      (t "done"))))
 
 (defun cursord--say-turn-end (event ws turn before)
-  "At the EVENT of the end of TURN in WS, which was BEFORE, say so."
+  "If EVENT is the end of TURN in WS, which was BEFORE, say so."
   (when (and (eq event 'turn) before (cursord-turn-ended-p turn)
              (not (cursord-turn-ended-p before)))
     (cursord-run-hook 'cursord-after-turn-functions ws turn)
@@ -129,17 +127,18 @@ not know."
       (cl-pushnew ws cursord--unseen))))
 
 (defun cursord--attention (ws)
-  "Why WS wants to be looked at: `error', `review', `answer', or nil."
+  "Return why WS waits for the person: `error', `review', `answer', or nil."
   (let ((state (cursord-state ws)))
     (cond ((memq state '(error review)) state)
           ((and (memq ws cursord--unseen) (not (memq state '(queued working))))
            'answer))))
 
-(defvar cursord--attended nil "The workspace that was gone to last.")
+(defvar cursord--attended nil
+  "The workspace that `cursord-next-attention' went to last.")
 
 ;;;###autoload
 (defun cursord-next-attention ()
-  "Go to the next project where a turn has failed, has ended or left hunks."
+  "Go to the next project where a turn has failed, has ended or has left hunks."
   (interactive)
   (let* ((after (cdr (memq cursord--attended cursord-workspaces)))
          (ws (seq-find #'cursord--attention (append after cursord-workspaces)))
@@ -157,7 +156,7 @@ not know."
 ;;;; Sessions
 
 (defun cursord--age (time)
-  "How long ago TIME is."
+  "Return how long ago TIME is, as text."
   (let ((seconds (float-time (time-subtract nil (date-to-time time)))))
     (cond ((< seconds 60) "now")
           ((< seconds 3600) (format "%d min" (/ seconds 60)))
@@ -165,12 +164,12 @@ not know."
           (t (format "%d days" (/ seconds 86400))))))
 
 (defun cursord--sessions (ws)
-  "The sessions of WS, the latest first."
+  "Return the sessions of WS, the latest first."
   (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions)
           nil))
 
 (defun cursord--choose-session (sessions prompt &optional all)
-  "Have one choose one of SESSIONS, with PROMPT; ALL has their projects, too."
+  "Read one of SESSIONS, with PROMPT; show their projects if ALL."
   (let* ((names (make-hash-table :test #'equal))
          (choices
           (mapcar (lambda (session)
@@ -206,7 +205,7 @@ not know."
                 choices))))
 
 (defun cursord--read-session (ws prompt)
-  "Have one choose a session of WS, with PROMPT."
+  "Read a session of WS, with PROMPT."
   (cursord--choose-session
    (or (cursord--sessions ws)
        (user-error "There is no session in %s" (cursord-workspace-root ws)))
@@ -222,7 +221,7 @@ not know."
 
 ;;;###autoload
 (defun cursord-rename-session (title)
-  "Give the session that is talked with the TITLE."
+  "Give the current session the TITLE."
   (interactive
    (let ((session (or (cursord-session (cursord-workspace-open))
                       (user-error "There is no session yet"))))

@@ -24,13 +24,13 @@
 
 (define-derived-mode cursord-sessions-mode cursord-list-mode "Cursord-Sessions"
   "The sessions of all projects.
-Hunks are those that are to be reviewed in the project.
+The column Hunks counts the pending hunks of a session's project.
 \\{cursord-sessions-mode-map}"
   (setq cursord--list-entries #'cursord--sessions-entries
         cursord--list-columns #'cursord--sessions-columns))
 
 (defun cursord--sessions-columns (narrow)
-  "The columns of the list, fewer if NARROW."
+  "Return the columns of the list, fewer if NARROW."
   (vconcat
    (list (list "State" 7 t)
          (list "Hunks" 5 (cursord--list-hunks< 1) :right-align t)
@@ -39,7 +39,7 @@ Hunks are those that are to be reviewed in the project.
    '(("Title" 0 t))))
 
 (defun cursord--sessions-entries (narrow)
-  "The entries of the list, with fewer columns if NARROW."
+  "Return the entries of the list, with fewer columns if NARROW."
   (let ((hunks (make-hash-table :test #'equal)))
     (dolist (one (cursord--all-projects))
       (puthash (plist-get one :workspace) (plist-get one :pendingHunks) hunks))
@@ -58,7 +58,7 @@ Hunks are those that are to be reviewed in the project.
      (cursord--all-sessions))))
 
 (defun cursord--session-title (session)
-  "The title of SESSION as one line."
+  "Return the title of SESSION as one line."
   (let ((title (cursord-one-line (plist-get session :title))))
     (if (string-empty-p title) "(no title)" title)))
 
@@ -72,7 +72,7 @@ Hunks are those that are to be reviewed in the project.
   "Go on with SESSION, in the chat of its project."
   (let ((root (plist-get session :workspace)))
     (unless (file-directory-p root)
-      (user-error "%s is not there any more; %s shows what was said"
+      (user-error "%s is not there any more; %s shows the session"
                   (abbreviate-file-name root)
                   (substitute-command-keys
                    "\\<cursord-sessions-mode-map>\\[cursord-sessions-preview]")))
@@ -113,10 +113,10 @@ Hunks are those that are to be reviewed in the project.
                          (list :sessionId (plist-get session :id)))
       (cursord--list-show))))
 
-;;;; What was said
+;;;; Previews
 
 (defvar-keymap cursord-preview-mode-map
-  :doc "Keys where a session is only looked at."
+  :doc "Keys in the preview of a session."
   :parent special-mode-map
   "RET" #'cursord-visit
   "TAB" #'cursord-toggle
@@ -125,15 +125,15 @@ Hunks are those that are to be reviewed in the project.
   "o" #'cursord-older)
 
 (define-derived-mode cursord-preview-mode cursord-chat-mode "Cursord-Preview"
-  "What was said in a session that is only looked at.
+  "The preview of a session.
 \\{cursord-preview-mode-map}"
   (setq header-line-format
         (substitute-command-keys
          " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
 
 (defun cursord-sessions-preview ()
-  "Show the end of what was said in the session at point, in another window.
-On the same session again, scroll there."
+  "Show the end of the session at point in another window.
+If that window shows this session already, scroll it."
   (interactive nil cursord-sessions-mode)
   (let* ((session (cursord--list-here))
          (buffer (get-buffer-create "*cursord preview*"))

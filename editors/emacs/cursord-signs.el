@@ -4,21 +4,21 @@
 
 ;;; Commentary:
 
-;; Where there are few colours, lines that were added look like any other: a
-;; sign is put in front of them.  That of a mark's first line is in the string
-;; before it, behind the lines that are not there; the others are prefixes.
+;; On displays with few colours, added lines look like any others, so they get a
+;; sign in front.  The sign of a mark's first line is in the string before it,
+;; after the deleted lines; those of the other lines are prefixes.
 
 ;;; Code:
 
 (defconst cursord--few-colors 16
-  "With fewer colours a sign is put in front of added lines.")
+  "On displays with fewer colours, added lines get a sign.")
 
 (defun cursord-signs-p ()
-  "Whether added lines need signs here."
+  "Return non-nil if added lines need signs on this display."
   (< (display-color-cells) cursord--few-colors))
 
 (defun cursord-signs-put (mark on)
-  "Have signs in front of the second line of MARK, and those behind it, if ON."
+  "Put signs before all lines of MARK but the first if ON, else delete them."
   (when-let* ((rest (overlay-get mark 'cursord-rest)))
     (delete-overlay rest)
     (overlay-put mark 'cursord-rest nil))

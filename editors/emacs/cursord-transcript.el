@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; Shows the turns and items of a session as blocks, see cursord-blocks.el, as
-;; they are told and as pages of them are read.
+;; Shows the turns and items of a session as blocks (see cursord-blocks.el): those
+;; of notifications, and those of pages that are read.
 
 ;;; Code:
 
@@ -16,15 +16,15 @@
 (require 'cursord-edits)
 
 (defconst cursord--page 100
-  "So many items are read at once.")
+  "The number of items of a page.")
 
 ;;;; Items and turns
 
 (defconst cursord--bar "  │ "
-  "What the lines of what folds begin with.")
+  "The beginning of lines that fold.")
 
 (defun cursord--barred (text)
-  "TEXT with a bar before each line, and a newline in front; \"\" if there is none."
+  "Return TEXT with a bar before each line, after a newline; \"\" for no text."
   (let ((text (string-trim-right (string-replace "\r" "" (or text "")) "\n+")))
     (if (string-empty-p text)
         ""
@@ -32,7 +32,7 @@
               (string-replace "\n" (concat "\n" cursord--bar) text)))))
 
 (defun cursord--tool-text (ws item)
-  "What is shown of ITEM, a tool call in WS."
+  "Return the text of ITEM, a tool call in WS."
   (let* ((tool (plist-get item :tool))
          (status (plist-get item :status))
          (exit (plist-get tool :exitCode))
@@ -48,7 +48,7 @@
        ("running" "")
        ((and "failed" (guard (and exit (/= exit 0))))
         (format " (exit status %d)" exit))
-       ;; Why something was not allowed is seen without unfolding.
+       ;; The reason of a denial is shown without unfolding.
        ((and "rejected"
              (guard (string-match "[^\r\n]+" (or (plist-get tool :error) ""))))
         (format " (%s: %s)" status (match-string 0 (plist-get tool :error))))
@@ -58,7 +58,7 @@
        "")
      (and edit (cursord--barred (cursord-edit-shown edit)))
      (cursord--barred (plist-get tool :output))
-     ;; What the title says is not said again.
+     ;; The title has the exit status already.
      (if (and exit (equal (format "exit code %d" exit) (plist-get tool :error)))
          ""
        (cursord--barred (plist-get tool :error)))
@@ -71,10 +71,11 @@
                 (plist-get tool :todos)))))
 
 (defconst cursord--seen-lines 3
-  "So many last lines of a command that has failed are seen while it is folded.")
+  "The number of last lines of a failed command that are shown while folded.")
 
 (defun cursord--show-end (item start end)
-  "Show the last lines of ITEM, a failed command, from START to END though folded."
+  "If ITEM is a failed command, show its last lines though it is folded.
+Its text is from START to END."
   (when (and (equal (plist-get item :status) "failed")
              (plist-get (plist-get item :tool) :exitCode))
     (goto-char end)
@@ -118,7 +119,7 @@
         (when (seq-some (lambda (todo)
                           (not (equal (plist-get todo :status) "completed")))
                         (plist-get (plist-get item :tool) :todos))
-          ;; The latest list of what is to be done stays in sight.
+          ;; Only the latest todo list stays unfolded.
           (when-let* ((before (cursord-transcript-todos tr))
                       ((not (eq before block))))
             (cursord--set-fold before t))
@@ -128,14 +129,14 @@
           (cursord--set-fold block nil))))))
 
 (defun cursord--item-order (tr item)
-  "What orders ITEM in TR."
+  "Return the string that orders ITEM in TR."
   (format "%s %08d"
           (gethash (plist-get item :turnId) (cursord-transcript-turns tr))
           (plist-get item :index)))
 
 (defun cursord--older-p (block object)
-  "Whether OBJECT, which was read, is no newer than what BLOCK shows.
-An answer can be overtaken by what is told."
+  "Return non-nil if OBJECT, which was read, is no newer than BLOCK.
+Notifications can overtake an answer."
   (and block
        (or (< (plist-get object :seq) (cursord-block-seq block))
            (and (= (plist-get object :seq) (cursord-block-seq block))
@@ -144,15 +145,15 @@ An answer can be overtaken by what is told."
                                         (reverse (cursord-block-text block))))))))
 
 (defun cursord--orphan-p (tr object)
-  "Whether OBJECT is of a turn that TR does not know yet."
+  "Return non-nil if OBJECT is of a turn that TR does not know yet."
   (not (gethash (plist-get object :turnId) (cursord-transcript-turns tr))))
 
 (defun cursord-transcript-item (tr item &optional read)
-  "Show ITEM as it is now in TR, whose buffer is current.
-If it was READ, what is shown may be newer."
+  "Show ITEM in TR, whose buffer is current.
+If ITEM was READ, the shown one may be newer."
   (let* ((id (plist-get item :id))
          (block (gethash id (cursord-transcript-by-id tr))))
-    ;; What was read has all text that was told before it.
+    ;; A notification of an item has all its text before it.
     (unless read
       (remhash id (cursord-transcript-gaps tr)))
     (cond
@@ -206,12 +207,12 @@ If it was READ, what is shown may be newer."
      (t (cursord--missing tr id delta)))))
 
 (defconst cursord--stored 0.3
-  "Seconds after which the daemon can be asked for text that it has told.
-It stores text that grows four times a second.")
+  "Seconds after which the daemon has stored the text that it has sent.
+It stores growing text four times a second.")
 
 (defun cursord--missing (tr id delta)
-  "Have the text of the item ID read that is before DELTA, and then add that.
-The buffer of TR is the current one."
+  "Read the text of the item ID before DELTA, and add DELTA later.
+The buffer of TR is current."
   (push delta (gethash id (cursord-transcript-gaps tr)))
   (unless (cdr (gethash id (cursord-transcript-gaps tr)))
     (run-at-time
@@ -232,15 +233,14 @@ The buffer of TR is the current one."
                                                  (cursord-error-text err))))))))))
 
 (defun cursord--in-transcript (buffer tr function)
-  "Call FUNCTION in BUFFER if that still shows TR."
+  "Call FUNCTION in BUFFER if BUFFER still shows TR."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when (eq tr cursord-transcript)
         (funcall function)))))
 
 (defun cursord--fill-gap (tr id item)
-  "Show ITEM, which was read, in TR, and what was told of it meanwhile.
-Its name is ID."
+  "Show ITEM, whose id is ID and which was read, in TR; then add its deltas."
   (when-let* ((deltas (gethash id (cursord-transcript-gaps tr))))
     (remhash id (cursord-transcript-gaps tr))
     (cursord-transcript-item tr item t)
@@ -248,7 +248,7 @@ Its name is ID."
       (cursord-transcript-delta tr delta))))
 
 (defun cursord--heading (turn)
-  "The heading of what comes of TURN."
+  "Return the heading of the answer of TURN."
   (let ((note (pcase (plist-get turn :status)
                 ("queued" "waiting for its turn")
                 ("running" (cursord-turn-work turn)) ("completed" nil)
@@ -257,7 +257,7 @@ Its name is ID."
             (if note (propertize (concat "  " note) 'face 'cursord-note) ""))))
 
 (defun cursord--prompt-text (turn)
-  "What was asked in TURN, as it is shown."
+  "Return the text of the prompt of TURN."
   (concat (propertize "## You" 'face 'cursord-heading 'cursord-prompt t) "\n\n"
           (propertize (string-trim-right (plist-get turn :prompt)) 'face
                       'cursord-prompt)
@@ -267,7 +267,7 @@ Its name is ID."
                      (plist-get turn :images))))
 
 (defun cursord-transcript-turn (tr turn)
-  "Show TURN as it is now in TR, whose buffer is current."
+  "Show TURN in TR, whose buffer is current."
   (let* ((id (plist-get turn :id))
          (order (format "%s %s" (plist-get turn :createdAt) id))
          (head (gethash id (cursord-transcript-by-id tr)))
@@ -296,11 +296,11 @@ Its name is ID."
                                                                            (plist-get err :hint)))))
                    'face 'cursord-failed)))))
 
-;;;; All of it
+;;;; Pages
 
 (defun cursord-transcript-clear (ws session &optional turn)
-  "Have the current buffer show nothing, to begin with SESSION of WS.
-If TURN is its first one, of which nothing was told yet, nothing is read."
+  "Empty the current buffer, and show SESSION of WS from now on.
+If TURN, its first turn, is non-nil, there is nothing to read yet."
   (cursord--editing
     (delete-region (point-min) (point-max)))
   (setq cursord-transcript (cursord--transcript-make :ws ws :session session))
@@ -308,7 +308,7 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
         (session (cursord-transcript-load cursord-transcript))))
 
 (defun cursord--older-line (tr)
-  "Say at the top whether there is more of TR than is shown."
+  "Put a button at the top if TR has older messages."
   (cursord--editing
     (goto-char (point-min))
     (while (get-text-property (point-min) 'cursord-older)
@@ -322,7 +322,7 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
                           'rear-nonsticky t)))))
 
 (defun cursord-transcript-load (tr)
-  "Read the latest page of TR, or the one before what is shown."
+  "Read the latest page of TR, or the one before the shown messages."
   (unless (cursord-transcript-loading tr)
     (let ((buffer (current-buffer)))
       (setf (cursord-transcript-loading tr) t)
@@ -355,7 +355,7 @@ If TURN is its first one, of which nothing was told yet, nothing is read."
     (setf (cursord-transcript-oldest tr)
           (and more (plist-get (aref items 0) :id)))
     (if (and more (= known (hash-table-count (cursord-transcript-by-id tr))))
-        ;; All of it was told already: what is missing is in front of it.
+        ;; All items were there already, so read the page before.
         (cursord-transcript-load tr)
       (cursord--older-line tr))))
 

@@ -4,7 +4,7 @@
 
 ;;; Commentary:
 
-;; Which turns run or wait, and what they do.
+;; Finds turns that run or wait, and says what they do.
 
 ;;; Code:
 
@@ -16,30 +16,29 @@
 (defvar cursord-event-functions)
 
 (defun cursord-turn-ended-p (turn)
-  "Whether TURN is over."
+  "Return non-nil if TURN has ended."
   (member (plist-get turn :status)
           '("completed" "failed" "cancelled" "interrupted")))
 
 (defun cursord-busy-turns (ws)
-  "The turns of WS that run or wait, the oldest first."
+  "Return the turns of WS that run or wait, the oldest first."
   (sort (seq-remove #'cursord-turn-ended-p
                     (hash-table-values (cursord-workspace-turns ws)))
         (lambda (a b)
           (string< (plist-get a :createdAt) (plist-get b :createdAt)))))
 
-;;;; Turns that say nothing
+;;;; Silent turns
 
-;; The daemon tells nothing of silence: it is counted here, from the last that
-;; was told of a turn.
+;; Silence is counted from the last message about a turn.
 
 (defvar cursord-quiet-after 60
-  "Seconds for which a turn must have said nothing before people are told.")
+  "Seconds of silence after which a turn counts as silent.")
 
 (defvar cursord--heard (make-hash-table :test #'equal)
-  "By id, when something was last told of each turn that runs.")
+  "By id, the time of the last message about each running turn.")
 
 (defun cursord--note-heard (event _ws object _before)
-  "Note that EVENT has told something of the turn that OBJECT is or belongs to."
+  "Note the time of EVENT for the turn that OBJECT is or belongs to."
   (pcase event
     ('turn (if (equal (plist-get object :status) "running")
                (puthash (plist-get object :id) (float-time) cursord--heard)
@@ -50,8 +49,8 @@
        (puthash id (float-time) cursord--heard)))))
 
 (defun cursord-turn-silence (turn)
-  "Since when nothing was told of TURN, which runs: \"no output for 1m 20s\".
-Nil before that is of interest."
+  "Return how long TURN, a running one, has been silent.
+For example, \"no output for 1m 20s\"; nil if it is not silent."
   (when-let* ((heard (gethash (plist-get turn :id) cursord--heard))
               (seconds (truncate (- (float-time) heard)))
               ((>= seconds cursord-quiet-after)))
@@ -60,20 +59,20 @@ Nil before that is of interest."
       (format "no output for %dh %dm" (/ seconds 3600) (% (/ seconds 60) 60)))))
 
 (defun cursord-turn-work (turn)
-  "What TURN, which runs, does: \"working\", or what it waits for."
+  "Return what TURN, a running one, does: \"working\", or what it waits for."
   (let ((commands (length (plist-get turn :background))))
     (if (> commands 0)
         (concat "waiting for " (cursord-plural commands "background command"))
       "working")))
 
 (defun cursord-turn-note (turn)
-  "What TURN, which runs, does, and since when it says nothing, if that is long."
+  "Return what TURN, a running one, does, and how long it has been silent."
   (string-join (delq nil
                      (list (cursord-turn-work turn)
                            (cursord-turn-silence turn))) ", "))
 
 (defun cursord-work (ws)
-  "What the turns of WS that run do: what one of them does that works, if any."
+  "Return what the running turns of WS do; if one works, what that one does."
   (let ((notes (mapcar #'cursord-turn-note
                        (seq-filter (lambda (turn)
                                      (equal (plist-get turn :status) "running"))

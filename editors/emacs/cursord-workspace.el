@@ -1,38 +1,38 @@
-;;; cursord-workspace.el --- What the daemon has told of each workspace  -*- lexical-binding: t; -*-
+;;; cursord-workspace.el --- The daemon's objects of each workspace  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; A map from id to object, kept by notifications.  Objects are plists as on the
-;; wire: (:id "…" :state "running" …), null is nil, false is `:json-false', and
-;; a list is a vector.
+;; Notifications of the daemon keep the objects of each workspace up to date.
+;; Objects are plists as on the wire: (:id "…" :state "running" …), null is nil,
+;; false is `:json-false', and a list is a vector.
 ;;
-;; This is what the views are built on:
+;; The views use:
 ;;
 ;;   (cursord-workspace-open)         the workspace of the current buffer,
 ;;                                    connected; commands begin with it
 ;;   (cursord-workspace-reviewed)     the same, with its pending changes loaded;
 ;;                                    commands for hunks begin with it
-;;   (cursord-workspace-find)         the same if it is known already, else nil;
-;;                                    cheap, for mode lines and hooks
+;;   (cursord-workspace-find)         the same if it is in use already, else
+;;                                    nil; cheap, for mode lines and hooks
 ;;   (cursord-request WS METHOD PARAMS :then FN :else FN)
 ;;                                    asynchronous, always
-;;   (cursord-call WS METHOD PARAMS)  waits; only where a person waits anyway
+;;   (cursord-call WS METHOD PARAMS)  waits; for commands only
 ;;   (cursord-notify WS METHOD PARAMS)
-;;   (cursord-workspace-diffs WS)     hash table from path to Diff, those with
-;;                                    something pending
+;;   (cursord-workspace-diffs WS)     hash table from path to Diff, the pending
+;;                                    ones
 ;;   (cursord-workspace-turns WS)     hash table from id to Turn: those that run
 ;;                                    or wait, and the last of each session
 ;;   (cursord-workspace-sessions WS)  hash table from id to Session
-;;   (cursord-put-diff WS DIFF)       a Diff of an answer is what is so now
+;;   (cursord-put-diff WS DIFF)       stores a Diff of an answer
 ;;   (cursord-pending WS)             (HUNKS . FILES)
 ;;   (cursord-state WS)               `off' `idle' `queued' `working' `review'
 ;;                                    `error'
 ;;   (cursord-file WS PATH), (cursord-path WS FILE), (cursord-uri WS FILE)
 ;;
-;; `cursord-event-functions' has what listens.  cursord.el, which people load,
-;; does not load this: it is loaded by the first command.
+;; `cursord-event-functions' has the listeners.  cursord.el does not load this
+;; file; the first command does.
 
 ;;; Code:
 
@@ -43,21 +43,21 @@
 (require 'cursord-turns)
 
 (defvar cursord-event-functions nil
-  "Hook with EVENT, WS, OBJECT and BEFORE, called for each thing that is told.
-WS is a workspace.  EVENT, OBJECT and BEFORE, its former state, are:
-`session'  a Session; (:id ID :removed t) if it was deleted.
-`turn'     a Turn.
-`item'     an Item.
-`delta'    Text appended to an Item: a plist with :itemId, :sessionId, :turnId,
-           :offset (in bytes) and :text.
-`diff'     a Diff.  One that is \"clean\" has nothing to review any more.
-`reset'    a hash table of the diffs there were: all that was known is void.
-`ready'    the workspace is subscribed to, for the first time or again.
-`down'     the connection was lost.
-`current'  the session that is talked with has changed.  If it was just made
-           for a Turn, OBJECT is that.
-`update'   comes once after several of these: the time to draw again.
-An error in one function does not keep the others from being called.")
+  "Functions of EVENT, WS, OBJECT and BEFORE, called for each message.
+WS is a workspace, BEFORE the former state of OBJECT.  EVENT is one of:
+`session'  OBJECT is a Session; (:id ID :removed t) if it was deleted.
+`turn'     OBJECT is a Turn.
+`item'     OBJECT is an Item.
+`delta'    Text was appended to an Item.  OBJECT is a plist with :itemId,
+           :sessionId, :turnId, :offset (in bytes) and :text.
+`diff'     OBJECT is a Diff.  A Diff that is \"clean\" has no hunks any more.
+`reset'    All objects are void.  OBJECT is a hash table of the former Diffs.
+`ready'    The workspace is subscribed to, for the first time or again.
+`down'     The connection was lost.
+`current'  The current session has changed.  If it was made for a Turn, OBJECT
+           is that Turn.
+`update'   A batch of other events has ended: the time to draw.
+After an error in one function the others are called all the same.")
 
 ;;;; Which workspace
 
@@ -77,7 +77,7 @@ An error in one function does not keep the others from being called.")
     (and best (concat (file-remote-p here) best))))
 
 (defun cursord-workspace-open (&optional root)
-  "The workspace of the current buffer, or the one with ROOT, connected."
+  "Return the workspace of the current buffer, or the one at ROOT, connected."
   ;; From now on buffers follow the disk, and hunks in them have keys.
   (require 'cursord-files)
   (require 'cursord-hunks)
@@ -87,7 +87,7 @@ An error in one function does not keep the others from being called.")
                     (funcall cursord-root-function)))
          (root (cursord--true-root given))
          (ws (cursord-workspace-at root)))
-    (when (file-remote-p given 'hop)    ; the true root does not tell
+    (when (file-remote-p given 'hop)    ; `root' has no hops any more
       (user-error "More than one hop is not supported: give the way to %s a name in ~/.ssh/config"
                   (file-remote-p given 'host)))
     (unless (or ws (file-directory-p root))
@@ -102,8 +102,7 @@ An error in one function does not keep the others from being called.")
           (push ws cursord-workspaces)
           (when (cursord-connection-to host)
             (cursord--subscribe ws)))
-        ;; Where there was no connection, all workspaces are subscribed to by
-        ;; its beginning.
+        ;; A new connection subscribes to all workspaces.
         (cursord-connect host)))
     ws))
 
@@ -112,8 +111,8 @@ An error in one function does not keep the others from being called.")
 (cl-defun cursord-request
     (ws method params &key (then #'ignore) (else #'cursord-complain))
   "Call METHOD, a keyword, with PARAMS, a plist, and with WS as its workspace.
-It does not wait.  THEN is called with the result, or ELSE with the error, both
-plists; always one of them, and never before this has returned."
+Do not wait.  Later, call THEN with the result or ELSE with the error, both
+plists.  One of them is always called, and never before this returns."
   (cl-flet ((touching (function)
               (lambda (answer)
                 (setf (cursord-workspace-touched ws) t)
@@ -123,47 +122,47 @@ plists; always one of them, and never before this has returned."
                           :then (touching then) :else (touching else))))
 
 (cl-defun cursord-call (ws method params &key (timeout 10))
-  "Call METHOD with PARAMS, and with WS as its workspace, and return the result.
-This waits, for TIMEOUT seconds at most; an error is a `user-error'."
+  "Call METHOD with PARAMS, and with WS as its workspace; return the result.
+Wait for TIMEOUT seconds at most.  Signal errors as a `user-error'."
   (cursord-call-host (cursord-workspace-host ws) method
                      `(:workspace ,(cursord-workspace-path ws) ,@params)
                      :timeout timeout))
 
 (defun cursord-notify (ws method params)
   "Send the notification METHOD with PARAMS to the daemon of WS.
-Nothing is done where that is not connected."
+Do nothing without a connection."
   (cursord-notify-host (cursord-workspace-host ws) method params))
 
 (defconst cursord--listeners
   '(cursord--note-heard cursord--files-event cursord--chat-event
                         cursord--say-turn-end cursord--list-event
                         cursord--review-event)
-  "The views of this package that hear of events, in order, once they are loaded.")
+  "The package's own listeners, in order; those that are loaded are called.")
 
 (defun cursord--tell (event ws &optional object before)
-  "Call all that listens with EVENT, WS, OBJECT and BEFORE."
+  "Call all listeners with EVENT, WS, OBJECT and BEFORE."
   (dolist (function cursord--listeners)
     (when (fboundp function)
       (cursord-protected function event ws object before)))
   (cursord-run-hook 'cursord-event-functions event ws object before))
 
 (defun cursord--emit (event ws &optional object before)
-  "Tell the listeners of EVENT in WS, with OBJECT and BEFORE."
+  "Call all listeners with EVENT, WS, OBJECT and BEFORE; `update' will follow."
   (setf (cursord-workspace-touched ws) t)
   (cursord--tell event ws object before))
 
 (defun cursord--batch-ended ()
-  "Say `update' of each workspace of which something was told."
+  "Emit `update' for each workspace with other events before it."
   (dolist (ws cursord-workspaces)
     (when (cursord-workspace-touched ws)
       (setf (cursord-workspace-touched ws) nil)
       (cursord--tell 'update ws))))
 
 (defconst cursord--delta-interval 50
-  "Milliseconds for which the daemon puts text together before it sends it.")
+  "Milliseconds for which the daemon gathers text before it sends it.")
 
 (defun cursord--forget (ws)
-  "Forget all that was told of WS."
+  "Forget all objects of WS."
   (setf (cursord-workspace-seq ws) nil
         (cursord-workspace-epoch ws) nil
         (cursord-workspace-known ws) nil)
@@ -175,7 +174,7 @@ Nothing is done where that is not connected."
     (cursord--emit 'reset ws diffs)))
 
 (defun cursord--subscribe (ws)
-  "Have the daemon tell what happens in WS, from what is known on."
+  "Subscribe to WS, from the latest known seq on."
   (setf (cursord-workspace-trouble ws) nil)
   (cursord-request
    ws :workspace/subscribe
@@ -196,14 +195,14 @@ Nothing is done where that is not connected."
              (cursord-complain err)))))
 
 (defun cursord-resync (ws)
-  "Forget what is known of WS and have it told again."
+  "Forget all objects of WS and subscribe from the beginning."
   (cursord--forget ws)
   (cursord--subscribe ws))
 
-;;;; What is told
+;;;; Notifications
 
 (defun cursord--session-changed (ws params)
-  "Take what PARAMS say of a session of WS."
+  "Take PARAMS of session/changed in WS."
   (let* ((session (plist-get params :session))
          (id (or (plist-get params :sessionId) (plist-get session :id)))
          (before (gethash id (cursord-workspace-sessions ws))))
@@ -215,10 +214,10 @@ Nothing is done where that is not connected."
     (cursord--emit 'session ws (or session (list :id id :removed t)) before)))
 
 (defun cursord--turn-changed (ws turn)
-  "Take TURN for what is so in WS now."
+  "Store TURN in WS."
   (let* ((turns (cursord-workspace-turns ws))
          (before (gethash (plist-get turn :id) turns)))
-    ;; Of a session's turns that are over only the last is kept.
+    ;; Of the ended turns of a session only the last is kept.
     (maphash (lambda (id other)
                (when (and (equal (plist-get other :sessionId)
                                  (plist-get turn :sessionId))
@@ -234,12 +233,12 @@ Nothing is done where that is not connected."
     (cursord--emit 'turn ws turn before)))
 
 (defun cursord-diff-seq (ws path)
-  "The seq of the latest diff of PATH that was told of in WS; 0 for none."
+  "Return the seq of the latest diff of PATH in WS; 0 for none."
   (gethash path (cursord-workspace-seqs ws) 0))
 
 (defun cursord-put-diff (ws diff)
-  "Take DIFF for what is so in WS now, unless a newer one was told.
-An answer can be overtaken."
+  "Store DIFF in WS, unless a newer one is there.
+A notification can overtake an answer."
   (let* ((path (plist-get diff :path))
          (seq (or (plist-get diff :seq) 0))
          (before (gethash path (cursord-workspace-diffs ws))))
@@ -252,7 +251,7 @@ An answer can be overtaken."
       (cursord--emit 'diff ws diff before))))
 
 (defun cursord--receive (host method params)
-  "Take the notification METHOD with PARAMS that has come from HOST."
+  "Take the notification METHOD with PARAMS from HOST."
   (if (eq method 'log/message)
       (if (member (plist-get params :level) '("error" "warning"))
           (cursord-say "%s" (plist-get params :message))
@@ -279,7 +278,7 @@ An answer can be overtaken."
       (cursord--subscribe ws))))
 
 (defun cursord--down (host)
-  "Say of all workspaces of HOST that nothing is told of them now."
+  "Emit `down' for all workspaces of HOST."
   (dolist (ws cursord-workspaces)
     (when (equal (cursord-workspace-host ws) host)
       (setf (cursord-workspace-ready ws) nil)
@@ -290,10 +289,10 @@ An answer can be overtaken."
   (seq-some (lambda (ws) (equal (cursord-workspace-host ws) host))
             cursord-workspaces))
 
-;;;; What one asks of a workspace
+;;;; The state of a workspace
 
 (defun cursord-pending (ws)
-  "How much is to be reviewed in WS: (HUNKS . FILES)."
+  "Return how many hunks and files are pending in WS: (HUNKS . FILES)."
   (let ((hunks 0) (files 0))
     (maphash (lambda (_path diff)
                (cl-incf hunks (length (plist-get diff :hunks)))
@@ -302,7 +301,8 @@ An answer can be overtaken."
     (cons hunks files)))
 
 (defun cursord-state (ws)
-  "What goes on in WS: `off', `idle', `queued', `working', `review' or `error'."
+  "Return the state of WS.
+It is `off', `idle', `queued', `working', `review' or `error'."
   (let ((busy (cursord-busy-turns ws)))
     (cond ((not (cursord-connection-to (cursord-workspace-host ws))) 'off)
           ((seq-some (lambda (turn) (equal (plist-get turn :status) "running"))
@@ -313,12 +313,12 @@ An answer can be overtaken."
           (t 'idle))))
 
 (defun cursord-session (ws)
-  "The session of WS that is talked with, once there is one."
+  "Return the current session of WS, or nil."
   (gethash (cursord-workspace-current ws) (cursord-workspace-sessions ws)))
 
 (defun cursord-talk-with (ws session &optional turn)
-  "Talk with SESSION in WS from now on, with a new one if it is nil.
-TURN is the one that it was made for, if it is new."
+  "Make SESSION the current one of WS; nil is for a new one.
+TURN is the turn that SESSION was made for, if it is new."
   (setf (cursord-workspace-chosen ws) t
         (cursord-workspace-before ws) nil
         (cursord-workspace-current ws) (plist-get session :id))
@@ -328,8 +328,8 @@ TURN is the one that it was made for, if it is new."
   (cursord--wake 0))
 
 (defun cursord-choose-session (ws done)
-  "Call DONE when it is known which session of WS is talked with.
-That is the latest there is, if none was chosen."
+  "Call DONE when the current session of WS is known.
+It is the latest session, if none was chosen."
   (if (cursord-workspace-chosen ws)
       (funcall done)
     (cursord-request

@@ -123,8 +123,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 ;;;; The manual
 
-;; Where the package is a part of a larger checkout, nothing else looks for it
-;; here.
+;; A package in a folder of a larger checkout has its manual there, where Info
+;; does not look by itself.
 ;;;###autoload
 (when load-file-name
   (add-to-list 'Info-default-directory-list
@@ -132,7 +132,7 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   (when (bound-and-true-p Info-directory-list)
     (add-to-list 'Info-directory-list (file-name-directory load-file-name))))
 
-;;;; Chats of an earlier Emacs
+;;;; Chats of a saved desktop
 
 ;;;###autoload
 (add-to-list 'desktop-buffer-mode-handlers
@@ -141,7 +141,7 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 ;;;; The mode line
 
 (defun cursord-lighter ()
-  "What `cursord-mode' has in the mode line: \" cu[STATE, HUNKS]\"."
+  "Return the text of `cursord-mode' in the mode line: \" cu[STATE HUNKS]\"."
   (if-let* ((ws (and (featurep 'cursord-workspace) (cursord-workspace-find))))
       (let ((state (cursord-state ws))
             (hunks (car (cursord-pending ws))))
@@ -164,8 +164,8 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 ;;;###autoload
 (define-minor-mode cursord-mode
-  "Show in the mode line what the agent does in the project of a buffer.
-In the buffers of files, show hunks that are to be reviewed."
+  "Show the state of a buffer's project in the mode line.
+Mark pending hunks in the buffers of files."
   :global t
   :group 'cursord
   :lighter (:eval (cursord-lighter))
