@@ -17,14 +17,14 @@ import (
 // chatName is the name of the buffer of the workspace's chat.
 const chatName = "*cursord: ws*"
 
-// emacsAnswers has questions answered as given: yes or no, and choices.
+// emacsAnswers answers questions: with yes or no, and with choices.
 const emacsAnswers = `(progn
   (defvar asked nil)
   (defvar answers nil)
   (defun yes-or-no-p (prompt) (push prompt asked) (pop answers))
   (defun test-answer (answer) (setq answers (append answers (list answer)))))`
 
-// TestEmacsChat asks from a buffer: trust is asked for, the draft survives, text streams, and what folds folds.
+// TestEmacsChat asks from a buffer: Emacs asks for trust and keeps the draft, the answer streams, and thoughts fold.
 func TestEmacsChat(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -45,7 +45,7 @@ func TestEmacsChat(t *testing.T) {
 		require.Equal(t, "cursord-compose-mode", e.eval(`major-mode`))
 		require.Equal(t, "@region ", e.eval(`(buffer-string)`))
 
-		// What is written stays when it is left, and when it cannot be sent.
+		// The draft stays when the person leaves it, and when it cannot be sent.
 		e.eval(`(progn (insert "see @sr") (completion-at-point) nil)`)
 		require.Equal(t, "@region see @src/", e.eval(`(buffer-string)`))
 		e.keys("b.go SPC please C-c C-k")
@@ -100,7 +100,7 @@ Last words
 	})
 }
 
-// TestEmacsScrolledWindowStays reads the beginning of an answer while its end comes; a window at the end follows.
+// TestEmacsScrolledWindowStays has two windows on an answer that grows: one at its beginning stays, one at its end follows.
 func TestEmacsScrolledWindowStays(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -122,7 +122,7 @@ func TestEmacsScrolledWindowStays(t *testing.T) {
 	})
 }
 
-// TestEmacsCrashesAndRestarts kills Emacs and then the daemon in the middle of turns; two of them stay in step.
+// TestEmacsCrashesAndRestarts kills Emacs and then the daemon in the middle of turns; two Emacsen show the same chat.
 func TestEmacsCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -200,7 +200,7 @@ func TestEmacsSessions(t *testing.T) {
 		}
 		require.Equal(t, "This is the beginning", e.eval(`(condition-case err (cursord-older) (user-error (cadr err)))`))
 
-		// A new one, whose turn is ended.
+		// A new session, whose turn is cancelled.
 		e.eval(`(progn (cursord '(4)) nil)`)
 		e.untilBuffer(chatName, "")
 		e.eval(`(progn (cursord-set-mode "ask") (cursord-send (cursord-workspace-open) "stay" ) nil)`)
@@ -210,7 +210,7 @@ func TestEmacsSessions(t *testing.T) {
 		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  cancelled\n\nI hang.\n")
 		require.Equal(t, "Nothing runs here", e.eval(`(condition-case err (cursord-cancel) (user-error (cadr err)))`))
 
-		// And back; another can be deleted.
+		// Back to the first session; the other can be deleted.
 		e.eval(`(cl-letf (((symbol-function 'completing-read) (lambda (_ table &rest _) (seq-find (lambda (name) (string-match-p "long" name)) (all-completions "" table)))))
 			(cursord-resume) nil)`)
 		e.until("the first session", `(save-excursion (goto-char (point-min)) (search-forward "Load older" nil t))`)
@@ -225,7 +225,7 @@ func TestEmacsSessions(t *testing.T) {
 	})
 }
 
-// TestEmacsTokens asks with a region, diagnostics and text that is not saved.
+// TestEmacsTokens asks with a region, diagnostics and unsaved text.
 func TestEmacsTokens(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -264,7 +264,7 @@ why @diagnostics and @a.txt:2-3, mail@example.com @region`, strings.TrimSpace(w.
 	})
 }
 
-// TestEmacsPlaces asks where agents cannot be reached, and by ssh.
+// TestEmacsPlaces opens directories that no daemon serves, which Emacs refuses, and one on another machine.
 func TestEmacsPlaces(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -284,7 +284,7 @@ func TestEmacsPlaces(t *testing.T) {
 			         ((symbol-function 'file-directory-p) (lambda (dir) (and (string-match-p "\\`+"`"+`/ss\\|/sudo" dir) t))))
 			    (cursord-workspace-open %q) "opened") (user-error (cadr err)))`, dir), want)
 		}
-		// As TRAMP would have it, the directory is the same on both machines.
+		// The directory has the same name on both machines.
 		e.eval(`(cl-letf (((symbol-function 'file-truename) #'identity) ((symbol-function 'file-directory-p) (lambda (_) t)))
 			(cursord-workspace-open %q) nil)`, "/ssh:me@build:"+w.Root+"/")
 		e.until("the subscription there", `(cursord-workspace-ready (car cursord-workspaces))`)
@@ -294,7 +294,7 @@ func TestEmacsPlaces(t *testing.T) {
 	})
 }
 
-// TestEmacsAttention goes from project to project where something waits, and nowhere else.
+// TestEmacsAttention goes to each project where something waits, and to no other.
 func TestEmacsAttention(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -327,7 +327,7 @@ func TestEmacsAttention(t *testing.T) {
 			seen[e.eval(`(file-name-nondirectory (directory-file-name (cursord-workspace-root cursord-buffer-workspace)))`)] = true
 		}
 		require.Equal(t, map[any]bool{"failed": true, "answered": true, "changed": true}, seen)
-		// What failed and what is not reviewed go on waiting; an answer was read.
+		// Failed turns and pending hunks go on waiting; the answer counts as read.
 		for range 3 {
 			e.eval(`(cl-letf (((symbol-function 'cursord-review) (lambda () (interactive) (pop-to-buffer (current-buffer))))) (cursord-next-attention) nil)`)
 			require.NotEqual(t, "answered", e.eval(`(file-name-nondirectory (directory-file-name (cursord-workspace-root cursord-buffer-workspace)))`))
@@ -335,7 +335,7 @@ func TestEmacsAttention(t *testing.T) {
 	})
 }
 
-// TestEmacsGivesUp has the program end again and again: it is not started for ever, but by the next command.
+// TestEmacsGivesUp uses a program that ends at once. Emacs stops starting it after some failures; the next command starts it again.
 func TestEmacsGivesUp(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -354,7 +354,7 @@ func TestEmacsGivesUp(t *testing.T) {
 	})
 }
 
-// TestEmacsOvertakenAnswer reads a page that is older than what was told since it was asked for.
+// TestEmacsOvertakenAnswer takes a page that is older than the shown text: the text stays.
 func TestEmacsOvertakenAnswer(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

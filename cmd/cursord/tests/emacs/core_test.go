@@ -10,7 +10,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// emacsKeeps has an Emacs keep the events it is told of, as a list of their names and ids.
+// emacsKeeps makes an Emacs collect its events, as a list of names and ids.
 const emacsKeeps = `(progn
   (defvar told nil)
   (add-hook 'cursord-event-functions
@@ -24,7 +24,7 @@ const emacsKeeps = `(progn
                                              (_ "")))
                       told)))))`
 
-// TestEmacsFollows has an Emacs told of a turn, of decisions elsewhere, and of all of it once when daemon and program are killed.
+// TestEmacsFollows collects the events of a turn and of decisions elsewhere. Each comes once, although daemon and program are killed.
 func TestEmacsFollows(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -62,7 +62,7 @@ func TestEmacsFollows(t *testing.T) {
 	})
 }
 
-// TestEmacsErrorsStayWhereTheyAre has receivers fail: the connection and the other receivers go on.
+// TestEmacsErrorsStayWhereTheyAre makes receivers fail: the connection and the other receivers go on.
 func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -83,7 +83,7 @@ func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 	})
 }
 
-// TestEmacsDoctor looks for a program that is not there, and then for what is there.
+// TestEmacsDoctor reports a missing program, and then a whole installation.
 func TestEmacsDoctor(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

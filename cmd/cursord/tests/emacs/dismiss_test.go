@@ -14,7 +14,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsDismisses takes files outside of the workspace off the list by a key in the review; a file in it stays.
+// TestEmacsDismisses presses the key of the review that takes files outside of the workspace off the list; files in it stay.
 func TestEmacsDismisses(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

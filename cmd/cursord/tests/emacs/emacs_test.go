@@ -24,8 +24,8 @@ import (
 
 var everyEmacs = flag.Bool("every-emacs", false, "run each test with all of the Emacsen that are there")
 
-// anEmacs runs a test with one of the Emacsen that are there, which its name chooses: they are releases of one version, and
-// each has its share of the tests. With -every-emacs it runs it with all.
+// anEmacs runs a test with one of the installed Emacsen. They are releases of one version, so each gets a share of the tests, by
+// the tests' names. With -every-emacs it runs the test with all.
 func anEmacs(t *testing.T, test func(t *testing.T, bin string)) {
 	all := world.EditorsFound(t, "emacs-[0-9]*", "emacs")
 	if !*everyEmacs {
@@ -37,7 +37,7 @@ func anEmacs(t *testing.T, test func(t *testing.T, bin string)) {
 	withEmacsen(t, all, test)
 }
 
-// eachEmacs runs a test with each Emacs that is there, with all of them at once.
+// eachEmacs runs a test with all installed Emacsen, at the same time.
 func eachEmacs(t *testing.T, test func(t *testing.T, bin string)) {
 	withEmacsen(t, world.EditorsFound(t, "emacs-[0-9]*", "emacs"), test)
 }
@@ -51,7 +51,7 @@ func withEmacsen(t *testing.T, all []string, test func(t *testing.T, bin string)
 	}
 }
 
-// An emacs is an Emacs with the package that is driven as "emacsclient --eval" drives one.
+// An emacs is an Emacs with the package; the test drives it as "emacsclient --eval" does.
 type emacs struct {
 	t      *testing.T
 	w      *world.World
@@ -60,7 +60,7 @@ type emacs struct {
 	kill   func()
 }
 
-// emacsInit keeps errors from asking for keys, and keeps all that is said.
+// emacsInit keeps errors from asking for keys, and keeps all messages.
 const emacsInit = `(progn
   (setq inhibit-startup-screen t inhibit-message nil message-log-max t use-short-answers t make-backup-files nil
         create-lockfiles nil auto-save-default nil ring-bell-function #'ignore
@@ -71,12 +71,12 @@ const emacsInit = `(progn
   (defun test-json (value)
     (json-encode (list :v value))))`
 
-// emacsEnv is what an Emacs of a world runs with.
+// emacsEnv is the environment of an Emacs of a world.
 func emacsEnv(w *world.World, socket string) []string {
 	return w.Env("LC_ALL=C.UTF-8", "TERM=screen-256color", "EMACS_SOCKET="+socket, "XDG_RUNTIME_DIR="+w.Dir)
 }
 
-// emacsArgs loads the package, as people have it: compiled, and then runs init, an expression.
+// emacsArgs are the arguments that load the compiled package and then run init, an expression.
 func emacsArgs(t *testing.T, bin, init string) []string {
 	t.Helper()
 	lisp := compiledEmacs(t, bin)
@@ -86,8 +86,8 @@ func emacsArgs(t *testing.T, bin, init string) []string {
 	return []string{"-Q", "-L", lisp, "--eval", emacsInit, "--eval", init}
 }
 
-// emacs starts an Emacs in the workspace, without a terminal, with more variables in its environment. init is an expression
-// that runs once the package is loaded.
+// startEmacs starts an Emacs without a terminal in the workspace, with env added to its environment. It runs init, an
+// expression, once the package is loaded.
 func startEmacs(w *world.World, t *testing.T, bin, init string, env ...string) *emacs {
 	t.Helper()
 	e := &emacs{t: t, w: w, socket: freeName(w, "emacs"), gone: make(chan struct{})}
@@ -112,7 +112,7 @@ func startEmacs(w *world.World, t *testing.T, bin, init string, env ...string) *
 	return e
 }
 
-// freeName returns the name of a file in the world's folder that is not there yet.
+// freeName returns an unused file name in the world's folder.
 func freeName(w *world.World, name string) string {
 	for i := 1; ; i++ {
 		path := filepath.Join(w.Dir, name+strconv.Itoa(i))
@@ -124,7 +124,7 @@ func freeName(w *world.World, name string) string {
 	}
 }
 
-// starts waits until it takes expressions, and goes to the workspace.
+// starts waits until Emacs takes expressions, and goes to the workspace.
 func (e *emacs) starts() {
 	e.t.Helper()
 	if !world.Comes(4*world.Patience, func() bool {
@@ -149,7 +149,7 @@ func (e *emacs) starts() {
 
 var clientQuote = strings.NewReplacer("&", "&&", " ", "&_", "\n", "&n", "-", "&-")
 
-// ask has it evaluate code and returns what it prints, or the error.
+// ask evaluates code and returns its printed value, or the error.
 func (e *emacs) ask(code string) (string, error) {
 	e.t.Helper()
 	conn, err := net.Dial("unix", e.socket)
@@ -205,8 +205,7 @@ func (e *emacs) eval(code string, args ...any) any {
 	if len(args) > 0 {
 		code = fmt.Sprintf(code, args...)
 	}
-	// What is printed is ASCII, and so is what JSON has in it.
-	// The server would wait for seconds after an error.
+	// Both the printed text and its JSON are ASCII. Errors are caught, because the server waits for seconds after one.
 	out, err := e.ask("(with-current-buffer (window-buffer) (encode-coding-string (condition-case err (test-json " + code +
 		") (error (json-encode (list :failed (error-message-string err))))) 'utf-8))")
 	require.NoError(e.t, err)
@@ -261,7 +260,7 @@ func (e *emacs) poll(what string, fits func() bool) {
 	e.pollFor(world.Patience, what, fits)
 }
 
-// untilIn waits for something that takes long.
+// untilIn waits like until, for limit.
 func (e *emacs) untilIn(limit time.Duration, what, code string, args ...any) {
 	e.t.Helper()
 	code = "(and (progn " + code + ") t)"
@@ -308,7 +307,7 @@ func (e *emacs) messages() string {
 	return unprin1(out)
 }
 
-// quiet requires that nothing went wrong that a person would have seen.
+// quiet requires that Emacs has shown no error.
 func (e *emacs) quiet() {
 	e.t.Helper()
 	require.NotRegexp(e.t, `(?i)error|wrong type|void|invalid|\[jsonrpc\]`, e.messages())

@@ -15,7 +15,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsERT runs the tests that are written in Emacs Lisp, a file at a time; each of them has a daemon of its own.
+// TestEmacsERT runs the tests in Emacs Lisp, one Emacs for each file. Each test has a daemon of its own.
 func TestEmacsERT(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(world.Top("editors", "emacs", "test", "*-tests.el"))

@@ -17,8 +17,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// emacsWatch measures how long Emacs does not come to run a timer that is due, and how often it could not for 50 ms. Emacs's
-// own time of those is what it worked itself; the rest, others had the processor.
+// emacsWatch measures how late Emacs runs a timer, and how often it is 50 ms late or more. It also measures how much of that
+// time Emacs itself worked; for the rest, others had the processor.
 const emacsWatch = `(progn
   (defvar watch-last nil)
   (defvar watch-used nil)
@@ -52,7 +52,7 @@ const emacsWatch = `(progn
 
 var compiling sync.Mutex
 
-// compiledEmacs returns a folder with the package as an Emacs has compiled it, the first time that it is asked for.
+// compiledEmacs returns a folder with the package as this Emacs compiles it. It compiles once in a run of the tests.
 func compiledEmacs(t *testing.T, bin string) string {
 	t.Helper()
 	compiling.Lock()
@@ -81,8 +81,8 @@ func compiledEmacs(t *testing.T, bin string) string {
 	return dir
 }
 
-// TestEmacsFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
-// unless CURSORD_EMACS_FIGURES is set.
+// TestEmacsFigures measures and prints delays that people would notice. It asserts nothing about time. Its sizes are small unless
+// CURSORD_EMACS_FIGURES is set.
 func TestEmacsFigures(t *testing.T) {
 	t.Parallel()
 	deltas, history, seconds := 1000, 500, 0.2
@@ -162,14 +162,14 @@ func TestEmacsFigures(t *testing.T) {
 			calls = append(calls, call(i))
 		}
 		play("a transcript of many calls and messages", history, append(calls, world.Streams("\nthe end"), world.Done))
-		// What was asked for because a piece was missing comes behind the end.
+		// The text that was read for a missing piece comes after the end.
 		e.until("all of its lines", `(with-current-buffer %q (> (count-lines (point-min) (point-max)) %d))`, chatName, history)
 		stream("prose at 5,000 a second behind it", deltas/10, prose, `{"fake":"sleep","ms":2}`)
 		e.eval(`(progn (watch-begin) (cursord-resync (cursord-workspace-find)) nil)`)
 		e.untilIn(5*time.Minute, "the resync", idle, chatName)
 		t.Logf("reading its latest page again: %s", e.eval(`(watch-end)`))
 
-		// A file that is shown changes in many places, and is rejected.
+		// A shown file changes in many places, and is rejected.
 		lines, places := 2*history, history/50
 		change := map[int]string{}
 		for i := range places {

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsSeveralChangesAreOneStep takes several changes of one decision back by one "undo".
+// TestEmacsSeveralChangesAreOneStep takes back all changes of one decision by one "undo".
 func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -31,7 +31,7 @@ func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 		e.keys("C-/")
 		e.agree(c, "f", after, 3)
 
-		// As edits of a buffer with changes.
+		// In a buffer with unsaved changes, where rejects are edits.
 		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") (undo-boundary) nil)`)
 		e.untilRows("f", 5, 15, 25)
 		e.command("cursord-reject-file")
@@ -43,7 +43,8 @@ func TestEmacsSeveralChangesAreOneStep(t *testing.T) {
 	})
 }
 
-// TestEmacsLargeFileFollows has a file followed that is compared in slices: markers stay at their text, and undo leads back.
+// TestEmacsLargeFileFollows changes a file that is so large that it is compared in slices: markers stay at their text, and undo
+// leads back.
 func TestEmacsLargeFileFollows(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -78,7 +79,7 @@ func TestEmacsLargeFileFollows(t *testing.T) {
 		e.eval(`(progn (goto-char (point-min)) (search-forward "\n19999 ") (setq at (copy-marker (1- (point)))) (search-backward "\n9000 ") (forward-char 3) nil)`)
 		e.plays(c)
 		hunks := 201
-		// It is too much to be looked at here.
+		// The texts are large, so Emacs compares them by hash.
 		same := func(want string, hunks int) {
 			t.Helper()
 			e.poll("the disk", func() bool { return w.Get("f") == want })
@@ -99,7 +100,7 @@ func TestEmacsLargeFileFollows(t *testing.T) {
 	})
 }
 
-// TestEmacsRejectedFile rejects that a file was created: its buffer stays as it is, for undo or to be saved, and is no change.
+// TestEmacsRejectedFile rejects a created file: its buffer stays as it is and unmodified, for undo or to be saved.
 func TestEmacsRejectedFile(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -131,7 +132,7 @@ func TestEmacsRejectedFile(t *testing.T) {
 		e.agree(c, "new", "brand\nnew\n", 1)
 		e.untilRows("new", 1)
 
-		// It is edited without a question, and what is saved is the person's.
+		// Emacs asks no question before an edit, and the saved text is the person's.
 		e.goes(1)
 		e.command("cursord-reject-hunk")
 		e.pending("new", 0)
@@ -143,7 +144,7 @@ func TestEmacsRejectedFile(t *testing.T) {
 	})
 }
 
-// TestEmacsStaleDiff has an answer overtaken by what is told.
+// TestEmacsStaleDiff gives Emacs an answer with an older diff than the last notification.
 func TestEmacsStaleDiff(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -165,7 +166,7 @@ func TestEmacsStaleDiff(t *testing.T) {
 		e.agree(c, "f", after, 0)
 		e.eval(`(progn (cursord-put-diff (cursord-workspace-find) old) nil)`)
 		e.pending("f", 0)
-		// Told all anew, it has no past.
+		// Reading everything again leads to the same hunks.
 		c.Decides("diff/undo", world.Obj{})
 		e.pending("f", 1)
 		e.eval(`(progn (cursord-resync (cursord-workspace-find)) nil)`)
@@ -175,7 +176,7 @@ func TestEmacsStaleDiff(t *testing.T) {
 	})
 }
 
-// TestEmacsMarksStay has the marks of other hunks be the same ones after a decision and after typing.
+// TestEmacsMarksStay decides and types: the overlays of other hunks stay the same ones.
 func TestEmacsMarksStay(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

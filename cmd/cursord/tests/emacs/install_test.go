@@ -15,7 +15,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsInstalled installs the package as a person would; Emacs has its commands, menu and manual when it starts.
+// TestEmacsInstalled installs the package as a person would: the next Emacs has its commands, menu and manual.
 func TestEmacsInstalled(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
@@ -32,7 +32,7 @@ func TestEmacsInstalled(t *testing.T) {
 		require.Contains(t, string(out), filepath.Join(w.Dir, ".emacs.d", "elpa", "cursord"))
 		w.Put("../.emacs.d/init.el", `(keymap-global-set "C-c a" 'cursord-command-map) (cursord-mode)`)
 
-		// Batch has no init file, but what it does is the same.
+		// An Emacs in batch mode reads no init file, so the test does the same by itself.
 		cmd = exec.Command(bin, "--batch", "--eval", `(progn
 			(setq user-init-file nil)
 			(package-initialize)
@@ -55,7 +55,7 @@ func TestEmacsInstalled(t *testing.T) {
 	})
 }
 
-// readmeSnippets are the Lisp that README has people put into their init file, in order.
+// readmeSnippets are README's pieces of an init file, in order.
 func readmeSnippets(t *testing.T) (all []string) {
 	t.Helper()
 	readme, err := os.ReadFile(world.Top("editors", "emacs", "README.md"))
@@ -66,8 +66,8 @@ func readmeSnippets(t *testing.T) (all []string) {
 	return all
 }
 
-// TestEmacsModeIsOnAtEachStart has README's first snippet as the init file of an installed package: the mode is on when Emacs
-// has started, the first time and later, and the keys lead to commands.
+// TestEmacsModeIsOnAtEachStart uses README's first snippet as init file: the mode is on after the first and the second start, and
+// the keys run commands.
 func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -93,8 +93,8 @@ func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 	})
 }
 
-// TestEmacsFromRepository has use-package take the package from a repository, as README and manual say: it compiles without
-// a word, and its manual is found.
+// TestEmacsFromRepository installs the package from a repository by use-package, as README and manual say: it compiles without
+// warnings, and Emacs finds its manual.
 func TestEmacsFromRepository(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPInEmacs does the same in Emacs's eglot.
+// TestLSPInEmacs reviews by eglot, Emacs's client of LSP.
 func TestLSPInEmacs(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
-// it by itself.
+// TestEmacsMaybeYours reviews a hunk that no call of the agent explains: it has faces of its own, a reject of several hunks
+// leaves it, and a reject of it alone takes it back.
 func TestEmacsMaybeYours(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -42,7 +42,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 		require.Contains(t, e.eval(`(save-excursion (font-lock-ensure) (goto-char (point-min)) (search-forward "@@ may be") (format "%s" (get-text-property (point) 'face)))`),
 			"cursord-maybe-note")
 
-		// All, and the file.
+		// Reject everything, then the file.
 		e.command("cursord-reject-all")
 		require.Equal(t, "Reject all 3 hunks in 2 files, but 1 that may be yours? ", e.eval(`asked`))
 		e.poll("what is left", func() bool {
@@ -67,7 +67,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 	})
 }
 
-// TestEmacsRegionLeavesWhatMayBeYours rejects a region with several such hunks, and one with a single one.
+// TestEmacsRegionLeavesWhatMayBeYours rejects a region with several such hunks, and a region with one.
 func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsEditsProposal edits what an isolated session proposes, and accepts that: in a buffer as its file, and in one with
-// changes.
+// TestEmacsEditsProposal edits the text that an isolated session proposes, and accepts it: for a buffer without unsaved changes,
+// and for one with some.
 func TestEmacsEditsProposal(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -28,7 +28,7 @@ func TestEmacsEditsProposal(t *testing.T) {
 		e.untilRows("f", 5, 15)
 		e.untilRows("g", 5, 15)
 
-		// Nothing is decided where one goes back. This is the first key of the package that is pressed.
+		// Going back decides nothing. This is the first key of the package in this Emacs.
 		e.goes(5)
 		e.keys("C-c = E")
 		require.Equal(t, after, e.buffer("*f: proposal*"))
@@ -48,7 +48,7 @@ func TestEmacsEditsProposal(t *testing.T) {
 		require.Equal(t, "(absent)", e.buffer("*f: proposal*"))
 		require.Equal(t, emacsReview, e.eval(`(buffer-name)`))
 
-		// The file's buffer has changes, so that it is not saved; undo leads back to them.
+		// The file's buffer has unsaved changes, so it is not saved; undo leads back to them.
 		e.find("g")
 		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
 		e.untilRows("g", 6, 16)
@@ -65,7 +65,7 @@ func TestEmacsEditsProposal(t *testing.T) {
 		e.eval(`(progn (undo-redo) (save-buffer) nil)`)
 		e.agree(c, "g", "mine\n"+after+"the end\n", 0)
 
-		// What the agent wrote in the file itself is no proposal.
+		// Lines that the agent wrote into the file itself are no proposal.
 		w.Plays(append(world.Edits("3", "h", "one\n", "two\n"), world.Done)...)
 		c.Turn(nil)
 		e.find("h")

@@ -10,7 +10,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsTellsWhatATurnWaitsFor is the same in Emacs.
+// TestEmacsTellsWhatATurnWaitsFor lets an agent wait for background commands: the mode line and the chat say so.
 func TestEmacsTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -20,8 +20,8 @@ var (
 	emacsSeed  = flag.Uint64("emacs.seed", 1, "what they are drawn from")
 )
 
-// emacsAgrees is Lisp that says what does not fit: buffers without changes are their files, hunks are those that the daemon
-// lists for this Emacs, their marks are where these say, and the review has them all.
+// emacsAgrees is Lisp that returns what does not agree: buffers without unsaved changes with their files, hunks with those that
+// the daemon lists for this Emacs, marks with the places of hunks, and the review with all of them.
 const emacsAgrees = `(progn
   (setq transient-mark-mode t revert-without-query '(".*"))
   (fset 'y-or-n-p #'always)
@@ -100,8 +100,8 @@ func (r *randomReview) typed(path string) bool {
 	return false
 }
 
-// turn has the agent change files in which nobody has typed, in a copy of the workspace if apart says so, and calls
-// meanwhile while it works.
+// turn runs an agent that changes files in which nobody has typed, in a copy of the workspace if apart is set. It calls meanwhile
+// while the agent works.
 func (r *randomReview) turn(apart bool, meanwhile func()) {
 	r.t.Helper()
 	var script []string
@@ -143,7 +143,7 @@ func (r *randomReview) turn(apart bool, meanwhile func()) {
 	e.until("the end of the turn", `(cursord-turn-ended-p (gethash random-turn (cursord-workspace-turns (cursord-workspace-find))))`)
 }
 
-// step does something in one Emacs, in the buffer of a file, and says what.
+// step does something in one Emacs, in the buffer of a file, and returns its name.
 func (r *randomReview) step(e *emacs, path string, step int) string {
 	r.t.Helper()
 	pick := func(of ...string) string { return of[r.rnd.IntN(len(of))] }
@@ -176,7 +176,7 @@ func (r *randomReview) step(e *emacs, path string, step int) string {
 		what = pick(`(set-buffer-modified-p nil) (kill-buffer)`, `(when (file-exists-p buffer-file-name) (revert-buffer t t))`)
 	}
 	if strings.Contains(what, "random-line") || strings.Contains(what, "undo))") || strings.Contains(what, "undo-redo") {
-		// What two type in one file is theirs to settle.
+		// Two people do not type in one file.
 		other := r.both[0]
 		if e == other {
 			other = r.both[1]
@@ -188,7 +188,7 @@ func (r *randomReview) step(e *emacs, path string, step int) string {
 	return what
 }
 
-// acts does a step in one Emacs, and waits until all agree.
+// acts does a step in one Emacs, and waits until both agree.
 func (r *randomReview) acts(step int, within bool) {
 	t, w := r.t, r.w
 	t.Helper()
@@ -216,11 +216,11 @@ func (r *randomReview) acts(step int, within bool) {
 		}
 		r.turn(r.rnd.IntN(3) == 0, meanwhile)
 	default:
-		// That nothing is there to do it with is an answer too.
+		// A message that there is nothing to do counts as an answer.
 		e.eval(`(progn (with-current-buffer (window-buffer) (condition-case err (progn %s) (user-error (message "%%s" (cadr err))))) nil)`, what)
 	}
 	if strings.Contains(what, "save-buffer") {
-		// Of a file without hunks nobody is told that another editor has saved it.
+		// The daemon tells nobody about saves of a file without hunks.
 		r.both[1-who].eval(`(let ((b (find-buffer-visiting %q)))
 			(when (and b (not (buffer-modified-p b)) (not (gethash %q (cursord-workspace-diffs (cursord-workspace-find)))))
 				(with-current-buffer b (revert-buffer t t t))) nil)`, w.Path(path), path)
@@ -239,9 +239,8 @@ func (r *randomReview) acts(step int, within bool) {
 	}
 }
 
-// TestEmacsRandomReview decides, types, undoes and asks at random in two Emacsen and four files, of which some come and go,
-// also while the agent works, and some of that in a copy: whatever is done, buffers, disk, marks, reviews and what is listed
-// agree when it is done.
+// TestEmacsRandomReview decides, types, undoes and asks at random, in two Emacsen and four files, also while the agent works, and
+// in part in a copy. Some files come and go. After each step, buffers, files, marks, reviews and the daemon's list agree.
 func TestEmacsRandomReview(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -30,7 +30,7 @@ func emacsOpens(w *world.World, t *testing.T, bin, init string, files ...string)
 	return e
 }
 
-// find visits a file; the daemon has heard of that before what another client asks next.
+// find visits a file, and waits until the daemon knows of that.
 func (e *emacs) find(path string) {
 	e.t.Helper()
 	e.eval(`(progn (find-file %q) (when-let* ((ws (cursord-workspace-find)) ((cursord-workspace-ready ws))) (cursord-call ws :diff/list nil)) nil)`,
@@ -77,13 +77,13 @@ func (e *emacs) untilRows(path string, want ...int) {
 	e.poll("hunks at their lines", func() bool { have = e.rows(path); return have == fmt.Sprint(want) })
 }
 
-// pending waits until Emacs knows of so many hunks in a file.
+// pending waits until Emacs has this number of hunks in a file.
 func (e *emacs) pending(path string, hunks int) {
 	e.t.Helper()
 	e.until(fmt.Sprintf("%d hunks of %s", hunks, path), `(= %d (length (plist-get (gethash %q (cursord-workspace-diffs (cursord-workspace-find))) :hunks)))`, hunks, path)
 }
 
-// agree requires that the buffer of a file, the disk and what is listed say the same.
+// agree requires that the buffer, the file and the daemon's list are the same.
 func (e *emacs) agree(c *world.Editor, path, want string, hunks int) {
 	e.t.Helper()
 	e.untilText(path, want)
@@ -118,7 +118,7 @@ func (e *emacs) command(name string) {
 	e.eval(`(progn (call-interactively '%s) nil)`, name)
 }
 
-// TestEmacsMainJob reviews what an agent wrote, in the buffers of files, with windows, disk and daemon compared at each step.
+// TestEmacsMainJob reviews an agent's changes in the buffers of files. At each step it compares windows, files and daemon.
 func TestEmacsMainJob(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
@@ -138,12 +138,12 @@ func TestEmacsMainJob(t *testing.T) {
 		require.Equal(t, "f 4", e.eval(`(format "%s %s" (buffer-name) (line-number-at-pos))`))
 		require.Equal(t, []any{"-line 5\n+", "-line 15\n+"}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (overlay-get o 'before-string)))) cursord--marks))`))
 
-		// Accepting leaves the text, and goes to the next one.
+		// Accepting leaves the text, and goes to the next hunk.
 		e.goes(5)
 		e.command("cursord-accept-hunk")
 		e.agree(c, "f", after, 1)
 		e.until("the next hunk", `(= 15 (line-number-at-pos))`)
-		// Rejecting changes the disk and the buffer with it.
+		// Rejecting changes the file, and the buffer with it.
 		e.keys("C-c = r")
 		e.agree(c, "f", world.Numbered(30, map[int]string{5: five}), 0)
 		e.command("cursord-undo")
@@ -152,7 +152,7 @@ func TestEmacsMainJob(t *testing.T) {
 		e.agree(c, "f", world.Numbered(30, map[int]string{5: five}), 0)
 		e.command("cursord-undo")
 		e.agree(c, "f", after, 1)
-		// A region takes what shows in it.
+		// A region takes the lines in it.
 		e.eval(`(progn (transient-mark-mode 1) (goto-char (point-min)) (forward-line 15) (push-mark (line-end-position) t t) (cursord-reject-hunk) nil)`)
 		e.agree(c, "f", world.Numbered(30, map[int]string{5: five, 15: "agent 15a\n"}), 1)
 		e.command("cursord-undo")
@@ -179,7 +179,7 @@ func TestEmacsMainJob(t *testing.T) {
 	})
 }
 
-// TestEmacsUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "undo".
+// TestEmacsUndoBringsTheHunkBack rejects in a buffer without unsaved changes, and takes that back by "undo".
 func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -214,8 +214,8 @@ func TestEmacsUndoBringsTheHunkBack(t *testing.T) {
 	})
 }
 
-// TestEmacsUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
-// buffer, each one step for undo, and the disk stays until it is saved.
+// TestEmacsUnsavedText decides in a buffer with unsaved changes above, below and inside of hunks. Each reject is an edit of the
+// buffer and one step for undo, and the file stays until the buffer is saved.
 func TestEmacsUnsavedText(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -265,7 +265,7 @@ func TestEmacsUnsavedText(t *testing.T) {
 		e.untilText("f", want)
 		e.pending("f", 3)
 
-		// Decided right after typing, before anything was told.
+		// A decision right after typing, before the text was reported.
 		e.eval(`(progn (goto-char (point-min)) (insert "one more\n") (forward-line 15) (cursord-reject-hunk) nil)`)
 		want = "one more\n" + strings.Replace(want, "agent 15a\n", "line 15\n", 1)
 		e.untilText("f", want)
@@ -278,8 +278,8 @@ func TestEmacsUnsavedText(t *testing.T) {
 	})
 }
 
-// TestEmacsAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: what it writes comes into the buffer, as
-// one step for undo, and is under review there.
+// TestEmacsAgentWritesWhatIsUnsaved lets the agent write a file whose buffer has unsaved changes: the agent's lines come into the
+// buffer as one step for undo, and are under review there.
 func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -312,7 +312,7 @@ func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 	})
 }
 
-// TestEmacsConflicts has the agent change the line that is unsaved in a buffer.
+// TestEmacsConflicts lets the agent change a line that has unsaved changes in a buffer, and decides the conflict in each way.
 func TestEmacsConflicts(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct{ command, text string }{

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// untilReview waits until the review reads so.
+// untilReview waits until the review has this text.
 func (e *emacs) untilReview(want string) {
 	e.t.Helper()
 	e.untilBuffer(emacsReview, want)
@@ -24,7 +24,7 @@ func (e *emacs) here() string {
 	return e.eval(`(buffer-substring-no-properties (line-beginning-position) (line-end-position))`).(string)
 }
 
-// untilHere waits until point is in a line.
+// untilHere waits until point is in this line.
 func (e *emacs) untilHere(want string) {
 	e.t.Helper()
 	have := ""
@@ -36,7 +36,7 @@ func (e *emacs) untilHere(want string) {
 	e.poll("point in "+want, func() bool { have = e.here(); return have == want })
 }
 
-// TestEmacsReviewBuffer decides by the keys of the review buffer, which is a unified diff that git takes.
+// TestEmacsReviewBuffer decides by the keys of the review buffer. Its text is a unified diff that git can apply.
 func TestEmacsReviewBuffer(t *testing.T) {
 	t.Parallel()
 	eachEmacs(t, func(t *testing.T, bin string) {
@@ -113,7 +113,7 @@ diff --git a/noeol b/noeol
 `
 		e.untilReview(whole)
 		require.Contains(t, e.eval(`(substring-no-properties (format-mode-line header-line-format))`), "7 hunks in 5 files · a accept r reject u undo m comment")
-		// git can take it back.
+		// git can apply it in reverse.
 		w.Put("../patch", e.buffer(emacsReview))
 		w.Git("init", "-q")
 		w.Git("apply", "--check", "-R", "../patch")
@@ -163,7 +163,7 @@ diff --git a/noeol b/noeol
 		e.eval(`(progn (fset 'read-string (lambda (&rest _) "Shorter.")) nil)`)
 		e.keys("m C-u a")
 		e.untilReview(whole[strings.Index(whole, "diff --git a/noeol"):])
-		// What git calls a hunk is in a file.
+		// RET leads from a hunk to its file.
 		e.eval(`(progn (goto-char (point-max)) (forward-line -1) nil)`)
 		e.keys("RET")
 		require.Equal(t, "noeol Y", e.eval(`(format "%s %s" (buffer-name) (buffer-substring-no-properties (line-beginning-position) (line-end-position)))`))
@@ -193,7 +193,7 @@ diff --git a/noeol b/noeol
 	})
 }
 
-// TestEmacsReviewKeysDestroyNothing has no key of diff-mode left in the review that would change files or the patch.
+// TestEmacsReviewKeysDestroyNothing requires that the review has no key of diff-mode that would change files or the patch.
 func TestEmacsReviewKeysDestroyNothing(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {

@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsOddFiles has files without a line end, with CR LF, with a byte order mark, created and deleted, and ends in them
-// that an agent changes.
+// TestEmacsOddFiles reviews files without a last newline, with CR LF, with a byte order mark, created and deleted files, and files
+// whose line ends an agent changes.
 func TestEmacsOddFiles(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -80,7 +80,7 @@ func TestEmacsOddFiles(t *testing.T) {
 	})
 }
 
-// TestEmacsPlacesStay has lines come and go around what a person looks at, in narrowed and read-only buffers too.
+// TestEmacsPlacesStay adds and removes lines around windows' places, also in narrowed and read-only buffers: the places stay.
 func TestEmacsPlacesStay(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -115,8 +115,8 @@ func TestEmacsPlacesStay(t *testing.T) {
 	})
 }
 
-// TestEmacsIsolated reviews what an isolated session wrote: the file has it once it is accepted, as an edit where the buffer
-// has changes.
+// TestEmacsIsolated reviews the changes of an isolated session: an accept writes them to the file, or, in a buffer with unsaved
+// changes, is an edit.
 func TestEmacsIsolated(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -137,7 +137,7 @@ func TestEmacsIsolated(t *testing.T) {
 		one := world.Numbered(30, map[int]string{5: "five\n"})
 		e.agree(c, "f", one, 2)
 		e.untilRows("f", 15, 25)
-		// Undo of it in the buffer is undo of the decision; of a reject, which changes nothing here, it is not.
+		// The buffer's undo takes back the accept. It takes back no reject, which changes no text here.
 		e.keys("C-/")
 		e.agree(c, "f", before, 3)
 		e.untilRows("f", 5, 15, 25)
@@ -156,7 +156,7 @@ func TestEmacsIsolated(t *testing.T) {
 		e.command("cursord-accept-hunk")
 		e.agree(c, "f", one, 2)
 		e.untilRows("f", 15, 25)
-		// With changes in the buffer.
+		// In a buffer with unsaved changes.
 		e.eval(`(progn (goto-char (point-min)) (insert "mine\n") nil)`)
 		e.untilRows("f", 16, 26)
 		e.goes(16)

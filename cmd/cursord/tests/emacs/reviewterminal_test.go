@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsHunksOnScreen has hunks drawn in a real terminal: deleted lines above those that stand in their place, of very many
-// only a few, and of a very long one its beginning, so that one can scroll over them.
+// TestEmacsHunksOnScreen draws hunks in a real terminal: deleted lines above the added ones, only a few of very many lines, and
+// the beginning of a very long line, so that a person can scroll over them.
 func TestEmacsHunksOnScreen(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -36,7 +36,7 @@ func TestEmacsHunksOnScreen(t *testing.T) {
 		e.untilRows("f", 5, 9, 40)
 		untilScreen(tm, e, `(?s)\nline 4\n-line 5\nfive\nline 6\nline 7\nline 8\n-a very long line [^\n]*\n`)
 
-		// From one to the next by the prefix once, and then by single keys.
+		// From hunk to hunk: once with the prefix, then by single keys.
 		tm.Types("M-<", "C-c", "a", "n")
 		e.until("the first hunk", `(= 5 (line-number-at-pos))`)
 		tm.Types("n", "n")
@@ -50,7 +50,7 @@ func TestEmacsHunksOnScreen(t *testing.T) {
 		untilScreen(tm, e, `\nline 4\nline 5\nline 6\n`)
 		tm.Types("C-c", "a", "v")
 		untilScreen(tm, e, `2 hunks in 1 file · a accept`)
-		// Emacs knows that the file is what it has, and asks nothing.
+		// Emacs knows that the file has the text of the buffer, and asks nothing.
 		e.eval(`(progn (select-window (get-buffer-window "f")) (goto-char (point-min)) nil)`)
 		tm.Types("mine", "C-x", "C-s")
 		e.poll("what was typed on disk", func() bool { return strings.HasPrefix(w.Get("f"), "mineline 1\n") })

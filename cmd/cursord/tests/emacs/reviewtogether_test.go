@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestEmacsSeveralReview has two Emacsen on one workspace, one with unsaved text, over a death of the daemon.
+// TestEmacsSeveralReview reviews one workspace in two Emacsen, one with unsaved text; the daemon is killed in between.
 func TestEmacsSeveralReview(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -31,7 +31,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 		one.until("the daemon knows", `(cursord--diff-fits-p (cursord-document))`)
 		one.untilRows("f", 5, 15, 25)
 
-		// What would write the file under the one's text is refused to the other.
+		// The second Emacs cannot reject: that would write the file beneath the unsaved text of the first.
 		two.goes(5)
 		two.command("cursord-reject-hunk")
 		two.poll("a refusal", func() bool { return strings.Contains(two.messages(), "f has unsaved changes in an editor") })
@@ -69,7 +69,7 @@ func TestEmacsSeveralReview(t *testing.T) {
 	})
 }
 
-// TestEmacsEdiffAndSmerge compares a file with what it was, and chooses between conflicts in a copy.
+// TestEmacsEdiffAndSmerge compares a file with its former text, and chooses sides of conflicts in a copy.
 func TestEmacsEdiffAndSmerge(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -102,7 +102,7 @@ func TestEmacsEdiffAndSmerge(t *testing.T) {
 		require.Equal(t, one, e.text("f"))
 		e.keys("M-< C-c ^ n C-c ^ l C-c ^ n C-c ^ u C-c C-c")
 		two := world.Numbered(30, map[int]string{15: "15a\n15b\n"})
-		// The buffer had changes, so that it is not saved.
+		// The buffer had unsaved changes, so it is not saved.
 		e.untilText("f", two)
 		e.eval(`(with-current-buffer "f" (save-buffer) nil)`)
 		e.agree(c, "f", two, 0)

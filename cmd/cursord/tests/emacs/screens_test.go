@@ -22,7 +22,7 @@ import (
 
 var updateScreens = flag.Bool("update-screens", false, "write testdata/screens.txt anew, as the screens are")
 
-// screensInit makes what is drawn the same each time.
+// screensInit makes all runs draw the same.
 const screensInit = `(progn
   (keymap-global-set "C-c a" cursord-command-map)
   (menu-bar-mode -1)
@@ -33,7 +33,7 @@ const screensInit = `(progn
   (fset 'cursord--age (lambda (_) "now"))
   (cursord-mode))`
 
-// aScreen is something to be drawn: what leads to it, and what leads away.
+// aScreen is a screen: the code and keys that lead to it, and the keys that leave it.
 type aScreen struct{ name, code, keys, leave string }
 
 var screens = []aScreen{
@@ -49,8 +49,8 @@ var screens = []aScreen{
 	{"menu", `(switch-to-buffer "greet.el")`, "C-c a m", "C-g"},
 }
 
-// TestEmacsScreens has all screens drawn in real terminals, and holds them, colours included, to testdata/screens.txt: with 80
-// and 40 columns, on light and dark, with 256 colours and with 8.
+// TestEmacsScreens draws all screens in real terminals: with 80 and 40 columns, on light and dark, with 256 colours and with 8. It
+// compares them, colours included, with testdata/screens.txt.
 func TestEmacsScreens(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "screens.txt")
@@ -106,8 +106,7 @@ func TestEmacsScreens(t *testing.T) {
 	}
 }
 
-// resizes has the terminal be so wide, and waits until Emacs knows. Emacs may miss the signal that says so: then there is
-// another one.
+// resizes gives the terminal this number of columns, and waits until Emacs knows. Emacs may miss the signal, so it is sent again.
 func (e *emacs) resizes(tm *world.Tmux, columns int) {
 	e.t.Helper()
 	width := fmt.Sprintf(`(progn (redisplay) (= %d (frame-width)))`, columns)
@@ -134,7 +133,7 @@ func keepScreens(t *testing.T, file string, drawn *sync.Map) {
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(parts, "")), 0o644))
 }
 
-// screensWorld has an agent that does something of each kind.
+// screensWorld makes a world whose agent makes a call of each kind.
 func screensWorld(w *world.World) {
 	greet := "(defun greet (name)\n  (message \"hello, %s\" name))\n\n(defun main ()\n  (greet user-login-name))\n\n(provide 'greet)\n"
 	friendlier := strings.NewReplacer("hello, %s", "good morning, %s", "  (greet user-login-name))", "  (dolist (name names)\n    (greet name)))").Replace(greet)
@@ -178,7 +177,7 @@ func goldenScreens(t *testing.T, file string) map[string]string {
 	return all
 }
 
-// settledScreen is the screen once it no longer changes, for a person who looks at it.
+// settledScreen returns the screen once it has not changed for a second; only -update-screens uses it.
 func settledScreen(tm *world.Tmux) string {
 	last := ""
 	for {
@@ -193,8 +192,8 @@ func settledScreen(tm *world.Tmux) string {
 
 var graphics = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// styledScreen is what is on the screen: before each run of text that is not plain, in ‹›, how it looks: 1 is bold, 3 italic,
-// 4 underlined, 7 reversed, f and b are the colours of text and background. Blanks at the ends of lines are left out.
+// styledScreen returns the text of the screen, with the style before each run of text in ‹›: 1 is bold, 3 italic, 4 underlined,
+// 7 reversed, f and b are the colours of text and background. It leaves out blanks at the ends of lines.
 func styledScreen(tm *world.Tmux) string {
 	tm.T.Helper()
 	out, err := tm.Command("capture-pane", "-e", "-p").Output()
@@ -228,7 +227,7 @@ func styledScreen(tm *world.Tmux) string {
 	return strings.TrimRight(strings.Join(rows, "\n"), "\n")
 }
 
-// applyGraphics changes a style as a sequence of a terminal says.
+// applyGraphics applies a terminal's sequence to a style.
 func applyGraphics(style map[string]string, codes string) {
 	parts := strings.Split(codes, ";")
 	for i := 0; i < len(parts); i++ {

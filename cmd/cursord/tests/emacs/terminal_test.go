@@ -13,8 +13,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// terminalEmacs starts an Emacs in a real terminal, for keys and what is seen.
-// term is the kind of the terminal, of 256 colours unless it is given.
+// terminalEmacs starts an Emacs in a real terminal, for tests of keys and screens. term is the terminal's kind, by default one with
+// 256 colours.
 func terminalEmacs(w *world.World, t *testing.T, bin, init string, term ...string) (*emacs, *world.Tmux) {
 	t.Helper()
 	kind := append(term, "screen-256color")[0]
@@ -31,13 +31,13 @@ func terminalEmacs(w *world.World, t *testing.T, bin, init string, term ...strin
 	return e, tm
 }
 
-// untilScreen waits until the screen has what fits a pattern.
+// untilScreen waits until the screen matches a pattern.
 func untilScreen(tm *world.Tmux, e *emacs, pattern string) {
 	tm.T.Helper()
 	e.poll("on the screen: "+pattern, func() bool { return regexp.MustCompile(pattern).MatchString(tm.Screen()) })
 }
 
-// TestEmacsTerminal asks by keys in a terminal, and goes on typing while the agent answers.
+// TestEmacsTerminal asks by keys in a terminal, and types on while the agent answers.
 func TestEmacsTerminal(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -59,7 +59,7 @@ func TestEmacsTerminal(t *testing.T) {
 		untilScreen(tm, e, `I begin\.`)
 		untilScreen(tm, e, `cu\[working\]`)
 		require.Equal(t, "f", e.eval(`(buffer-name)`))
-		// What is typed goes where it went, and no window moves under it.
+		// The typed text goes to the same buffer, and no window scrolls.
 		w.Put("../go", "")
 		for _, key := range strings.Split("typed while it comes", "") {
 			if key == " " {

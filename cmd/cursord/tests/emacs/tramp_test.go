@@ -102,8 +102,8 @@ func sshd(w *world.World, t *testing.T) string {
 	}
 }
 
-// TestEmacsTramp works in a directory that TRAMP reaches by ssh, with a real server for it: the daemon is that of the other
-// machine, and buffers, disk and daemon agree as anywhere.
+// TestEmacsTramp works in a directory that TRAMP reaches by ssh, through a real server: Emacs uses the daemon of the other machine,
+// and buffers, files and daemon agree.
 func TestEmacsTramp(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -116,7 +116,7 @@ func TestEmacsTramp(t *testing.T) {
 		w.Start()
 		c := w.Opens()
 
-		// This machine has a daemon of its own, which nobody needs.
+		// This machine has a daemon of its own, which Emacs does not use.
 		here := world.New(t)
 		here.Root = w.Root
 		e := startEmacs(here, t, bin, fmt.Sprintf(`(progn (setenv "PATH" (concat %q ":" (getenv "PATH"))) (push %q exec-path)
@@ -173,7 +173,7 @@ func TestEmacsTramp(t *testing.T) {
 		e.until("the words of it", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (search-forward "new is not on disk any more" nil t))`)
 		require.Contains(t, e.buffer(chatName), "I changed f.")
 
-		// Completion of files, and what the daemon of this machine was asked.
+		// Files complete, and the daemon of this machine got no request.
 		e.eval(`(progn (cursord-compose) (insert "@src") nil)`)
 		require.Equal(t, true, e.eval(`(and (member "f" (cursord--project-files (cursord-workspace-find))) t)`))
 		require.Error(t, here.Answers())
