@@ -131,10 +131,11 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		require.Equal(t, []any{}, n.lua("return vim.api.nvim_get_autocmds({ event = 'BufWriteCmd', buffer = 0 })"))
 		n.quiet()
 
-		// Somebody else's word.
+		// Somebody else has changed the same line: Neovim asks, and nothing is merged.
 		n.keys("ggAmore<Esc>")
 		n.until("it is typed", "return vim.fn.getline(1) == 'minemore'")
-		w.Put("f", two+"theirs\n")
+		theirs := strings.Replace(two, "mine\n", "theirs\n", 1)
+		w.Put("f", theirs)
 		warned := func() {
 			n.until("it is asked", "return vim.fn.execute('messages'):find('changed since reading it', 1, true) ~= nil")
 		}
@@ -147,7 +148,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		}
 		n.keys("n")
 		warned()
-		require.Equal(t, two+"theirs\n", w.Get("f"))
+		require.Equal(t, theirs, w.Get("f"))
 		n.keys(":write!<CR>")
 		// The plugin may have merged the other program's line into the buffer by now.
 		mine := strings.Replace(two, "mine", "minemore", 1)

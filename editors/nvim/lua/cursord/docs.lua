@@ -2,7 +2,6 @@
 --- daemon.
 local follow = require('cursord.follow')
 local history = require('cursord.history')
-local lines = require('cursord.lines')
 local report = require('cursord.report')
 local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
@@ -201,9 +200,7 @@ function M.written(buf)
     follow.compare(buf, doc.path)
   end
   if doc and doc.open then
-    if lines.text(buf) ~= doc.text then
-      doc.version = doc.version + 1 -- another plugin has changed the text since the report
-    end
+    doc.version = doc.version + 1
     doc.tick = api.nvim_buf_get_changedtick(buf)
     rpc.notify('document/didSave', { uri = vim.uri_from_fname(doc.path), version = doc.version })
   elseif doc then

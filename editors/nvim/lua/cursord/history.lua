@@ -10,6 +10,14 @@ function M.state(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
 end
 
+--- Whether the person has gone back in the buffer's undo history, and has changed nothing since.
+--- @param buf integer
+--- @return boolean
+function M.is_back(buf)
+  local tree = api.nvim_buf_call(buf, vim.fn.undotree)
+  return tree.seq_cur ~= tree.seq_last
+end
+
 --- The states of a buffer's undo history.
 --- @param buf integer
 --- @return table<integer, true> behind the present state, and the states that lead to it

@@ -1,6 +1,7 @@
 --- Keeps what a person types and saves while a decision is on its way.
 local docs = require('cursord.docs')
 local follow = require('cursord.follow')
+local history = require('cursord.history')
 local report = require('cursord.report')
 
 local M = {}
@@ -36,8 +37,8 @@ function M.finish(ws)
 end
 
 --- Prepares a buffer for a write. Decisions that are on their way reach the buffer first, so that Neovim finds the file that it
---- knows. The daemon takes in the text before the file has it: if it is the text from before a decision, as "u" makes it, the
---- daemon takes that decision back.
+--- knows. A text to which "u" has led is reported before the file has it: if it is the text from before a decision, the daemon
+--- takes that decision back.
 --- @param buf integer
 function M.before_write(buf)
   local doc = docs.get(buf)
@@ -49,6 +50,9 @@ function M.before_write(buf)
     vim.wait(patience, function()
       return not doc.undoing and not decide.is_busy(doc.ws)
     end, 2)
+  end
+  if not history.is_back(buf) then
+    return
   end
   local known = false
   report.tell(doc, function()

@@ -132,7 +132,7 @@ function M.merge(doc)
     follow.knows(doc.buf)
     if require('cursord.docs').apply(doc.ws, edits) then
       require('cursord.message').note(
-        ("the agent's changes are in %s, unsaved; u takes them out"):format(doc.rel)
+        ('changes on disk are in %s, unsaved; u takes them out'):format(doc.rel)
       )
     end
   end)
