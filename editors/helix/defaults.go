@@ -10,11 +10,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Defaults are the languages that a Helix knows without any configuration.
-//
-// They differ from build to build, also between builds that tell the same version, and a language's list of servers
-// replaces the default one as a whole. So they are read from where each Helix has them: in its program, which holds its
-// own languages.toml as text.
+// Defaults are the languages that a Helix knows without any configuration.    | They differ from build to build, also
+// between builds of the same version, and a user's list of servers for a language replaces the default one. So they are read
+// from each Helix's program, which contains its own languages.toml as text.
 type Defaults struct {
 	Languages []Language
 }
@@ -28,8 +26,8 @@ type Language struct {
 // ErrNoDefaults says that a file holds no list of languages.
 var ErrNoDefaults = errors.New("no list of languages was found")
 
-// bundled is what is of interest in Helix's own languages.toml. A language names a server by a string, or by a table with
-// a name and features.
+// bundled has the members of Helix's own languages.toml that are used. A language names a server by a string, or by a table
+// with a name and features.
 type bundled struct {
 	Servers  map[string]struct{ Command string } `toml:"language-server"`
 	Language []struct {
@@ -56,7 +54,7 @@ func ReadDefaults(program []byte) (*Defaults, error) {
 	}
 }
 
-// defaultsAt reads the list that a text begins with, whatever stands behind it. It is nil where there is none.
+// defaultsAt reads the list at the beginning of a text, whatever follows it. It returns nil if there is none.
 func defaultsAt(text []byte) *Defaults {
 	const most = 4 << 20
 	text = text[:min(len(text), most)]
@@ -68,7 +66,7 @@ func defaultsAt(text []byte) *Defaults {
 		}
 		at += size
 	}
-	found, _ := parse(string(text)) // the error is where the list ends
+	found, _ := parse(string(text)) // the error is at the end of the list
 	end := 0
 	for _, t := range found.tables {
 		end = max(end, t.end)

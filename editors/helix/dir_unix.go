@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// On macOS too Helix uses ~/.config.
+// Helix uses ~/.config on macOS, too.
 func usualDir() (string, error) {
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".config", "helix"), err

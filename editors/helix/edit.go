@@ -8,15 +8,15 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A piece is something that was put into a file, as far as it is needed to take it out again.
+// A piece is a part that was put into a file, with what is needed to take it out again.
 type piece struct {
 	What string   `json:"what"` // "table", "pair", "item" or "element", an inline table in the list of languages
-	Path []string `json:"path"` // of an item: its list's
-	Text string   `json:"text"` // of a table with what belongs to it from birth, of a value, of an item
+	Path []string `json:"path"` // of an item, the path of its list
+	Text string   `json:"text"` // of a table with its first pairs, of a value, or of an item
 	Lead string   `json:"lead,omitempty"`
 }
 
-// An editing is a file that is being changed, and what was put into it.
+// An editing is a file that is being changed, with the pieces that were put into it.
 type editing struct {
 	*document
 	eol    string
@@ -47,17 +47,17 @@ func (e *editing) replace(start, end int, now string) error {
 // lines gives text this file's line ends.
 func (e *editing) lines(text string) string { return strings.ReplaceAll(text, "\n", e.eol) }
 
-// A spot is where a value is, or where it can be put.
+// A spot is the place of a value, or the place where it can be put.
 type spot struct {
 	table   *table
-	pair    *pair  // that has the path or, where the value is not there, its nearest relative among dotted keys
-	inline  *value // the inline table that has the pair, or is to have it
+	pair    *pair  // the pair with the path; without one, the nearest relative among dotted keys
+	inline  *value // the inline table that has the pair, or can get it
 	rest    []string
 	exists  bool
-	blocked bool // something else than a table is on the way, or a table is in the place
+	blocked bool // the path leads through something that is not a table, or to a table
 }
 
-// find looks for a value, however the tables that have it are written.
+// find finds the place of a value, in whatever form its tables are written.
 func (d *document) find(path []string) (s spot) {
 	for i := range d.tables {
 		t := &d.tables[i]
@@ -71,7 +71,7 @@ func (d *document) find(path []string) (s spot) {
 			continue
 		}
 		if s.table == nil || len(t.path) > len(s.table.path) {
-			// A dotted key that reaches deeper stays the nearest.
+			// A dotted key with a deeper path stays the nearest one.
 			if s.pair == nil || shared(path, s.pair.path(s.table)) <= len(t.path) {
 				s = spot{table: t, rest: path[len(t.path):]}
 			}
@@ -116,7 +116,7 @@ func hasPrefix(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// shared counts the parts with which two paths begin alike.
+// shared returns the number of parts with which two paths begin alike.
 func shared(a, b []string) (n int) {
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
@@ -124,7 +124,7 @@ func shared(a, b []string) (n int) {
 	return n
 }
 
-// set puts a value where there is none. What is there already stays, and is reported as not done unless it is the same.
+// set puts a value where there is none. A value that is there stays; set then returns false, unless it is the same value.
 func (e *editing) set(path []string, value string) (done bool, err error) {
 	s := e.find(path)
 	switch {
@@ -160,7 +160,7 @@ func (e *editing) set(path []string, value string) (done bool, err error) {
 	return true, err
 }
 
-// addLine puts a line behind a pair of a table or, where there is none, behind its header.
+// addLine puts a line behind a pair of a table or, without a pair, behind the table's header.
 func (e *editing) addLine(t *table, behind *pair, line string) error {
 	at, indent := t.end, ""
 	if behind != nil {
@@ -194,7 +194,7 @@ func (e *editing) addItem(path []string, list value, text string) error {
 	return e.putFirst(list, text)
 }
 
-// addElement puts a language first into the list of inline tables that has them, on a line of its own.
+// addElement puts a language first into the file's list of inline tables, on a line of its own.
 func (e *editing) addElement(path []string, list value, text string) error {
 	e.pieces = append(e.pieces, piece{What: "element", Path: path, Text: text})
 	if len(list.items) == 0 {
@@ -218,7 +218,7 @@ func (e *editing) putFirst(list value, text string) error {
 	return e.replace(first, first, text+","+gap)
 }
 
-// removeItem removes an item of a list, with the comma and the blanks behind it or, of the last one, before it.
+// removeItem removes an item of a list with the comma and the blanks behind it; of the last item, those before it.
 func (e *editing) removeItem(list value, i int) error {
 	item := list.items[i]
 	start, end := item.start, item.end
@@ -229,7 +229,7 @@ func (e *editing) removeItem(list value, i int) error {
 	if comma := strings.TrimLeft(rest, " \t\r\n"); strings.HasPrefix(comma, ",") {
 		end += len(rest) - len(strings.TrimLeft(comma[1:], " \t\r\n"))
 		if i+1 == len(list.items) {
-			end = item.end + len(rest) - len(comma) + 1 // what stands before the bracket stays
+			end = item.end + len(rest) - len(comma) + 1 // the text before the bracket stays
 		}
 	} else if i > 0 {
 		start = list.items[i-1].end
@@ -237,7 +237,7 @@ func (e *editing) removeItem(list value, i int) error {
 	return e.replace(start, end, "")
 }
 
-// removePair removes a pair that find has found, but not a comment of somebody's behind it.
+// removePair removes the pair of a spot, but not a user's comment behind it.
 func (e *editing) removePair(s spot) error {
 	p := s.pair
 	if s.inline != nil {
@@ -249,7 +249,7 @@ func (e *editing) removePair(s spot) error {
 			return e.replace(start, s.inline.pairs[1].keyAt, "")
 		default:
 			if e.text[start-1] == ' ' && e.text[end] == ' ' {
-				start, end = start-1, end+1 // as they came
+				start, end = start-1, end+1 // as they were added
 			}
 			return e.replace(start, end, "")
 		}
@@ -259,7 +259,7 @@ func (e *editing) removePair(s spot) error {
 	}
 	start := p.start
 	if p.end == len(e.text) && !strings.HasSuffix(e.text, "\n") && start > 0 {
-		// The line before was the last one, without a newline, before this came behind it.
+		// The line before was the file's last and had no newline until this one was added.
 		start -= len("\n")
 		if start > 0 && e.text[start-1] == '\r' {
 			start--
@@ -268,7 +268,7 @@ func (e *editing) removePair(s spot) error {
 	return e.replace(start, p.end, "")
 }
 
-// removeTable removes a table with what came with it, if nothing else is in it.
+// removeTable removes a table with the pairs that it had at first, if it has no others.
 func (e *editing) removeTable(p piece) (done bool, err error) {
 	for i, t := range e.tables {
 		if i == 0 || !slices.Equal(t.path, p.Path) {
@@ -293,7 +293,7 @@ func (e *editing) removeTable(p piece) (done bool, err error) {
 	return false, nil
 }
 
-// added returns what was put in, for a person who is to do it by hand: the tables and values that are new, one a line.
+// added returns the new tables and values, one a line, for a user who adds them by hand.
 func (e *editing) added() string {
 	var b strings.Builder
 	for _, p := range e.pieces {
@@ -311,7 +311,7 @@ func (e *editing) added() string {
 	return b.String()
 }
 
-// dotted writes a path as a key.
+// dotted returns a path as a TOML key.
 func dotted(path []string) string {
 	parts := make([]string, len(path))
 	for i, part := range path {

@@ -1,11 +1,8 @@
-// Package helix puts what Helix needs to know of cursord into a user's Helix configuration, and takes it out again.
-//
-// Files of a user's are changed by their text: what is not cursord's stays byte for byte. What was put in is written
-// down in a manifest beside them, so that it, and nothing else, can be taken out.
-//
-// toml.go finds where things stand in a TOML text, edit.go puts text in and takes it out, a
-// manifest knows what was put in. defaults.go reads Helix's own languages from its program. Tests that drive real Helixes:
-// cmd/cursord/tests/helix.
+// Package helix adds cursord to a user's Helix configuration, and takes it out again.    | It edits the text of the user's
+// files: everything that is not cursord's stays byte for byte. A manifest beside them lists the parts that were added, so
+// that exactly these can be taken out.    | toml.go finds the places of keys and values in a TOML text, edit.go adds and
+// removes text, manifest.go has the manifest, and defaults.go reads Helix's own languages from its program. Tests with real
+// Helixes: cmd/cursord/tests/helix.
 package helix
 
 import (
@@ -19,16 +16,17 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The files of a configuration that are changed.
+// The files of a configuration that cursord changes.
 const (
 	languagesFile = "languages.toml"
 	configFile    = "config.toml"
 )
 
-// ServerName is what cursord is called in languages.toml.
+// ServerName is the name of cursord's server in languages.toml.
 const ServerName = "cursord"
 
-// PlainText is the language of *.txt files, for which Helix has none; one that is named "text" gets no servers.
+// PlainText is the language that is added for *.txt files. Helix has none for them; it gives a language with the name "text"
+// no servers.
 const PlainText = "plaintext"
 
 const plainText = `[[language]]
@@ -39,8 +37,8 @@ file-types = ["txt"]
 
 const comment = "# Written by \"cursord editor install helix\", as are the other lines that name cursord; \"uninstall\" removes them.\n"
 
-// serverTable is how Helix starts cursord. An agent that works in a copy suits Helix, which does not read files again that
-// others have written and refuses to save over them.
+// serverTable is the table by which Helix starts cursord. The agent works in a copy, because Helix does not load files again
+// that others have written, and refuses to save over them.
 const serverTable = `[language-server.cursord]
 command = %s
 args = ["lsp"]
@@ -62,33 +60,33 @@ func entryOf(language string, helix Version) string {
 	return `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"` + more + `] }`
 }
 
-// A Request says what an installation is to be like.
+// A Request describes an installation.
 type Request struct {
 	Version   string    // of cursord
 	Helix     Version   // of Helix
 	Defaults  *Defaults // of this Helix
-	Program   string    // by which Helix starts cursord
-	Languages []string  // beside those that have it, Markdown and diff; nil, where none were ever given: all
+	Program   string    // the command by which Helix starts cursord
+	Languages []string  // languages to add to those that have it, Markdown and diff; nil, if none were ever named, means all
 	All       bool      // all languages that Helix knows
 	NoKeys    bool
 }
 
-// always are the languages of the files that cursord itself shows: they have it whatever languages are chosen.
+// always are the languages of the files that cursord shows. They always have the server.
 var always = []string{"markdown", "diff"}
 
-// A Plan is how the files of a configuration are to change.
+// A Plan has the changes of a configuration's files.
 type Plan struct {
 	Dir       string
-	Files     []File // those that change
+	Files     []File // the changed ones
 	Notes     []string
-	Languages []string // that have cursord then
+	Languages []string // the languages that then have cursord
 	manifest  *manifest
 	was       *manifest
 
 	installing bool
 }
 
-// A File is one that changes. One that is to be removed is Gone.
+// A File is a changed file. Gone says that it is to be removed.
 type File struct {
 	Name     string
 	Old, New string
@@ -96,7 +94,7 @@ type File struct {
 	Gone     bool
 }
 
-// Install plans an installation into the configuration in dir. What an earlier one has put there is taken out first.
+// Install plans an installation into the configuration in dir. It takes out the parts of an earlier installation first.
 func Install(dir string, r Request) (*Plan, error) {
 	p, err := open(dir)
 	if err != nil {
@@ -116,8 +114,8 @@ func Install(dir string, r Request) (*Plan, error) {
 	return p, err
 }
 
-// change takes out of a file what is known to be cursord's, and puts in what do says. A file that then means what it
-// meant stays as it is.
+// change removes cursord's known parts from a file, and adds those of do. A file whose meaning would not change stays as it
+// is.
 func (p *Plan) change(name string, do func(*editing) error) error {
 	old, exists, err := read(filepath.Join(p.Dir, name))
 	if err != nil {
@@ -148,7 +146,7 @@ func (p *Plan) change(name string, do func(*editing) error) error {
 		return fmt.Errorf("%s cannot be changed safely: %w\n  nothing was changed; add this by hand:\n\n%s", filepath.Join(p.Dir, name), err, e.added())
 	}
 	if exists && equal(meaning, now) && len(e.pieces) > 0 {
-		return nil // and the manifest says how it came to be so
+		return nil // and the manifest still describes its text
 	}
 	entry := fileEntry{Created: was.Created || !exists, Pieces: e.pieces}
 	if len(e.pieces) == 0 {
@@ -173,12 +171,12 @@ func (p *Plan) note(format string, args ...any) {
 	}
 }
 
-// explained adds to an error the place at which a TOML file is wrong.
+// explained adds the line of a TOML file's error to the error.
 func explained(err error) error {
 	if e := (toml.ParseError{}); errors.As(err, &e) {
 		line := e.Position.Line
 		if strings.Contains(e.Message, `got '\n'`) {
-			line-- // it counts that newline
+			line-- // the error is after that newline
 		}
 		return fmt.Errorf("line %d: %s", line, e.Message)
 	}
@@ -202,7 +200,8 @@ func (p *Plan) installLanguages(e *editing, r Request) error {
 	return nil
 }
 
-// installServer says how Helix starts cursord: in a table or, where the file has servers in inline tables or dotted keys, as they are.
+// installServer adds the server: as a table, or in the form of the file's other servers, if these are inline tables or
+// dotted keys.
 func (p *Plan) installServer(e *editing, r Request) error {
 	path := []string{"language-server", ServerName}
 	if e.defines(path) {
@@ -216,14 +215,14 @@ func (p *Plan) installServer(e *editing, r Request) error {
 	return e.addTable(path, fmt.Sprintf(serverTable, quote(r.Program)), comment)
 }
 
-// defines reports whether anything is said of a table or value.
+// defines reports whether the file has a table or value at a path.
 func (d *document) defines(path []string) bool {
 	s := d.find(append(slices.Clone(path), "?"))
 	if s.blocked {
 		return true
 	}
 	if s.inline != nil {
-		return len(s.rest) == 1 // the inline table is the one in question, and not one around it
+		return len(s.rest) == 1 // an inline table on the way to the path is not enough
 	}
 	if s.pair != nil && shared(path, s.pair.path(s.table)) == len(path) {
 		return true
@@ -231,8 +230,8 @@ func (d *document) defines(path []string) bool {
 	return s.table != nil && slices.Equal(s.table.path, path)
 }
 
-// chosen returns the languages that are to have cursord, without repetition: the user's own, then in the order of Helix's
-// list. Those that had it keep it.
+// chosen returns the languages that get cursord, each once: the user's own, then in the order of Helix's list. Languages
+// that had it keep it.
 func chosen(d *document, r Request, had []string) ([]string, error) {
 	var names []string
 	text := PlainText
@@ -267,8 +266,8 @@ func chosen(d *document, r Request, had []string) ([]string, error) {
 	}), nil
 }
 
-// attach puts cursord first in the list of a language's servers. The lists of Helix and of the user do not add up, so
-// where the user has none the default one is written down.
+// attach puts cursord first into a language's list of servers. A user's list replaces Helix's; if the user has none, the
+// default one is written out.
 func (p *Plan) attach(e *editing, r Request, name string) error {
 	path := []string{"language", name, "language-servers"}
 	own, list := e.language(name)
@@ -278,7 +277,7 @@ func (p *Plan) attach(e *editing, r Request, name string) error {
 		return nil
 	case list != nil:
 		if e.serverAt(list.value) >= 0 {
-			return nil // the user's own doing
+			return nil // the user added it
 		}
 		return e.addItem(path, list.value, entryOf(name, r.Helix))
 	}
@@ -315,7 +314,8 @@ func (p *Plan) attach(e *editing, r Request, name string) error {
 	return e.addLine(own.table, &own.pairs[len(own.pairs)-1], line)
 }
 
-// language returns what the file says of a language, and its list of servers, if there are. Of several, the last one counts.
+// language returns the user's table of a language and its list of servers, if there are any. Of several, the last one
+// counts.
 func (d *document) language(name string) (own *ownLanguage, list *pair) {
 	for _, one := range d.ownLanguages() {
 		if one.name != name {

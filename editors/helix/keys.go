@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Version is Helix's, as year, month and patch.
+// A Version is a version of Helix: year, month and patch.
 type Version struct{ Year, Month, Patch int }
 
 func (v Version) String() string {
@@ -16,7 +16,7 @@ func (v Version) String() string {
 	return s
 }
 
-// ParseVersion reads what "hx --version" says.
+// ParseVersion reads the output of "hx --version".
 func ParseVersion(said string) (v Version, err error) {
 	for _, word := range strings.Fields(said) {
 		if n, _ := fmt.Sscanf(word, "%d.%d.%d", &v.Year, &v.Month, &v.Patch); n >= 2 {
@@ -30,7 +30,7 @@ func (v Version) atLeast(year, month int) bool {
 	return v.Year > year || v.Year == year && v.Month >= month
 }
 
-// Supported reports whether this Helix shows diagnostics as cursord's settings say; older ones refuse the settings.
+// Supported reports whether this Helix has the settings for diagnostics that cursord adds; older ones refuse them.
 func (v Version) Supported() bool { return v.atLeast(25, 1) }
 
 // passesArguments reports whether keys can give arguments to a server's commands.
@@ -45,7 +45,7 @@ type setting struct {
 	value string
 }
 
-// settings are what config.toml is to have: how diagnostics and progress show, and the keys.
+// settings returns the settings of config.toml: how diagnostics and progress are shown, and the keys.
 func settings(r Request) []setting {
 	all := []setting{
 		{[]string{"editor", "end-of-line-diagnostics"}, `"hint"`},
@@ -63,7 +63,7 @@ func settings(r Request) []setting {
 
 type key struct{ key, command string }
 
-// keys are the keys behind "space i".
+// keys returns the keys behind "space i".
 func keys(r Request) []key {
 	const command = ":lsp-workspace-command cursord."
 	here := ""
@@ -95,7 +95,7 @@ func keys(r Request) []key {
 	)
 }
 
-// shellWord quotes s where a shell would take it apart. A single quote could not stand in the configuration's string.
+// shellWord returns s as one word of a shell. The configuration's string cannot have single quotes.
 func shellWord(s string) string {
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
 		return s

@@ -8,14 +8,14 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A State is what a configuration says of cursord.
+// A State is what a configuration says about cursord.
 type State struct {
 	Command   string   // by which Helix starts it; "" if it does not know of it
-	Languages []string // that have it
-	NotFirst  []string // those of them in which other servers go before it
+	Languages []string // the languages that have it
+	NotFirst  []string // those of them that name other servers first
 }
 
-// Look reads the configuration in dir, whoever has written it.
+// Look reads the configuration in dir. It does not matter who wrote it.
 func Look(dir string) (s State, err error) {
 	name := filepath.Join(dir, languagesFile)
 	text, _, err := read(name)

@@ -16,12 +16,12 @@ const manifestName = ".cursord.json"
 
 type manifest struct {
 	Version string               `json:"version"`
-	Chosen  bool                 `json:"chosen,omitempty"` // the languages were named
+	Chosen  bool                 `json:"chosen,omitempty"` // the user named the languages
 	Files   map[string]fileEntry `json:"files"`
 }
 
 type fileEntry struct {
-	Created bool    `json:"created,omitempty"` // there was no such file
+	Created bool    `json:"created,omitempty"` // the file did not exist before
 	Pieces  []piece `json:"pieces"`
 }
 
@@ -42,10 +42,10 @@ func open(dir string) (*Plan, error) {
 // Installed reports whether there is an installation that cursord knows of.
 func (p *Plan) Installed() bool { return len(p.was.Files) > 0 }
 
-// Empty reports whether nothing is to be done.
+// Empty reports whether there is nothing to do.
 func (p *Plan) Empty() bool { return len(p.Files) == 0 && equal(p.was.Files, p.manifest.Files) }
 
-// languages are those that an earlier installation has given cursord.
+// languages returns the languages to which an earlier installation added cursord.
 func (p *Plan) languages() (names []string) {
 	for _, piece := range p.was.Files[languagesFile].Pieces {
 		if len(piece.Path) == 3 && piece.Path[0] == "language" && !slices.Contains(names, piece.Path[1]) {
@@ -55,7 +55,7 @@ func (p *Plan) languages() (names []string) {
 	return names
 }
 
-// read returns the text of a file; one that is not there has none.
+// read returns the text of a file; "" if the file does not exist.
 func read(name string) (text string, exists bool, err error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func read(name string) (text string, exists bool, err error) {
 	return string(data), err == nil, err
 }
 
-// Apply does what was planned, if the files are still as they were then.
+// Apply makes the planned changes, if the files have not changed since.
 func (p *Plan) Apply() error {
 	for _, f := range p.Files {
 		now, exists, err := read(filepath.Join(p.Dir, f.Name))
@@ -75,7 +75,8 @@ func (p *Plan) Apply() error {
 			return fmt.Errorf("%s has just been changed by somebody else; nothing was done: run this again", filepath.Join(p.Dir, f.Name))
 		}
 	}
-	// What both manifests know comes first: should this be interrupted, all that was written is still known to be ours.
+	// The first manifest written has the old and the new parts: after an interruption, all of them are known to be
+	// cursord's.
 	both := &manifest{Version: p.manifest.Version, Chosen: p.manifest.Chosen, Files: maps.Clone(p.manifest.Files)}
 	for name, entry := range p.was.Files {
 		entry.Pieces = slices.Concat(entry.Pieces, both.Files[name].Pieces)
@@ -98,7 +99,7 @@ func (p *Plan) Apply() error {
 	}
 	if len(p.manifest.Files) == 0 {
 		_ = os.Remove(filepath.Join(p.Dir, manifestName))
-		_ = os.Remove(p.Dir) // it fails where something else is in it
+		_ = os.Remove(p.Dir) // it fails if the folder has other files
 		return nil
 	}
 	return p.manifest.write(p.Dir)
@@ -112,7 +113,7 @@ func (m *manifest) write(dir string) error {
 	return write(filepath.Join(dir, manifestName), string(data)+"\n")
 }
 
-// write puts a file in place as a whole, with its folder. Of a link, the file that it leads to.
+// write replaces a file as a whole and makes its folder. For a link it replaces the file to which the link leads.
 func write(name, text string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err

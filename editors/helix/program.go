@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// programNames are what Helix's program is called by those who distribute it.
+// programNames are the names of Helix's program in its distributions.
 var programNames = []string{"hx", "helix"}
 
 // ErrNotInstalled says that there is no Helix.
@@ -40,7 +40,7 @@ func Find(given string) (program string, v Version, err error) {
 	return "", v, ErrNotInstalled
 }
 
-// answerLimit bounds the time in which Helix prints its version and folders.
+// answerLimit bounds how long Helix may take to print its version and folders.
 const answerLimit = 20 * time.Second
 
 func ask(program, question string) (string, error) {
@@ -53,8 +53,8 @@ func ask(program, question string) (string, error) {
 	return string(out), nil
 }
 
-// DefaultsOf reads the defaults of an installed Helix. What is on PATH may be a script that starts the program; where
-// that is, Helix itself tells: the last folder in which it looks for its runtime is beside it.
+// DefaultsOf reads the defaults of an installed Helix. The program on PATH may be a script that starts another one. Helix
+// prints where that is: the last folder in which it looks for its runtime is beside it.
 func DefaultsOf(program string) (*Defaults, error) {
 	d, err := defaultsIn(program)
 	if err == nil {
@@ -71,7 +71,7 @@ func DefaultsOf(program string) (*Defaults, error) {
 		}
 		all := strings.Split(strings.TrimSpace(dirs), ";")
 		beside := filepath.Dir(all[len(all)-1])
-		entries, _ := os.ReadDir(beside) // where there are none, the error is that nothing was found
+		entries, _ := os.ReadDir(beside) // without entries the error says that nothing was found
 		for _, entry := range entries {
 			if !namedHelix(entry) {
 				continue

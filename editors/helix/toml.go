@@ -8,11 +8,11 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A document is the text of a TOML file and where in it everything stands. All edits are of the text, so what they do
-// not touch stays byte for byte. The text is one that the TOML library takes; what is found here is only positions.
+// A document is the text of a TOML file with the places of its parts. All edits are edits of the text, so everything else
+// stays byte for byte. The TOML library checks the text; this only finds places.
 type document struct {
 	text   string
-	tables []table // the first is the part before any header
+	tables []table // the first one is the part before any header
 }
 
 // A table is a header and the pairs below it.
@@ -33,7 +33,7 @@ type pair struct {
 
 func (p *pair) path(t *table) []string { return slices.Concat(t.path, p.key) }
 
-// A value is an array, an inline table or something that has no parts.
+// A value is an array, an inline table or a value without parts.
 type value struct {
 	kind       byte // '[', '{' or 0
 	start, end int
@@ -41,7 +41,7 @@ type value struct {
 	pairs      []pair  // of an inline table
 }
 
-// An ownLanguage is what a file says of a language: in a table of its own, or in a list of inline tables.
+// An ownLanguage is the file's table of a language: a table of its own, or an inline table in a list.
 type ownLanguage struct {
 	name   string
 	table  *table
@@ -49,7 +49,8 @@ type ownLanguage struct {
 	pairs  []pair
 }
 
-// inlineLanguages returns the list of inline tables that has the languages; nil where they are tables of their own, or none.
+// inlineLanguages returns the list of inline tables with the languages; nil if they are tables of their own, or there are
+// none.
 func (d *document) inlineLanguages() *value {
 	for i := range d.tables[0].pairs {
 		if p := &d.tables[0].pairs[i]; slices.Equal(p.key, []string{"language"}) && p.value.kind == '[' {
@@ -59,7 +60,7 @@ func (d *document) inlineLanguages() *value {
 	return nil
 }
 
-// ownLanguages returns what a file says of languages.
+// ownLanguages returns the file's tables of languages.
 func (d *document) ownLanguages() (all []ownLanguage) {
 	for i := range d.tables {
 		if t := &d.tables[i]; t.array && len(t.path) == 2 && t.path[0] == "language" {
@@ -82,13 +83,13 @@ func (d *document) ownLanguages() (all []ownLanguage) {
 	return all
 }
 
-// parse finds what a text holds. Of a text that is not TOML to its end, it returns what is before the error too.
+// parse finds the parts of a text. If the text is not TOML to its end, it also returns the parts before the error.
 func parse(text string) (*document, error) {
 	d := &document{text: text, tables: []table{{}}}
 	return d, d.read(0)
 }
 
-// parseAgain finds what a text holds that is this document's up to a place.
+// parseAgain finds the parts of a text that equals this document's up to a place.
 func (d *document) parseAgain(text string, upTo int) (*document, error) {
 	i := len(d.tables) - 1
 	for i > 0 && d.tables[i].start > upTo {
@@ -101,7 +102,7 @@ func (d *document) parseAgain(text string, upTo int) (*document, error) {
 	return again, again.read(d.tables[i].start)
 }
 
-// read finds what stands behind the tables that are known.
+// read finds the parts behind the known tables.
 func (d *document) read(from int) error {
 	s, text := &scanner{text: d.text, at: from}, d.text
 	if from == 0 {
@@ -139,10 +140,10 @@ func (d *document) read(from int) error {
 	return nil
 }
 
-// raw is the text of a value.
+// raw returns the text of a value.
 func (d *document) raw(v value) string { return d.text[v.start:v.end] }
 
-// str is a value that is a string, else "".
+// str returns the content of a value that is a string, else "".
 func (d *document) str(v value) string {
 	s, _ := unquote(d.raw(v))
 	return s
@@ -150,7 +151,7 @@ func (d *document) str(v value) string {
 
 func unquote(raw string) (string, bool) {
 	if n := len(raw); n > 2 && raw[0] == raw[n-1] && raw[0] == '"' && !strings.ContainsAny(raw[1:n-1], "\"\\\n") {
-		return raw[1 : n-1], true // as nearly all are
+		return raw[1 : n-1], true // most strings are like this
 	}
 	var decoded struct{ V any }
 	if _, err := toml.Decode("V = "+raw, &decoded); err != nil {
@@ -160,7 +161,7 @@ func unquote(raw string) (string, bool) {
 	return s, ok
 }
 
-// A scanner goes through a text.
+// A scanner reads a text.
 type scanner struct {
 	text string
 	at   int
@@ -178,7 +179,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// blank skips blanks and, with lines, newlines and comments too.
+// blank skips blanks and, with lines, also newlines and comments.
 func (s *scanner) blank(lines bool) {
 	for s.at < len(s.text) {
 		switch c := s.text[s.at]; {
@@ -202,7 +203,7 @@ func (s *scanner) comment() {
 	}
 }
 
-// endLine goes past the newline of a line that has nothing more but a comment.
+// endLine skips the rest of a line, which may only be a comment.
 func (s *scanner) endLine() error {
 	s.blank(false)
 	if s.peek() == '#' {
@@ -350,7 +351,7 @@ func (s *scanner) parts(v *value) error {
 	}
 }
 
-// quoted goes past a string of any of the four kinds.
+// quoted skips a string of any of the four kinds.
 func (s *scanner) quoted() error {
 	quote := s.text[s.at : s.at+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s.text[s.at:], triple) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Uninstall plans to take out of the configuration in dir what Install has put there. Where no installation is known it
-// takes out what can be nobody else's.
+// Uninstall plans to take out of the configuration in dir the parts that Install added. Without a manifest it takes out the
+// parts that can only be cursord's.
 func Uninstall(dir string) (*Plan, error) {
 	p, err := open(dir)
 	if err != nil {
@@ -26,7 +26,7 @@ func Uninstall(dir string) (*Plan, error) {
 	return p, nil
 }
 
-// undo takes pieces out of a file, the last one first. What somebody has changed stays, and is noted.
+// undo takes pieces out of a file, the last one first. A piece that somebody has changed stays, and is noted.
 func (p *Plan) undo(e *editing, pieces []piece) error {
 	for _, piece := range slices.Backward(pieces) {
 		var err error
@@ -62,7 +62,7 @@ func (e *editing) dropServer(path []string) error {
 	return nil
 }
 
-// dropElement takes a language out of the list of inline tables. One that was changed keeps what it has beside cursord.
+// dropElement takes a language out of the list of inline tables. A changed one only loses cursord.
 func (p *Plan) dropElement(e *editing, piece piece) error {
 	list := e.inlineLanguages()
 	own, _ := e.language(piece.Path[1])
@@ -99,8 +99,8 @@ func (p *Plan) dropPair(e *editing, piece piece) error {
 	return nil
 }
 
-// recognized returns what in a file is cursord's, whoever has written it: the server, its place in the lists of
-// languages, and keys of its commands.
+// recognized returns the parts of a file that are cursord's, whoever wrote them: the server, its entries in lists of
+// servers, and keys with its commands.
 func recognized(d *document) (pieces []piece) {
 	for i := range d.tables {
 		t := &d.tables[i]

@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestHelixWithoutACopy has the agent write what Helix shows: Helix is told to read it again, and a reject is written.
+// TestHelixWithoutACopy: the agent writes a file that Helix shows. Helix is told to load it again, and a reject is written.
 func TestHelixWithoutACopy(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -44,7 +44,7 @@ func TestHelixWithoutACopy(t *testing.T) {
 		h.Poll("it is accepted", func() bool { return len(e.Diffs()) == 0 })
 		require.Equal(t, "alpha\nbeta\nGAMMA\n", w.Get("todo.txt"))
 
-		// What was changed of the installation stays, and is named.
+		// Changed parts of the installation stay, and are named.
 		out := editorCommand(w, t, env, "uninstall", "helix", "--yes")
 		require.Contains(t, out, "kept [language-server.cursord]: it has more than cursord wrote")
 		require.NotContains(t, w.Get("../config/helix/languages.toml"), "language-servers")

@@ -17,21 +17,21 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// eachHelix runs a test with each Helix that is there.
+// eachHelix runs a test with each installed Helix.
 func eachHelix(t *testing.T, test func(t *testing.T, bin string)) {
 	for _, bin := range world.EditorsFound(t, "hx-*", "hx") {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}
 }
 
-// A hx is a Helix on a real terminal, with the configuration that "cursord editor install helix" writes.
+// A hx is a Helix on a real terminal with the configuration of "cursord editor install helix".
 type hx struct {
 	*world.Tmux
 	w      *world.World
-	popups bool // it asks by popups, and its keys give arguments
+	popups bool // it shows questions in popups, and its keys pass arguments
 }
 
-// helixEnv is the environment in which a Helix, as hx, and gopls are found, with a configuration of its own.
+// helixEnv returns the environment in which "hx" is that Helix and gopls is found, with a configuration of its own.
 func helixEnv(w *world.World, t *testing.T, bin string) []string {
 	t.Helper()
 	tools := filepath.Join(w.Dir, "bin")
@@ -48,7 +48,7 @@ func helixEnv(w *world.World, t *testing.T, bin string) []string {
 	}
 }
 
-// editorCommand runs "cursord editor" where that Helix is.
+// editorCommand runs "cursord editor" in the environment of a Helix.
 func editorCommand(w *world.World, t *testing.T, env []string, args ...string) string {
 	t.Helper()
 	out, err := tool(w, env, "cursord", append([]string{"editor"}, args...)...).CombinedOutput()
@@ -56,7 +56,7 @@ func editorCommand(w *world.World, t *testing.T, env []string, args ...string) s
 	return string(out)
 }
 
-// tool is a program as it is found in an environment of helixEnv's.
+// tool returns a command for a program of a helixEnv.
 func tool(w *world.World, env []string, name string, args ...string) *exec.Cmd {
 	if name == "hx" {
 		name = filepath.Join(w.Dir, "bin", "hx")
@@ -99,12 +99,12 @@ func (h *hx) opens(files ...string) {
 	h.served()
 }
 
-// served waits until cursord serves the buffer: its commands are listed, first of all.
+// served waits until cursord serves the buffer: then its commands are listed first.
 func (h *hx) served() {
 	h.T.Helper()
 	h.Poll("cursord's commands", func() bool {
 		h.ex("lsp-workspace-command")
-		one := h.sawOne("> cursord.accept", "> gopls.", "0/0") // where it has not begun yet
+		one := h.sawOne("> cursord.accept", "> gopls.", "0/0") // the server has not started yet
 		h.escapes(one)
 		return one == "> cursord.accept"
 	})
@@ -162,14 +162,14 @@ func (h *hx) sawOne(parts ...string) (one string) {
 	return one
 }
 
-// escapes closes what is open above the text.
+// escapes closes a popup or a picker.
 func (h *hx) escapes(until ...string) {
 	h.T.Helper()
 	h.Types("Escape")
 	h.misses(until...)
 }
 
-// shows requires the lines of the text that is shown, without the numbers of lines.
+// shows waits for the lines of the text on the screen, without line numbers.
 func (h *hx) shows(want string) {
 	h.T.Helper()
 	h.Poll("the text\n"+want, func() bool { return strings.HasPrefix(h.textShown(), want) })
@@ -184,7 +184,7 @@ func (h *hx) textShown() string {
 	return b.String()
 }
 
-// TestHelixReview walks through a turn and its review in each Helix, in Go, Markdown and plain text at once, beside gopls.
+// TestHelixReview plays a turn and its review in each Helix, in Go, Markdown and plain text at once, beside gopls.
 func TestHelixReview(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -205,7 +205,7 @@ func TestHelixReview(t *testing.T) {
 		w.Start()
 		h := helix(w, t, bin, "a.go", "notes.md", "todo.txt")
 
-		// All three are served at once, and the first by gopls too.
+		// All three buffers are served at once, the first one also by gopls.
 		h.sees("declared and not used: unused")
 		h.ex("open todo.txt")
 		h.sees("NOR   todo.txt")
@@ -226,7 +226,7 @@ func TestHelixReview(t *testing.T) {
 		h.sees("NOR", "make it loud")
 		h.ex("wbc")
 
-		// Is the folder trusted?
+		// The question of trust.
 		if h.popups {
 			h.sees("May the agent run commands and change files in", "Deny", "Trust this folder")
 			h.Types("Down", "Enter")
@@ -281,7 +281,7 @@ func TestHelixReview(t *testing.T) {
 		once := strings.Replace(code, "one", "ONE", 1)
 		h.Poll("the file is written", func() bool { return w.Get("a.go") == once })
 		e := w.Joins()
-		h.Poll("what is left", func() bool { // Helix tells of what it has written when that is written
+		h.Poll("what is left", func() bool { // Helix reports a save after the file is written
 			left := e.Diffs()
 			return len(left) == 2 && left["notes.md"] == nil && left["a.go"] != nil && len(left["a.go"].Hunks) == 1
 		})
@@ -302,7 +302,7 @@ func TestHelixReview(t *testing.T) {
 		require.Equal(t, loud, w.Get("a.go"))
 		require.Equal(t, "ALPHA\nbeta\n", w.Get("todo.txt"))
 		require.Equal(t, "# Notes\n\nsome words\n\nmore words\n", w.Get("notes.md"))
-		h.ex("q!") // where what was written is not known to be yet, q has its doubts
+		h.ex("q!") // Helix may not know yet that the buffer is saved
 		h.Until("$")
 	})
 }

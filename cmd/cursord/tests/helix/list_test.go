@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// installed starts Helix with what "cursord editor install helix" writes of itself.
+// installed starts Helix with the default configuration of "cursord editor install helix".
 func installed(w *world.World, t *testing.T, bin string, files ...string) *hx {
 	t.Helper()
 	env := helixEnv(w, t, bin)
@@ -21,8 +21,8 @@ func installed(w *world.World, t *testing.T, bin string, files ...string) *hx {
 	return h
 }
 
-// TestHelixListOfHunks: the file to which "space i n" leads for a file that is not there yet has a server, and in it every hunk is
-// shown and decided, also those of other files.
+// TestHelixListOfHunks: "space i n" leads to the list of all hunks for a file that is not in the work tree yet. The list has
+// a server, and every hunk is shown and decided there, also those of other files.
 func TestHelixListOfHunks(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -42,7 +42,7 @@ func TestHelixListOfHunks(t *testing.T) {
 		h.asks("make them")
 		h.sees("cursord: done – 4 hunks to review in 3 files", "→ agent 5 · 1/2 +1 −1")
 
-		// The next hunks: those of this file, then the new files'.
+		// The next hunks: first those of this file, then those of new files.
 		h.Types("Space", "i", "n")
 		h.sees("1 sel  5:1")
 		h.Types("Space", "i", "n")
@@ -61,7 +61,7 @@ func TestHelixListOfHunks(t *testing.T) {
 		h.Poll("the file is there", func() bool { return w.Get("other.py") == "three\n" })
 		h.misses("other.py")
 
-		// A hunk of a file that has others, in this list: rejected with its line alone.
+		// In the list, reject one of two hunks of a file.
 		h.Types("g", "g")
 		h.Types("-l", "/agent 20")
 		h.Types("Enter")

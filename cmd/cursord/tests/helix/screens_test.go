@@ -13,15 +13,15 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// coloured is a screen as drawn: what tmux says of it, colours included.
+// coloured returns the screen with its colours, as tmux prints it.
 func (h *hx) coloured() string {
 	out, err := h.Command("capture-pane", "-e", "-p").Output()
 	require.NoError(h.T, err)
 	return string(out)
 }
 
-// colourOf returns the foreground colour in which a text stands on the screen, as tmux names it; "" where it is not there, or has
-// the terminal's own.
+// colourOf returns the foreground colour of a text on the screen, as tmux writes it; "" if the text is not there or has the
+// terminal's own colour.
 func colourOf(screen, text string) string {
 	for line := range strings.Lines(screen) {
 		at := strings.Index(line, text)
@@ -45,8 +45,8 @@ func colourOf(screen, text string) string {
 	return ""
 }
 
-// TestHelixScreens draws a hunk at the end of a line, in a hover and in the list of all hunks, in wide and in narrow windows and with
-// light and dark themes: what changes can be read, in the colours of the theme.
+// TestHelixScreens draws a hunk at the end of a line, in a hover and in the list of all hunks, in wide and narrow windows
+// and with light and dark themes. The change can be read, in the theme's colours.
 func TestHelixScreens(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -73,13 +73,13 @@ func TestHelixScreens(t *testing.T) {
 				out, err := h.Command("resize-window", "-x", fmt.Sprint(one.width), "-y", "24").CombinedOutput()
 				require.NoError(t, err, "%s", out)
 				h.Types("clear; hx a.py", "Enter")
-				h.sees("NOR", "2      return") // and cursord need not be asked for anything
+				h.sees("NOR", "2      return") // and asks cursord for nothing
 				h.Types("2", "G")
 				word, other := `f"hello,`, `"hello`
 				if one.width == 80 {
 					h.sees("└─→ return f\"hello, {name}!\" · 1/1 +1 −1")
 				} else {
-					word, other = "→", "return" // below so many columns Helix shows the line's end alone
+					word, other = "→", "return" // in narrow windows Helix only shows it at the line's end
 					h.sees("name  → re…")
 				}
 				screen := h.coloured()
@@ -98,8 +98,8 @@ func TestHelixScreens(t *testing.T) {
 	})
 }
 
-// TestHelixUnsaved has the agent write a file that is unsaved in Helix: its lines come into the buffer as one step of undo, and ":w!"
-// saves both.
+// TestHelixUnsaved: the agent writes a file that is unsaved in Helix. Its lines come into the buffer as one step of undo,
+// and ":w!" saves both.
 func TestHelixUnsaved(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -120,10 +120,10 @@ func TestHelixUnsaved(t *testing.T) {
 		h.Types("-l", "mine")
 		h.Types("Escape")
 		h.sees("1  mine", "NOR   todo.txt [+]")
-		h.ex("lsp-workspace-command cursord.status") // which the daemon has heard of the text before
+		h.ex("lsp-workspace-command cursord.status") // the daemon gets the text before the command
 		h.sees("cursord: a new session, 0 turns running, 0 hunks to review")
 		e.Turn(nil)
-		h.sees("10  agent 9", "1  mine") // the message of that may be gone behind that of the turn's end
+		h.sees("10  agent 9", "1  mine") // the message of the turn's end may have replaced this one's
 		h.Types("u")
 		h.sees("10  line 9", "1  mine")
 		h.Types("U")
@@ -135,7 +135,8 @@ func TestHelixUnsaved(t *testing.T) {
 	})
 }
 
-// TestHelixInlineConfiguration installs where servers and languages stand in inline tables: Helix starts cursord.
+// TestHelixInlineConfiguration installs into a configuration with inline tables for servers and languages: Helix starts
+// cursord.
 func TestHelixInlineConfiguration(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {

@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestHelixTurns cancels a turn, ends Helix in the middle of another, and finds everything in the next Helix.
+// TestHelixTurns cancels a turn, ends Helix during another one, and finds everything in the next Helix.
 func TestHelixTurns(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
@@ -27,7 +27,7 @@ func TestHelixTurns(t *testing.T) {
 		e := w.Opens()
 		h := helix(w, t, bin, "notes.md", "todo.txt")
 
-		// Cancel. The prompt of one line is typed where keys give arguments, and else in a file.
+		// Cancel. In 25.07 the prompt is typed on one line, before that in a file.
 		h.asks("wait for me")
 		running := e.Until("the turn runs", func(n world.Notification) bool {
 			return n.Method == "turn/changed" && n.Turn.Status == sessions.TurnRunning
@@ -38,7 +38,7 @@ func TestHelixTurns(t *testing.T) {
 		h.sees("cursord: cancelled")
 		require.Equal(t, sessions.TurnCancelled, e.Ends(running.ID).Status)
 
-		// Helix ends in the middle of a turn, as if its terminal were closed.
+		// Helix ends during the turn, as if its terminal were closed.
 		on := w.Path("../go on")
 		w.Plays(world.Lines(
 			world.Edits("1", "notes.md", w.Get("notes.md"), "# Notes\n\nSOME words\n"),
@@ -65,13 +65,13 @@ func TestHelixTurns(t *testing.T) {
 		require.Equal(t, sessions.TurnCompleted, last.Status)
 		require.Equal(t, running.SessionID, last.SessionID)
 
-		// What was said, and the list of sessions.
+		// The transcript, and the list of sessions.
 		h.Types("Space", "i", "o")
 		h.sees("chat.md", "Two is done.", "*completed in ")
 		h.Types("Space", "i", "r")
 		h.sees("SESSIONS.md", "wait for me")
 
-		// The next prompt goes on with the session that was there before this Helix was.
+		// The next prompt goes to the session of the former Helix.
 		w.Plays(world.Streams("Three is done."), world.Done)
 		h.asks("and a third")
 		last = e.Until("the third turn's end", func(n world.Notification) bool {
@@ -121,7 +121,7 @@ func TestHelixPrompt(t *testing.T) {
 		h.ex("reload")
 		h.sees("One. Two: src/main.go:3.", "*completed in ")
 
-		// From the place that the agent named to the file.
+		// Go to the place that the agent named.
 		h.Types("g", "g")
 		h.Types("-l", "/main.go:3")
 		h.Types("Enter", ";")
@@ -183,7 +183,7 @@ func TestHelixConfigured(t *testing.T) {
 		before := health("markdown") + health("rust") + health("python")
 		require.NotContains(t, before, "cursord")
 
-		// On a terminal it asks.
+		// On a terminal the command asks.
 		tm := helixTerminal(w, t, env)
 		tm.Types("clear; cursord editor install helix --languages go,rust,python", "Enter")
 		tm.Until("\nChange this? [y/N]")
@@ -195,15 +195,15 @@ func TestHelixConfigured(t *testing.T) {
 		tm.Until("\"cursord doctor --helix\" checks all of it.\n$")
 		require.Contains(t, editorCommand(w, t, env, "install", "helix"), "nothing to do: ")
 
-		// Each language has its own servers, too, behind cursord.
+		// Each language has its own servers behind cursord.
 		require.Equal(t, before, withoutCursord(health("markdown")+health("rust")+health("python")))
 		require.Regexp(t, `(?s)cursord.*(mine|true)`, health("rust"))
 		require.Contains(t, health("plaintext"), "cursord")
-		out, _ := tool(w, env, "cursord", "doctor", "--helix").CombinedOutput() // its status is that of the agent, too
+		out, _ := tool(w, env, "cursord", "doctor", "--helix").CombinedOutput() // its status is also that of the agent
 		require.Regexp(t, `helix +25\.\d\d\.1, .*, set up for markdown, rust, go, python, diff, plaintext`, string(out))
 		require.NotContains(t, string(out), "problem: ")
 
-		// Helix takes it without complaint, and the user's keys and ours are there.
+		// Helix starts without an error, and has the user's keys and cursord's.
 		h := &hx{Tmux: tm, w: w}
 		h.Types("clear; hx a.md", "Enter")
 		h.sees("NOR", "a.md")
@@ -224,7 +224,7 @@ func TestHelixConfigured(t *testing.T) {
 	})
 }
 
-// withoutCursord is what "hx --health" says, less the lines about cursord.
+// withoutCursord returns the output of "hx --health" without the lines about cursord.
 func withoutCursord(health string) string {
 	var b strings.Builder
 	for line := range strings.Lines(health) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package vscode tests the extension of Visual Studio Code: its client part, by the protocol library of the real one.
+// Package vscode tests the client part of the extension for Visual Studio Code with the real protocol library.
 package vscode
 
 import (
@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { world.Main(m, nil) }
 
-// TestClient has the extension's client part work with "cursord lsp": ask, compare, decide by lenses, undo, what the status
-// bar says; in the folder, and in a copy of it.
+// TestClient: the extension's client part asks, compares, decides by lenses and undoes with "cursord lsp", and shows the
+// status; in the folder, and in a copy of it.
 func TestClient(t *testing.T) {
 	tools := world.EditorsFound(t, "vscode-tools", "no vscode-tools on PATH")[0]
 	w := world.New(t)
