@@ -134,7 +134,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		if inBuffer {
 			inBuffers = append(inBuffers, c.buffer)
 		}
-		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Was: was[i], Edited: inBuffer})
+		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Was: c.changed(was[i], edits), Edited: inBuffer})
 	}
 	r.reach("store")
 	ops := drop

@@ -69,7 +69,7 @@ func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 	}
 }
 
-// sums returns what the texts are known by that choices are about to change; "" for those that stay.
+// sums returns the sums of the texts that choices may be about to change; "" for other texts.
 func sums(choices []*choice, accept bool) []string {
 	all := make([]string, len(choices))
 	for i, c := range choices {
@@ -82,6 +82,15 @@ func sums(choices []*choice, accept bool) []string {
 		}
 	}
 	return all
+}
+
+// changed returns the sum of the text that was there before a choice was decided; "" if that left the text alone, as a decision
+// about a mode does. An editor's undo comes back to the text only if it was changed.
+func (c *choice) changed(sum string, edits *api.DocumentEdits) string {
+	if c.buffer == nil && decisionlog.Sum(string(c.f.real().Data)) == sum || c.buffer != nil && edits == nil {
+		return ""
+	}
+	return sum
 }
 
 // decidedBy notes the decision by which edits of the buffer are on their way; a step takes one back or makes it again.

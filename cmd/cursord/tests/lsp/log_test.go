@@ -136,3 +136,28 @@ func TestLSPUndoOfWholeFiles(t *testing.T) {
 	c.eventually("the document follows back", func() bool { return strings.HasSuffix(was.named(), "/was") })
 	c.waitsForHunks("was", 1)
 }
+
+// TestLSPUndoOfTheEditorBehindAModeThatWasAccepted: a file has a hunk of its mode, which was accepted and written at once. The editor's
+// undo of a hunk that was accepted and saved after that brings back the hunk with its text.
+func TestLSPUndoOfTheEditorBehindAModeThatWasAccepted(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"})
+	w.Put("f", before)
+	script := world.Lines(world.Edits("1", "f", before, after), world.Shells("2", "chmod +x f"))
+	w.Plays(script...)
+	e := trusted(w)
+	c := lsp(w, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 3)
+	c.does("cursord.accept", world.Obj{"path": "f", "line": 1})
+	c.waitsForHunks("f", 2)
+	c.does("cursord.accept", world.Obj{"path": "f", "line": 5})
+	c.waitsForHunks("f", 1)
+	d.saves()
+	c.eventually("the save", func() bool { return pending(e) == 1 })
+	d.sets(before)
+	c.waitsForHunks("f", 2)
+}
