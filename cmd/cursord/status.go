@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
@@ -110,7 +111,7 @@ func printStatus(w io.Writer, s api.Status) {
 
 // agentLine says what is known of the agent without asking it.
 func agentLine(a *api.AgentStatus) string {
-	known := []string{a.State}
+	known := []string{doctor.AgentState(a.State)}
 	if a.State == "unknown" && a.Message == "" {
 		known[0] = `not asked yet: "cursord doctor" does`
 	}

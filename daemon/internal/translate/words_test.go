@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	root = "/home/me/work"
+	root = "/home/me/src"
 	tree = "/state/copies/01/tree"
 )
 
 // TestWords says all that an agent says in its copy in the terms of the workspace, in the same order.
 func TestWords(t *testing.T) {
 	ws := New(tree, root, "/home/me/link")
-	require.Equal(t, "see "+tree+"/a and "+tree+"/b", ws.Prompt("see /home/me/work/a and /home/me/link/b"))
+	require.Equal(t, "see "+tree+"/a and "+tree+"/b", ws.Prompt("see /home/me/src/a and /home/me/link/b"))
 	call := agent.Call{ID: "1", Title: "Read " + tree + "/a", Command: "cat " + tree + "/a", Paths: []string{tree + "/a", "b"}}
 	want := agent.Call{ID: "1", Title: "Read " + root + "/a", Command: "cat " + root + "/a", Paths: []string{root + "/a", "b"}}
 	said := func(events ...agent.Event) (all []agent.Event) {

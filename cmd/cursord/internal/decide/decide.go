@@ -84,7 +84,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 			return err
 		}
 	}
-	decided.Diffs = slices.Concat([]*sessions.Diff{}, decided.Diffs) // never null
+	decided.Diffs = append([]*sessions.Diff{}, decided.Diffs...) // never null
 	decided.Skipped = append(decided.Skipped, skipped...)
 	if d.JSON {
 		err = term.PrintJSON(out, decided)

@@ -35,17 +35,22 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	switch a.State {
 	case "ready":
 	case "notInstalled":
-		d.problem("agent", "", "%s, or name it with the key agent in %s", term.Clean(a.Message), d.Config)
+		what, how, _ := strings.Cut(a.Message, "; ")
+		d.problem("agent", term.Clean(how)+", or name it with the key agent in "+d.Config, "%s", term.Clean(what))
 	case "notLoggedIn":
+		why := ""
+		if !strings.HasPrefix(a.Message, "not logged in") { // else it says the same again
+			why = " (" + term.Clean(a.Message) + ")"
+		}
 		where := "for the daemon"
 		if a.AgentEnv == config.EnvClient {
 			where = "in your environment"
 		}
 		if key := keyOfOurs(&a); key != "" {
-			d.problem("agent", key, "cursor-agent is not logged in (%s)", term.Clean(a.Message))
+			d.problem("agent", key, "cursor-agent is not logged in%s", why)
 			break
 		}
-		d.problem("agent", `run "cursor-agent login", or set CURSOR_API_KEY `+where, "cursor-agent is not logged in (%s)", term.Clean(a.Message))
+		d.problem("agent", `run "cursor-agent login", or set CURSOR_API_KEY `+where, "cursor-agent is not logged in%s", why)
 	default:
 		d.problem("agent", "", "cursor-agent does not work: %s", term.Clean(a.Message))
 	}
@@ -122,9 +127,20 @@ func resolved(path string) string {
 	return path
 }
 
+// AgentState returns the state of an agent in words.
+func AgentState(state string) string {
+	switch state {
+	case "notInstalled":
+		return "not installed"
+	case "notLoggedIn":
+		return "not logged in"
+	}
+	return state
+}
+
 // agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
 func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value string)) {
-	known := []string{a.State}
+	known := []string{AgentState(a.State)}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {
 			known = append(known, term.Clean(s))

@@ -60,7 +60,7 @@ func used(turns []*sessions.Turn) string {
 	}
 	text := "in all " + u.time()
 	if u.Unknown < u.Turns {
-		text += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+		text += " · " + view.UsedTokens(u.InputTokens, u.OutputTokens)
 	}
 	return text
 }

@@ -70,7 +70,11 @@ func (n Names) tooFew(place, there int, noun string) error {
 			Data:    rpc.ErrorData{Hint: `begin one with: cursord run "…"; those of other workspaces: cursord sessions --all`},
 		}
 	}
-	return fmt.Errorf("@%d: there are only %s in %s", place, term.Count(there, noun), term.Clean(n.Root))
+	are := "are"
+	if there == 1 {
+		are = "is"
+	}
+	return fmt.Errorf("@%d: there %s only %s in %s", place, are, term.Count(there, noun), term.Clean(n.Root))
 }
 
 // Turn returns the id of the turn that a name means.

@@ -70,7 +70,7 @@ func noSuchFile(root, path string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s is not there, and nothing is to review in it", term.Clean(path))
+	return fmt.Errorf("there is no file %s, neither on disk nor under review", term.Clean(path))
 }
 
 // candidates returns the absolute paths that a path may be. A relative one counts from the current directory, else from the

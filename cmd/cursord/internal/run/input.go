@@ -66,7 +66,7 @@ func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string
 		prompt, text = text, ""
 	}
 	if strings.TrimSpace(prompt) == "" {
-		return "", nil, misuse.Errorf("the prompt is empty")
+		return "", nil, misuse.Errorf("the prompt is empty: give it as PROMPT or on stdin")
 	}
 	if text != "" {
 		piped = &rpc.Context{Kind: "text", Text: &text, Title: "stdin"}

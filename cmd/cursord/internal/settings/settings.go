@@ -92,7 +92,11 @@ func (f *File) Get(out io.Writer, key string) error {
 }
 
 func unknown(key string) error {
-	return misuse.Errorf("unknown key %q%s", term.Clean(key), misuse.DidYouMean(key, config.Keys()))
+	hint := misuse.DidYouMean(key, config.Keys())
+	if hint == "" {
+		hint = `; "cursord config" lists all keys`
+	}
+	return misuse.Errorf("unknown key %q%s", term.Clean(key), hint)
 }
 
 // Set changes the value of a key in the file and has the daemon follow it.

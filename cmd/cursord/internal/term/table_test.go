@@ -9,7 +9,7 @@ import (
 // TestLayout cuts the flexible columns of a table, one after the other, and no line is wider than there is room.
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	rows := [][]string{{"TITLE", "WORKSPACE", "ID"}, {"a title of some words", "/home/me/work/shop", "01J"}, {"漢字漢字漢字漢字漢字漢字", "/w", "-"}}
+	rows := [][]string{{"TITLE", "WORKSPACE", "ID"}, {"a title of some words", "/home/me/src/shops", "01J"}, {"漢字漢字漢字漢字漢字漢字", "/w", "-"}}
 	for _, tt := range []struct {
 		room     int
 		flexible []int
@@ -17,17 +17,17 @@ func TestLayout(t *testing.T) {
 	}{
 		{0, nil, []string{
 			"TITLE                     WORKSPACE           ID",
-			"a title of some words     /home/me/work/shop  01J",
+			"a title of some words     /home/me/src/shops  01J",
 			"漢字漢字漢字漢字漢字漢字  /w                  -",
 		}},
 		{40, []int{0, 1}, []string{
 			"TITLE            WORKSPACE           ID",
-			"a title of som…  /home/me/work/shop  01J",
+			"a title of som…  /home/me/src/shops  01J",
 			"漢字漢字漢字漢…  /w                  -",
 		}},
 		{30, []int{0, 1}, []string{
 			"TITLE       WORKSPACE      ID",
-			"a title o…  /home/me/wor…  01J",
+			"a title o…  /home/me/src…  01J",
 			"漢字漢字…   /w             -",
 		}},
 		{20, []int{0, 1}, []string{

@@ -46,7 +46,12 @@ func TurnEnd(t *sessions.Turn) string {
 		end += " in " + t.EndedAt.Sub(t.StartedAt.Time).Round(100*time.Millisecond).String()
 	}
 	if u := t.Usage; u != nil {
-		end += fmt.Sprintf(" · %d tokens in, %d out", u.InputTokens, u.OutputTokens)
+		end += " · " + UsedTokens(u.InputTokens, u.OutputTokens)
 	}
 	return end
+}
+
+// UsedTokens says how many tokens an agent has read and written.
+func UsedTokens(in, out int64) string {
+	return fmt.Sprintf("%s in, %d out", term.Count(int(in), "token"), out)
 }

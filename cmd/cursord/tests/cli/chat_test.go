@@ -17,6 +17,18 @@ import (
 
 const chatHint = "Enter sends, Alt-Enter begins another line, /help lists what else there is."
 
+// ends waits until the screen ends in a text, but for how long things took.
+func ends(tm *world.Tmux, text string) {
+	tm.T.Helper()
+	tm.Poll("the screen to end in "+text, func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), text) })
+}
+
+// completed waits until a turn has ended whose last lines are these, and the chat takes the next prompt.
+func completed(tm *world.Tmux, lines string) {
+	tm.T.Helper()
+	ends(tm, lines+"\n— completed\n\n>")
+}
+
 // TestChat follows a workspace on a terminal, types prompts there, and cancels.
 func TestChat(t *testing.T) {
 	t.Parallel()
@@ -44,7 +56,7 @@ func TestChat(t *testing.T) {
 	tm.Until("\n  trust it with: /trust\n\n> say something")
 	e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": true}, nil)
 	tm.Types("Enter")
-	tm.Poll("the turn", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n— completed\n\n>") })
+	completed(tm, "")
 	require.Contains(t, tm.Screen(), "\n> say something\nFirst words\n✓ $ make\nLast words\n— completed in ")
 
 	// One that is asked elsewhere, in another session, and one that waits for it; the chat goes on in the latter's.
@@ -55,9 +67,7 @@ func TestChat(t *testing.T) {
 	second := e.Asks(world.Obj{"prompt": "and then this", "sessionId": first.SessionID})
 	w.Put("../go on", "")
 	e.Ends(second.ID)
-	tm.Poll("both turns", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\nHere.And gone.\n— completed\n\n> and then this\nHere.And gone.\n— completed\n\n>")
-	})
+	completed(tm, "\nHere.And gone.\n— completed\n\n> and then this\nHere.And gone.")
 
 	// Ctrl-C cancels what runs; the prompt went to the session that was shown last.
 	w.Plays(world.Streams("I wait."), `{"fake":"hang"}`)
@@ -65,7 +75,7 @@ func TestChat(t *testing.T) {
 	tm.Types("Enter")
 	tm.Until("\n> wait\nI wait.\n\n>")
 	tm.Types("C-c")
-	tm.Poll("it is cancelled", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "I wait.\n— cancelled\n\n>") })
+	ends(tm, "I wait.\n— cancelled\n\n>")
 	last := e.Until("the end", func(n world.Notification) bool {
 		return n.Method == "turn/changed" && n.Turn.Prompt == "wait" && n.Turn.Status.Final()
 	}).Turn
@@ -84,7 +94,7 @@ func TestChat(t *testing.T) {
 	tm.Until("\n> by others\nOthers.\n\n> half a thou")
 	w.Put("../on again", "")
 	e.Ends(third.ID)
-	tm.Poll("what was typed", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "— completed\n\n> half a thou") })
+	ends(tm, "— completed\n\n> half a thou")
 	tm.Types("-l", "ght äöü 漢字 ")
 	tm.Types("C-w")
 	tm.Until("\n> half a thought äöü")
@@ -115,9 +125,7 @@ func TestChat(t *testing.T) {
 	}
 	w.Plays(world.Streams("Still here."), world.Done)
 	w.Joins().Asks(world.Obj{"prompt": "after a restart"})
-	tm.Poll("what the next daemon tells", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> after a restart\nStill here.\n— completed\n\n>")
-	})
+	completed(tm, "\n> after a restart\nStill here.")
 	tm.Types("C-d")
 	tm.Until("$")
 
@@ -128,9 +136,7 @@ func TestChat(t *testing.T) {
 	})
 	tm.Types("-l", "in the sandbox")
 	tm.Types("Enter")
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> in the sandbox\nStill here.\n— completed\n\n>")
-	})
+	completed(tm, "\n> in the sandbox\nStill here.")
 	require.Equal(t, []string{"--sandbox=enabled", "--auto-review"}, w.PermitArgs())
 	tm.Types("C-c")
 	tm.Until("$")

@@ -57,9 +57,7 @@ func TestChatPaste(t *testing.T) {
 	tm.Until("\n  third\n  fourth")
 	tm.Types("Enter")
 	prompted(e, "first line\n\tsecond: 漢字\nthird\nfourth")
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> fourth\nYes.\n— completed\n\n>")
-	})
+	completed(tm, "\n> fourth\nYes.")
 }
 
 // TestChatKeys edits a line, and brings back what was typed: also by another chat of the folder.
@@ -76,13 +74,11 @@ func TestChatKeys(t *testing.T) {
 	tm.Until("\n> nt one 2 and 3")
 	tm.Types("Enter")
 	prompted(e, "nt one 2 and 3")
-	tm.Poll("its end", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "— completed\n\n>") })
+	completed(tm, "")
 	tm.Types("-l", "another")
 	tm.Types("Enter")
 	prompted(e, "another")
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "> another\nYes.\n— completed\n\n>")
-	})
+	completed(tm, "> another\nYes.")
 	tm.Types("C-d")
 	tm.Until("\n$")
 
@@ -142,9 +138,7 @@ func TestChatCommands(t *testing.T) {
 	first := prompted(e, "go on")
 	require.Equal(t, sessions.ModeAsk, first.Mode)
 	require.Contains(t, w.Prompted(), "main.go")
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> go on\nYes.\n— completed\n\n>")
-	})
+	completed(tm, "\n> go on\nYes.")
 
 	// A saved prompt goes with its text; a path, and what has a blank before it, are prompts.
 	for typed, want := range map[string]string{"/tidy now": "/tidy now", "/etc/hosts is wrong": "/etc/hosts is wrong", " /help me": "/help me"} {
@@ -154,17 +148,13 @@ func TestChatCommands(t *testing.T) {
 		require.Equal(t, first.SessionID, next.SessionID)
 		require.Equal(t, typed == "/tidy now", strings.Contains(w.Prompted(), "Tidy up, all of it."))
 		require.NotContains(t, w.Prompted(), "main.go")
-		tm.Poll("its end", func() bool {
-			return strings.HasSuffix(world.Elapsed(tm.Screen()), "> "+want+"\nYes.\n— completed\n\n>")
-		})
+		completed(tm, "> "+want+"\nYes.")
 	}
 	answer("/new", "\nThe next prompt begins a new session.")
 	tm.Types("-l", "afresh")
 	tm.Types("Enter")
 	require.NotEqual(t, first.SessionID, prompted(e, "afresh").SessionID)
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "> afresh\nYes.\n— completed\n\n>")
-	})
+	completed(tm, "> afresh\nYes.")
 	answer("/sessions @2", "\nThe next prompts go on in: go on")
 	tm.Types("-l", "back again")
 	tm.Types("Enter")
@@ -182,7 +172,7 @@ func TestChatReviews(t *testing.T) {
 	tm.Types("-l", "write")
 	tm.Types("Enter")
 	prompted(e, "write")
-	tm.Poll("its end", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "— completed\n\n>") })
+	completed(tm, "")
 	tm.Types("-l", "/accept a.")
 	tm.Types("Tab")
 	tm.Until("\n> /accept a.txt")
@@ -238,9 +228,7 @@ func TestChatWaits(t *testing.T) {
 	w.Put("../go on", "")
 	first, second := prompted(e, "the first"), prompted(e, "the second")
 	require.Equal(t, first.SessionID, second.SessionID)
-	tm.Poll("both", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> the first\nHere.\n— completed\n\n> the second\nHere.\n— completed\n\n> half a third")
-	})
+	ends(tm, "\n> the first\nHere.\n— completed\n\n> the second\nHere.\n— completed\n\n> half a third")
 }
 
 // TestChatNarrow has a terminal of 40 columns that becomes 30 and then 60.
@@ -259,7 +247,7 @@ func TestChatNarrow(t *testing.T) {
 	tm.Poll("the prompt in 30 columns", func() bool { return strings.HasSuffix(tm.Screen(), "漢字漢字漢字") })
 	tm.Types("Enter")
 	prompted(e, "wide "+strings.Repeat("漢字", 10))
-	tm.Poll("its end", func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), " and words\n— completed\n\n>") })
+	completed(tm, " and words")
 	resize("60", "20")
 	tm.Types("-l", "/cancel")
 	tm.Types("Enter")
@@ -281,9 +269,7 @@ func TestChatOnADumbTerminal(t *testing.T) {
 	tm.Types("/mode plan", "Enter")
 	tm.Until("\n> /mode plan\nThe next prompts are sent in the mode plan.\n\n>")
 	tm.Types("hello", "Enter")
-	tm.Poll("its end", func() bool {
-		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> hello\nYes.\n— completed\n\n>")
-	})
+	completed(tm, "\n> hello\nYes.")
 	tm.Types("/diff", "Enter")
 	tm.Until("\n> /diff\nnothing to review in " + w.Root + "\n\n>")
 	tm.Types("C-d")

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,24 +166,22 @@ func TestMarkdownOnATerminal(t *testing.T) {
 	plain := strings.ReplaceAll(said, "\u202e", "<U+202E>")
 
 	tm := w.Terminal(t)
-	tm.Types("clear; cursord run --quiet go; echo over", "Enter")
-	tm.Until(rendered + "over\n$")
-	tm.Types("clear; cursord wait @1 2>/dev/null; echo over", "Enter")
-	tm.Until(rendered + "over\n$")
-	tm.Types("clear; cursord show | cat; echo over", "Enter")
-	holds(tm, plain)
-	tm.Types("clear; cursord show; echo over", "Enter")
-	holds(tm, rendered)
-	tm.Types("clear; cursord run --quiet go | cat; echo over", "Enter")
-	tm.Until("over\n$")
-	require.Contains(t, tm.Screen(), plain)
-	tm.Types("clear; NO_COLOR=1 cursord run --quiet go; echo over", "Enter")
-	tm.Until("over\n$")
-	require.Contains(t, tm.Screen(), plain)
+	for i, c := range []struct{ command, want string }{
+		{"cursord run --quiet go", rendered},
+		{"cursord show", rendered},
+		{"cursord run --quiet go | cat", plain},
+		{"NO_COLOR=1 cursord run --quiet go", plain},
+		{"cursord show | cat", plain},
+	} {
+		over := "over " + strconv.Itoa(i)
+		tm.Types("clear; "+c.command+"; echo "+over, "Enter")
+		tm.Until("\n" + over + "\n$")
+		require.Contains(t, tm.Screen(), c.want, c.command)
+	}
 	tm.Types("clear; TERM=dumb cursord chat", "Enter")
-	holds(tm, plain)
+	holds(tm, plain+"— completed")
 	tm.Types("C-d")
 	tm.Until("\n$")
 	tm.Types("clear; cursord chat", "Enter")
-	holds(tm, rendered)
+	holds(tm, rendered+"— completed")
 }
