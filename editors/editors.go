@@ -190,10 +190,15 @@ func removeCompiled(dir, name string) error {
 	return err
 }
 
+// Unknown is the error for the name of an editor that cursord does not know.
+func Unknown(editor string) error {
+	return fmt.Errorf("unknown editor %q (choose %s or helix)", editor, strings.Join(Names, ", "))
+}
+
 // contents returns the files of a plugin as they are to be installed, by path.
 func contents(editor string) (map[string][]byte, error) {
 	if !slices.Contains(Names, editor) {
-		return nil, fmt.Errorf("there is no plugin for %q, but for %s, and what Helix needs: helix", editor, strings.Join(Names, ", "))
+		return nil, Unknown(editor)
 	}
 	files := map[string][]byte{}
 	root, err := fs.Sub(plugins, editor)

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,17 +12,19 @@ import (
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/editors"
 )
 
-// manyArguments is as many as anybody likes.
+// manyArguments is takes' most for a command without a limit.
 const manyArguments = 1 << 30
 
-// takes checks that a command has as many arguments as that, and names one that is missing as the command's Use does.
+// takes checks the number of a command's arguments. It names a missing one as the command's Use does.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		switch names := strings.Fields(c.Use)[1:]; {
+		names := slices.DeleteFunc(strings.Fields(c.Use)[1:], func(name string) bool { return name == "--" })
+		switch {
 		case len(args) < least:
-			return fmt.Errorf("%s is missing", strings.Trim(names[len(args)], "[]."))
+			return fmt.Errorf("%s is missing", strings.ReplaceAll(strings.Trim(names[len(args)], "[]."), "|", " or "))
 		case len(args) > most && most == 0:
 			return fmt.Errorf("%s takes no arguments, and was given %q", c.CommandPath(), args[0])
 		case len(args) > most:
@@ -30,7 +34,7 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// ofGroup checks the arguments of a command that only has others below it, and says which of these was meant.
+// ofGroup refuses the arguments of a command that only has others below it, and guesses which of these was meant.
 func ofGroup(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -42,8 +46,13 @@ func ofGroup(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), misuse.DidYouMean(args[0], names))
 }
 
-// wrongFlag says which flag was meant.
+// wrongFlag says which flag was meant, or what its value must be.
 func wrongFlag(c *cobra.Command, err error) error {
+	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+		if errors.As(err, new(*strconv.NumError)) {
+			return fmt.Errorf("--%s must be a number, not %q", wrong.GetFlag().Name, term.Clean(wrong.GetValue()))
+		}
+	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err
@@ -51,4 +60,18 @@ func wrongFlag(c *cobra.Command, err error) error {
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+}
+
+// ofHelp refuses to describe a command that there is not.
+func ofHelp(c *cobra.Command, args []string) error {
+	found, rest, _ := c.Root().Find(args)
+	return ofGroup(found, rest)
+}
+
+// ofEditors takes the name of an editor that has a plugin. (Helix has a command of its own.)
+func ofEditors(c *cobra.Command, args []string) error {
+	if err := takes(1, 1)(c, args); err != nil || slices.Contains(editors.Names, args[0]) {
+		return err
+	}
+	return editors.Unknown(args[0])
 }

@@ -20,7 +20,7 @@ func checkClientCommand() *cobra.Command {
 		fmt.Fprintf(&plays, "\n  %-9s %s", p[0], p[1])
 	}
 	c := &cobra.Command{
-		Use:   "check-client [flags] -- CMD [ARG...]",
+		Use:   "check-client -- CMD [ARG...]",
 		Short: "Play a daemon's life against a client, and say what the client did wrong",
 		Long: `Play a daemon's life against a client, and say what the client did wrong. CMD is any program that finds the daemon as
 programs do, starts a turn in its working directory, follows it to its end, and ends. It runs once for each play, whose name
@@ -31,7 +31,7 @@ The daemon is a real one with a scripted agent. A proxy sees all messages. If CM
 CURSORD_CHECK_STATE names, that is checked, too: {"turns": {ID: STATUS}, "items": {ID: TEXT}, "diffs": {PATH: REV}}.
 The exit status is 1 if something was wrong.`,
 		Example: "  cursord check-client -- python3 ~/client.py",
-		Args:    takes(1, 1000),
+		Args:    takes(1, manyArguments),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Limit <= 0 {
 				return misuse.Errorf("--limit must be a time such as 30s")

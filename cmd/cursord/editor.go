@@ -30,7 +30,7 @@ func editorInstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Put the plugin where the editor loads it at its start",
-		Args:      takes(1, 1),
+		Args:      ofEditors,
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force, asJSON)
@@ -49,7 +49,7 @@ func editorUninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Remove what install has written",
-		Args:      takes(1, 1),
+		Args:      ofEditors,
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			return install.RemovePlugin(c.OutOrStdout(), args[0], dir, asJSON)

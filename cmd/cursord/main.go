@@ -57,7 +57,7 @@ func execute(args []string, inject injected) int {
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	c, err := root.ExecuteContextC(context.Background())
 	help := "cursord help"
-	if c.HasParent() {
+	if c.HasParent() && c.Name() != "help" {
 		help = c.CommandPath() + " --help"
 	}
 	return exitStatus(err, started, help, os.Stderr)
@@ -156,6 +156,9 @@ was cancelled.`,
 		}
 	}
 	root.SetHelpCommandGroupID("other")
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	help.Args = ofHelp
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(moreCommand(root))
 	root.InitDefaultCompletionCmd()

@@ -47,7 +47,7 @@ func moreCommand(root *cobra.Command) *cobra.Command {
 	var list strings.Builder
 	for _, c := range root.Commands() {
 		if c.Hidden {
-			fmt.Fprintf(&list, "  %-11s %s\n", c.Name(), c.Short)
+			fmt.Fprintf(&list, "  %-12s %s\n", c.Name(), c.Short)
 		}
 	}
 	return &cobra.Command{
