@@ -121,8 +121,9 @@ keys."
   "Call the functions in the queue, for `cursord--slice' at most."
   (setq cursord--timer nil)
   (cursord--collecting-once
-    (let ((limit (time-add nil cursord--slice))
-          (inhibit-quit nil))
+    ;; Timers inhibit quitting.  So C-g waits for the end of the slice, and no
+    ;; message is received by half.
+    (let ((limit (time-add nil cursord--slice)))
       (while (progn
                (unless cursord--taken
                  (setq cursord--taken (nreverse cursord--queue)

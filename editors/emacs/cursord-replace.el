@@ -219,7 +219,8 @@ Return non-nil if that changed it."
   "Run BODY, and make its changes of the current buffer one step for undo."
   (declare (indent 0) (debug t))
   ;; `replace-region-contents' adds boundaries of its own.
-  `(let ((inhibit-read-only t))
+  ;; C-g waits for the end: half of the changes would be text of nobody.
+  `(let ((inhibit-read-only t) (inhibit-quit t))
      (undo-boundary)
      (prog1 (with-undo-amalgamate ,@body)
        (undo-boundary))))

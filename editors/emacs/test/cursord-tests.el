@@ -195,5 +195,28 @@
             (should (or (fboundp symbol) (boundp symbol) (facep symbol))))))
       (should (> n 20)))))
 
+(ert-deftest cursord-test-quit-waits ()
+  "A key that quits costs no message, and leaves no buffer changed by half."
+  (let (cursord--queue cursord--taken cursord--timer done)
+    (let ((inhibit-quit t))             ; so that the test goes on
+      (cursord--enqueue (lambda () (setq quit-flag t) (push 'one done)) 0)
+      (cursord--enqueue (lambda () (push 'two done)) 0)
+      (cursord-test-until "the messages" (memq 'two done))
+      (should quit-flag)
+      (setq quit-flag nil))
+    (should (equal '(two one) done)))
+  (with-temp-buffer
+    (should (equal 'quit
+                   (condition-case nil
+                       (progn
+                         (cursord-as-one-step
+                           (insert "one\n")
+                           (setq quit-flag t)
+                           (insert "two\n"))
+                         ;; Here it quits.
+                         (dotimes (i 1000) (ignore i)))
+                     (quit 'quit))))
+    (should (equal "one\ntwo\n" (buffer-string)))))
+
 (provide 'cursord-tests)
 ;;; cursord-tests.el ends here
