@@ -2,8 +2,8 @@ package api
 
 import "cursord/sessions"
 
-// An AgentStatus is what is known of the agent's program and its account. State is unknown, ready, notInstalled
-// or notLoggedIn.
+// An AgentStatus says what the daemon knows of the agent's program and its account. State is unknown, ready, notInstalled or
+// notLoggedIn.
 type AgentStatus struct {
 	State   string `json:"state"`
 	Path    string `json:"path,omitempty"`
@@ -11,24 +11,25 @@ type AgentStatus struct {
 	Account string `json:"account,omitempty"`
 	Message string `json:"message,omitempty"`
 
-	FoundBy     string                 `json:"foundBy,omitempty"`     // daemon, or client: only with the PATH or CURSORD_AGENT of one
+	FoundBy     string                 `json:"foundBy,omitempty"`     // daemon, or client: the program is found only with the PATH or CURSORD_AGENT of a client
 	NotTaken    []AgentNotTaken        `json:"notTaken,omitempty"`    // other programs called agent
 	Drivers     []string               `json:"drivers,omitempty"`     // the ways of driving the agent
-	Options     []string               `json:"options,omitempty"`     // what of turn/start the build may know: not those that it is known to lack
-	AgentEnv    string                 `json:"agentEnv,omitempty"`    // client where agents get the environment of who starts the turn
-	Environment *EnvironmentDifference `json:"environment,omitempty"` // where it was to be compared
-	Changed     *BuildChange           `json:"changed,omitempty"`     // the latest between two turns of a session
+	Options     []string               `json:"options,omitempty"`     // options of turn/start that the build is not known to lack
+	AgentEnv    string                 `json:"agentEnv,omitempty"`    // client: an agent gets the environment of the client that starts the turn
+	Environment *EnvironmentDifference `json:"environment,omitempty"` // if the request asked for a comparison
+	Changed     *BuildChange           `json:"changed,omitempty"`     // the latest change of build between two turns of a session
 
-	Hooks []AgentHook `json:"hooks,omitempty"` // for the workspace that was named; never in initialize
+	Hooks []AgentHook `json:"hooks,omitempty"` // of the workspace that the request names; never in initialize
 }
 
-// An AgentNotTaken is a program called agent that is not Cursor's, as far as its --version prints, or that does not answer.
+// An AgentNotTaken is a program called agent that prints something else than Cursor's for --version, or that does not
+// answer.
 type AgentNotTaken struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// A BuildChange says that a turn had another build of the agent than its session's turn before.
+// A BuildChange says that a turn used another build of the agent than the turn before it in the session.
 type BuildChange struct {
 	From string        `json:"from"`
 	To   string        `json:"to"`
@@ -40,6 +41,6 @@ type AgentHook struct {
 	File      string `json:"file"`
 	Event     string `json:"event,omitempty"`
 	Command   string `json:"command,omitempty"` // cut to 200 bytes
-	AfterEdit bool   `json:"afterEdit"`         // it may change what an edit wrote
-	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be listed; it then counts as one without
+	AfterEdit bool   `json:"afterEdit"`         // it runs after edits, and may change their files
+	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be listed; the daemon then treats File as one without hooks
 }

@@ -27,33 +27,33 @@ type TurnParams struct {
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Asker     Asker    // the client's environment
-	Env       []string // its whole environment, for the agent; nil: it gave none. Never stored, never logged
+	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored and never logged
 	Recap     bool     // begin a fresh chat with the session's transcript as context
 }
 
-// Permits is what an agent may do beside what mode and force say. A nil member leaves it to the session, which leaves it
-// to the configuration, which leaves it to the agent's own settings.
+// Permits says what an agent may do beside what mode and force say. A nil member takes the session's value; else the
+// configuration's; else the agent's own setting.
 type Permits struct {
 	Sandbox    *string   // "enabled" or "disabled"; of a session also "default", which is as if it had never named one
-	AutoReview *bool     // whether a classifier of the agent's decides what would be asked for
-	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; of a session, none is as if it had named none
+	AutoReview *bool     // whether the agent's classifier decides what a person would be asked for
+	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; in a session, an empty list counts as nil
 }
 
-// An Asker is the part of a client's environment that says where it would find the agent.
+// An Asker is the part of a client's environment that says where the client would find the agent.
 type Asker struct {
 	Path  string // its PATH
 	Agent string // its CURSORD_AGENT
 }
 
-// A ClientID names a client that may hold documents; 0 is one that holds none.
+// A ClientID names a client that may hold documents. A client with 0 holds none.
 type ClientID uint64
 
-// A Context is something put into the prompt beside the user's words; see composePrompt for its form.
-// Kind is file, selection, diagnostics, text or image.
+// A Context is a part of the prompt beside the user's words; composePrompt has its form. Kind is file, selection,
+// diagnostics, text or image.
 type Context struct {
 	Kind  string
 	Path  string
-	Data  []byte // of an image without a path: all of it
+	Data  []byte // the whole image, if it has no path
 	Range *Range
 	Text  string
 	Title string
@@ -90,9 +90,9 @@ type SessionParams struct {
 	AgentSessionID string
 }
 
-// A Decision selects hunks and says what becomes of them; exactly one of Hunks, Path, TurnID and All is set.
+// A Decision selects hunks and says whether to accept or reject them. Exactly one of Hunks, Path, TurnID and All is set.
 type Decision struct {
-	Client  ClientID // who decides: in the files that it holds unsaved, about these
+	Client  ClientID // who decides; in files that this client holds unsaved, the decision is about its unsaved text
 	Accept  bool
 	Hunks   []string
 	Path    string
@@ -101,8 +101,8 @@ type Decision struct {
 	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; goes with Path or with Hunks of one file
 	Lines   *LineRange // with a single hunk: only these of its changed lines
 	Comment string     // for the agent's next prompt
-	Both    bool       // of an accept of conflicts: the person's lines stay in front of the agent's
-	AsEdits bool       // what Client has open is changed by edits, also if it is saved
+	Both    bool       // for an accept of conflicts: the agent's lines go behind the person's, which stay
+	AsEdits bool       // documents that Client has open are changed by edits, also saved ones
 }
 
 // A LineRange counts a hunk's changed lines from 0, the end exclusive.
@@ -117,7 +117,7 @@ type Decided struct {
 	Applied  int              `json:"applied"`
 	Skipped  []Skipped        `json:"skipped,omitempty"`
 	Edits    []DocumentEdits  `json:"edits,omitempty"`
-	Decision uint64           `json:"decision,omitempty"` // its number in the workspace, by which Undo can be sure
+	Decision uint64           `json:"decision,omitempty"` // its number in the workspace; Undo takes it to undo this decision and no other
 }
 
 // A Skipped hunk was left as it is, for the reason Kind.
@@ -126,10 +126,11 @@ type Skipped struct {
 	Hunk string    `json:"hunk"`
 	Kind ErrorKind `json:"kind"`
 
-	Message string `json:"message,omitempty"` // what is wrong and what to do, where the kind does not say it
+	Message string `json:"message,omitempty"` // the reason and what to do, where the kind does not say it
 }
 
-// DocumentEdits are changes to a document that the client holds unsaved, or is to hold so, for the version they name.
+// DocumentEdits are changes of a document that the client holds unsaved, or will hold unsaved once it has made them. They
+// are for the version they name.
 type DocumentEdits struct {
 	Path    string     `json:"path"`
 	Version int        `json:"version"`
@@ -158,7 +159,7 @@ type WorkspaceInfo struct {
 type CopyInfo struct {
 	SessionID string        `json:"sessionId"`
 	Path      string        `json:"path"`
-	Bytes     int64         `json:"bytes"` // in files, whether or not blocks of them are shared
+	Bytes     int64         `json:"bytes"` // the sum of the files' sizes, also where files share blocks
 	UsedAt    sessions.Time `json:"usedAt"`
 }
 
@@ -170,38 +171,38 @@ type Transcript struct {
 	More    bool              `json:"more"`
 }
 
-// A Model is one that the agent offers.
+// A Model is one of the models that the agent offers.
 type Model struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
 }
 
-// A Chat is one that cursor-agent keeps of a workspace.
+// A Chat is a conversation that cursor-agent keeps for a workspace.
 type Chat struct {
 	ID        string        `json:"id"`
 	Title     string        `json:"title"`
 	UpdatedAt sessions.Time `json:"updatedAt"`
-	Sessions  []string      `json:"sessions,omitempty"` // that go on with it
+	Sessions  []string      `json:"sessions,omitempty"` // sessions that continue it
 }
 
 // A Collected is the answer to daemon/gc.
 type Collected struct {
-	Sessions     []CollectedSession `json:"sessions"` // that were deleted, or would be
-	Kept         int                `json:"kept"`     // that would have been, but are busy or under review
+	Sessions     []CollectedSession `json:"sessions"` // deleted sessions; in a dry run, the ones to delete
+	Kept         int                `json:"kept"`     // sessions that are too old or too many, but busy or under review
 	BytesBefore  int64              `json:"bytesBefore"`
 	BytesAfter   int64              `json:"bytesAfter"`
-	NotCompacted string             `json:"notCompacted,omitempty"` // why
+	NotCompacted string             `json:"notCompacted,omitempty"` // the reason
 }
 
 // A Reloaded is the answer to daemon/reload.
 type Reloaded struct {
 	Path     string   `json:"path"`              // of the configuration file
 	Warnings []string `json:"warnings"`          // such as unknown keys
-	AtStart  []string `json:"atStart,omitempty"` // keys whose new values hold from the daemon's next start on
+	AtStart  []string `json:"atStart,omitempty"` // keys whose new values take effect at the daemon's next start
 }
 
-// A CollectedSession is one that the configuration does not keep, because of its age, the count or the size.
+// A CollectedSession is a session that the configuration no longer keeps, because of its age, the count or the size.
 type CollectedSession struct {
 	ID        string        `json:"id"`
 	Workspace string        `json:"workspace"`
@@ -210,9 +211,9 @@ type CollectedSession struct {
 	Reason    string        `json:"reason"`
 }
 
-// A SessionExport is a part of a whole session, nothing cut.
+// A SessionExport is a part of a whole session; nothing in it is cut.
 type SessionExport struct {
-	Session    *sessions.Session `json:"session,omitempty"` // in the first part
+	Session    *sessions.Session `json:"session,omitempty"` // only in the first part
 	Parts      []ExportPart      `json:"parts"`
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
@@ -227,7 +228,7 @@ type ExportPart struct {
 type Joined struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
-	Replaced string `json:"replaced"`           // no; now: this connection ends; later: once no turn runs or waits
+	Replaced string `json:"replaced"`           // no; now: this connection ends; later: when no turn runs or waits
 	AgentEnv string `json:"agentEnv,omitempty"` // client: the client must send its environment by agent/environment
 	Agent    string `json:"agent,omitempty"`    // the program that is taken for cursor-agent, absolute; "" where there is none
 }
@@ -245,14 +246,14 @@ func LevelName(level slog.Level) string {
 	return "debug"
 }
 
-// A PlacedDocument says where the text of a document, as a client has it, has the hunks of a file.
+// A PlacedDocument says where a client's text of a document has the hunks of a file.
 type PlacedDocument struct {
 	Path    string       `json:"path"` // relative to the workspace
 	Version int          `json:"version"`
-	Hunks   []PlacedHunk `json:"hunks"` // those of text
+	Hunks   []PlacedHunk `json:"hunks"` // only hunks of text
 }
 
-// A PlacedHunk is where a text has a hunk: lines, that end in LF, counted from 0, To exclusive.
+// A PlacedHunk is the place of a hunk in a text: lines that end in LF, counted from 0; To is exclusive.
 type PlacedHunk struct {
 	ID   string `json:"id"`
 	From int    `json:"from"`
@@ -265,7 +266,7 @@ type Side string
 
 // The sides.
 const (
-	OldSide   Side = "old"     // the text is as it was before the change
-	NewSide   Side = "new"     // the text has the change
-	OtherSide Side = "neither" // somebody has made something else of it
+	OldSide   Side = "old"     // the text has the lines from before the change
+	NewSide   Side = "new"     // the text has the changed lines
+	OtherSide Side = "neither" // the text has other lines there
 )

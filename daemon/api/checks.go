@@ -19,7 +19,7 @@ func LocalPath(field, path string) (string, error) {
 	return local, err
 }
 
-// NoNUL refuses a text that no argument or file name can be.
+// NoNUL refuses a text with a NUL byte, which no argument and no file name can have.
 func NoNUL(field, text string) error {
 	if strings.ContainsRune(text, 0) {
 		return Invalid(field, "must not contain a NUL character")

@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// An EnvironmentDigest is what a client tells of its PATH and of its variables CURSOR_… so that they can be compared: of
-// each, by its name, the HMAC-SHA256 of the value with Key, in hexadecimal digits.
+// An EnvironmentDigest lets the daemon compare its environment with a client's without seeing values. For PATH and each
+// variable CURSOR_… it has, by name, the HMAC-SHA256 of the value with Key, in hexadecimal digits.
 type EnvironmentDigest struct {
 	Key    string            `json:"key"`
 	Values map[string]string `json:"values"`
 }
 
-// An EnvironmentDifference names the variables by which the daemon's environment differs from a client's. It has no values.
+// An EnvironmentDifference names the variables in which the daemon's environment differs from a client's, without their
+// values.
 type EnvironmentDifference struct {
 	Differ     []string `json:"differ,omitempty"`     // both have them
-	DaemonOnly []string `json:"daemonOnly,omitempty"` // empty ones are as none
+	DaemonOnly []string `json:"daemonOnly,omitempty"` // an empty variable counts as none
 	ClientOnly []string `json:"clientOnly,omitempty"`
 }
 
-// compared reports whether a variable is one that matters to the agent and is compared.
+// compared reports whether a variable matters to the agent, so that it is compared.
 func compared(name string) bool { return name == "PATH" || strings.HasPrefix(name, "CURSOR_") }
 
 // DigestEnvironment makes the digest of an environment with a key.

@@ -95,8 +95,8 @@ func (c *Config) IsolationFor(root string) string {
 	return c.Isolation
 }
 
-// Executable accepts a name without folders or an absolute path, also one below "~": the daemon has no folder of its
-// own that a relative path could be relative to.
+// Executable accepts a name without folders, an absolute path, or a path below "~". It refuses other paths because the
+// daemon has no folder of its own that they could be relative to.
 func Executable(s string) (string, error) {
 	if rest, ok := strings.CutPrefix(s, "~/"); ok {
 		home, err := os.UserHomeDir()

@@ -8,13 +8,13 @@ import (
 	"cursord/sessions"
 )
 
-// A Conflicting is a place of an unsaved text that a person has changed there, and an agent on disk.
+// A Conflicting is a place that a person has changed in an unsaved text, and an agent on disk.
 type Conflicting struct {
 	Parts []sessions.Hunk // the hunks on disk
 	hunk  sessions.Hunk
 }
 
-// Conflict returns one of the lines that the text has from line at, counted from 0, and those that the disk has.
+// Conflict returns a place with the unsaved text's lines, from its line at (counted from 0), and the disk's lines.
 func Conflict(text, disk []string, at int) *Conflicting {
 	c := &Conflicting{}
 	start := func(lines []string) int {
@@ -38,7 +38,7 @@ func Conflict(text, disk []string, at int) *Conflicting {
 	return c
 }
 
-// Hunk returns the hunk: its name is that of the first of its parts, and the others are decided with it.
+// Hunk returns the place as a hunk. It has the id of its first part; the other parts are decided with it.
 func (c *Conflicting) Hunk() sessions.Hunk {
 	for i, p := range c.Parts {
 		if i == 0 {
@@ -55,7 +55,7 @@ func (c *Conflicting) Hunk() sessions.Hunk {
 	return c.hunk
 }
 
-// AddConflicts puts conflicts into the diff of an unsaved text, in the place of what is left there of the same hunks.
+// AddConflicts puts conflicts into the diff of an unsaved text. They replace hunks of the same ids.
 func AddConflicts(d *sessions.Diff, found []sessions.Hunk) {
 	hidden := map[string]bool{}
 	for _, h := range found {

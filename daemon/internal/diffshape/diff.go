@@ -8,8 +8,8 @@ import (
 	"cursord/sessions"
 )
 
-// A File is a file under review: its name in a workspace, its number, which is in the ids of its hunks, and whether it is in the copy
-// of an isolated session.
+// A File is a file under review: its workspace and path, its number (a part of its hunks' ids), and whether it is in the
+// copy of an isolated session.
 type File struct {
 	Workspace, Path string
 	N               uint64
@@ -59,8 +59,8 @@ func (f File) Diff(review *diffs.Review) *sessions.Diff {
 	return d
 }
 
-// source returns a source as clients see it. In a copy everything is the agent's, also where the review says
-// unknown, as older versions stored it.
+// source returns a source as clients see it. In a copy every change is the agent's, also where an older version of cursord
+// stored unknown.
 func (f File) source(s diffs.Source) sessions.Source {
 	if f.Isolated && s.Via == diffs.ViaUnknown {
 		s.Via = diffs.ViaTool

@@ -14,7 +14,7 @@ const (
 	rejectionLineMax = 160
 )
 
-// RejectionText describes a hunk by its first changed lines; of a part of it, if lines is given.
+// RejectionText describes a hunk by its first changed lines. If lines is given, it describes only that part.
 func RejectionText(path string, h diffs.Hunk, lines *diffs.Range) string {
 	var changed []string
 	for _, l := range h.Lines {

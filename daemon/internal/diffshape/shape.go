@@ -1,5 +1,5 @@
-// Package diffshape gives diffs the form in which clients see them: one diff per path from those of several files, the names of
-// hunks, and what has changed beside the lines. It knows no files and no clients.
+// Package diffshape gives diffs the form in which clients see them. It makes one diff per path out of several files' diffs,
+// names hunks, and describes changes of path, mode and link target. It knows no files and no clients.
 package diffshape
 
 import (
@@ -27,8 +27,8 @@ func Cleared(old *sessions.Diff) *sessions.Diff {
 	return &d
 }
 
-// Merged returns one diff with the hunks of all parts, or nil if there are none. The other members are those of the first part
-// that has hunks, but for the sums, the turns, the baseline and the strongest kind.
+// Merged returns one diff with the hunks of all parts, or nil if there are none. Sums and turns are of all parts, the kind
+// is the strongest, and the baseline is unknown if any part's is. All else is that of the first part that has hunks.
 func Merged(parts []*sessions.Diff) *sessions.Diff {
 	pending := slices.DeleteFunc(slices.Clone(parts), func(d *sessions.Diff) bool { return d.State != "pending" })
 	if len(pending) == 0 {
@@ -64,14 +64,14 @@ func Merged(parts []*sessions.Diff) *sessions.Diff {
 	return &d
 }
 
-// SameDiff reports whether two diffs say the same, whatever their revisions.
+// SameDiff reports whether two diffs differ at most in their revisions.
 func SameDiff(a, b *sessions.Diff) bool {
 	x, y := *a, *b
 	x.Rev, x.Seq, y.Rev, y.Seq = 0, 0, 0, 0
 	return reflect.DeepEqual(x, y)
 }
 
-// Describe fills in what has changed beside the lines: path, mode and target.
+// Describe fills in changes of path, mode and link target.
 func Describe(d *sessions.Diff, review *diffs.Review) {
 	d.OldPath = review.OldPath()
 	old, now := review.Baseline(), review.Current()
@@ -100,8 +100,8 @@ func gitMode(c diffs.Content) string {
 // HunkID names hunk id of review n: short enough to type, unique in the workspace.
 func HunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }
 
-// FirstChanged returns the line of the file, from 1, at which a hunk first changes it; of lines that are only removed, the
-// one that is there now.
+// FirstChanged returns the first line that a hunk changes in the file, counted from 1. If the hunk only removes lines, it is
+// the line that now stands in their place.
 func FirstChanged(h sessions.Hunk) int {
 	context := slices.IndexFunc(h.Lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
 	line := h.NewStart + max(context, 0)

@@ -1,5 +1,5 @@
-// Package documents knows what clients have open and unsaved. A [Set] is written by the connections and read by the reviewers,
-// which it tells of changes; it is the one that owns the texts.
+// Package documents keeps the texts that clients have open and unsaved. Connections write to a [Set]; reviewers read it, and
+// hear from it of changes.
 package documents
 
 import (
@@ -19,51 +19,51 @@ import (
 	"cursord/diffs"
 )
 
-// documentsMax bounds, in bytes, the text that is kept of one client's unsaved documents. What is beyond it is known to
-// be unsaved, and not what it says.
+// documentsMax bounds the kept texts of one client's unsaved documents, in bytes. Beyond it the daemon knows that a document
+// is unsaved, but not its text.
 const documentsMax = 256 << 20
 
-// knownMax is the size, in bytes, up to which a file is read because a client has it.
+// knownMax is the largest file, in bytes, that is read because a client opens it.
 const knownMax = 8 << 20
 
-// A Document is a file that a client has open. It is not changed once others see it.
+// A Document is a file that a client has open. It does not change once other goroutines see it.
 type Document struct {
 	Client  api.ClientID
 	Path    string // absolute, without symlinks
 	Version int
 	dirty   bool
-	Order   uint64           // of dirty ones: which was first
-	Held    bool             // text is there
-	Text    string           // as the client has it, if dirty
-	Base    atomicfile.State // what was on disk when it became dirty
-	Based   int64            // when that came there, a moment of package clock
-	Known   *diffs.Content   // what was on disk when the client had that last; nil: that is not known
-	Form    editorfile.Form  // of the text, beside Known
+	Order   uint64           // among dirty ones: the lowest became dirty first
+	Held    bool             // Text is kept
+	Text    string           // the client's text, if the document is dirty
+	Base    atomicfile.State // the file when the document became dirty
+	Based   int64            // when the file got that content, a moment of package clock
+	Known   *diffs.Content   // the file when the client last had the same content; nil: unknown
+	Form    editorfile.Form  // what Text leaves out of the file, such as line ends; taken from Known
 	formed  bool             // Form is known
-	Editing bool             // it is what the disk holds, and edits of it are on their way to the client
+	Editing bool             // the text equals the file, and edits of it are on their way to the client
 }
 
-// A Reviewer of a workspace hears of documents in it. Its methods do not block.
+// A Reviewer of a workspace hears of changes of its documents. Its methods do not block.
 type Reviewer interface {
 	Root() string
-	DocumentChanged(path string, atOnce bool) // at once, or in a moment; path is absolute
-	DocumentSaved(name string, doc *Document) // a client says so; name is relative to Root; Set.TookIn ends it
-	DocumentsClosed(client api.ClientID)      // all of a client that is gone
+	DocumentChanged(path string, atOnce bool) // it looks at once, or in a moment; path is absolute
+	DocumentSaved(name string, doc *Document) // a client has saved; name is relative to Root; the Reviewer calls Set.TookIn when it has taken that in
+	DocumentsClosed(client api.ClientID)      // a client is gone, with all its documents
 }
 
-// A Set is what the clients have open.
+// A Set has the open documents of all clients.
 type Set struct {
 	reviewers func() []Reviewer // of all workspaces
 
 	mu      sync.Mutex
-	clients api.ClientID                          // guarded by mu; the last one
-	orders  uint64                                // guarded by mu; the last one
+	clients api.ClientID                          // guarded by mu; the last one given out
+	orders  uint64                                // guarded by mu; the last one given out
 	docs    map[api.ClientID]map[string]*Document // guarded by mu; by name (documentName)
 	paths   map[string]map[api.ClientID]*Document // guarded by mu; the dirty ones
-	saves   map[*Document]int                     // guarded by mu; saved ones, and how many reviewers have not taken that in
+	saves   map[*Document]int                     // guarded by mu; saved documents, with the number of reviewers that have not taken them in
 }
 
-// New returns that of a daemon, whose reviewers hear of it.
+// New returns an empty Set; reviewers lists those that hear of changes.
 func New(reviewers func() []Reviewer) *Set {
 	return &Set{
 		reviewers: reviewers, docs: map[api.ClientID]map[string]*Document{}, paths: map[string]map[api.ClientID]*Document{},
@@ -71,7 +71,7 @@ func New(reviewers func() []Reviewer) *Set {
 	}
 }
 
-// NewClient returns the name of a client that may open documents; CloseClient ends it.
+// NewClient returns an ID for a client that may open documents. CloseClient ends it.
 func (ds *Set) NewClient() api.ClientID {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -101,9 +101,9 @@ func (ds *Set) CloseClient(client api.ClientID) {
 	}
 }
 
-// Open records that a client has a file open. Its text, if given, is what the client has; while that is not what
-// is on disk, the document is unsaved: the client's diffs of the file are measured against it, and what the client
-// rejects there is answered as edits. Like those below, it returns an error if it does nothing.
+// Open records that a client has a file open. text, if given, is the client's text. While the text differs from the file,
+// the document is unsaved: the client's diffs of the file are compared with the text, and its rejects are answered as edits.
+// Open, and the methods below, have changed nothing if they return an error.
 func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) error {
 	name, err := documentName(uri)
 	if err != nil {
@@ -113,7 +113,7 @@ func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) 
 	return nil
 }
 
-// Change sets the whole text of an open document. A text that is not newer than the known one is ignored.
+// Change sets the whole text of an open document. It ignores a text that is not newer than the known one.
 func (ds *Set) Change(client api.ClientID, uri string, version int, text string) error {
 	name, old, err := ds.opened(client, uri)
 	if err == nil && version > old.Version {
@@ -122,8 +122,8 @@ func (ds *Set) Change(client api.ClientID, uri string, version int, text string)
 	return err
 }
 
-// Save records that an open document is on disk now. It may be newer than what is known. A text that was known to
-// be unsaved is a person's, whatever an agent does at the same time.
+// Save records that a client has saved a document. Its version may be newer than the known one. An unsaved text that was
+// known is then a person's, whatever an agent writes at the same time.
 func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	name, old, err := ds.opened(client, uri)
 	if err != nil || version != nil && *version < old.Version {
@@ -147,7 +147,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	return nil
 }
 
-// TookIn reports that a reviewer has taken in a saved text, or never will.
+// TookIn reports that a reviewer has taken in a saved text, or ends without it.
 func (ds *Set) TookIn(doc *Document) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -163,7 +163,7 @@ func (ds *Set) Close(client api.ClientID, uri string) error {
 		return err
 	}
 	ds.mu.Lock()
-	if now := ds.docs[client][name]; now != nil { // a reviewer may have seen meanwhile that it is saved
+	if now := ds.docs[client][name]; now != nil { // a reviewer may have called Saved meanwhile
 		ds.dropLocked(now)
 		delete(ds.docs[client], name)
 	}
@@ -185,8 +185,7 @@ func (ds *Set) opened(client api.ClientID, uri string) (string, *Document, error
 	return name, doc, nil
 }
 
-// put makes doc what is known of a document. Whether it is unsaved shows now, not later: an agent may write the
-// file before the editor has noticed.
+// put stores doc. It compares text and file at once, because an agent may write the file before the next look.
 func (ds *Set) put(name string, doc *Document, text *string, atOnce bool) {
 	if text != nil {
 		doc.Based = filestat.Of(doc.Path).Changed()
@@ -270,7 +269,7 @@ func (ds *Set) at(client api.ClientID, name string) *Document {
 	return ds.docs[client][name]
 }
 
-// Unsaved lists the dirty documents of a path; the one that was dirty first is the first.
+// Unsaved lists the dirty documents of a path in the order in which they became dirty.
 func (ds *Set) Unsaved(path string) []*Document {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -285,8 +284,8 @@ func (ds *Set) Unsaved(path string) []*Document {
 	return docs
 }
 
-// Typed returns the document whose text an image is, or nil: a person has written that, and the editor has not said so yet,
-// or not all reviewers have taken in that it has.
+// Typed returns the document with the same text as img, or nil. A person has typed that text: it is unsaved, or was saved
+// and not all reviewers have taken that in.
 func (ds *Set) Typed(path string, img atomicfile.State) *Document {
 	if !img.Exists || img.Target != "" {
 		return nil
@@ -341,7 +340,7 @@ func (ds *Set) Within(root string) bool {
 	return false
 }
 
-// Saved reports that the disk holds the document's text.
+// Saved records that the file has the document's text.
 func (ds *Set) Saved(doc *Document) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -364,8 +363,8 @@ func (ds *Set) changed(path string, atOnce bool) {
 	}
 }
 
-// documentName returns the absolute path that a URI names, by which a client's document is known: however the client writes
-// the URI, and wherever links lead by then.
+// documentName returns the absolute path of a URI. A client's document has this name however the client writes the URI, and
+// wherever links on the way lead later.
 func documentName(uri string) (string, error) {
 	path, err := paths.Local(uri)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Edit has a document that is what the disk holds be taken for unsaved, since edits are to make another content of it. It returns false
-// if the client does not have that open, has another text, or has one that leaves out all that changes. Saved takes it back.
+// Edit marks a document as unsaved although it equals the file, because edits are about to change it. It returns false if
+// the client does not have path open, has another text, or has a text that leaves out everything that changes. Saved undoes
+// it.
 func (ds *Set) Edit(client api.ClientID, path string, disk, other diffs.Content) bool {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -36,7 +37,8 @@ func (ds *Set) Edit(client api.ClientID, path string, disk, other diffs.Content)
 	return true
 }
 
-// setForm notes what a text leaves out: that shows where it is what the disk holds, and stays.
+// setForm notes what a text leaves out of the file, such as line ends. It can see that only while both have the same lines,
+// and keeps it after that.
 func (doc *Document) setForm(old *Document, text *string, disk atomicfile.State) {
 	switch {
 	case old != nil && old.formed && (text == nil || doc.dirty):

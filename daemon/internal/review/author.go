@@ -12,8 +12,8 @@ import (
 	"cursord/diffs"
 )
 
-// author returns who has made of a path of the work tree what it holds now: an agent, or nil, a person. It was last looked
-// at at a moment; 0: that is not known.
+// author returns the agent that made the present content of a path of the work tree; nil is a person. since is when the path
+// was last looked at, or 0.
 func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
 	t := r.shared()
 	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
@@ -28,12 +28,13 @@ func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs
 
 func (t *Worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
 
-// writer returns the agent that may have made of a path what it holds now; nil if there is none.
+// writer returns the agent that may have made the present content of a path; nil if there is none.
 func (t *Worktree) writer(name string) *diffs.Source {
 	return t.writerAt(snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name)))}, nil)
 }
 
-// writerAt returns the agent that may have made a change; nil if there is none. Processes of loose may write without a call.
+// writerAt returns the agent that may have made a change; nil if there is none. loose is the source of processes that may
+// write without a call, or nil.
 func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diffs.Source {
 	if !t.isolated() && editorfile.Own(seen.Path) {
 		return nil
@@ -52,8 +53,8 @@ func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diff
 	return src
 }
 
-// formatted takes in what hooks of a running agent have made of lines that its turn has just written; the rest of what the
-// disk holds is a person's.
+// formatted takes in what hooks of a running agent have changed in lines that its turn has just written. The other changes
+// on disk are a person's.
 func (r *Reviewer) formatted(f *file, now diffs.Content) {
 	current := f.review.Current()
 	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
@@ -72,7 +73,7 @@ func (r *Reviewer) formatted(f *file, now diffs.Content) {
 // Root returns the workspace's folder.
 func (r *Reviewer) Root() string { return r.setup.Root }
 
-// DocumentSaved has the reviewer take in what a person has saved.
+// DocumentSaved has the reviewer take in a document that a person has saved.
 func (r *Reviewer) DocumentSaved(name string, doc *documents.Document) {
 	r.later.Put(func() {
 		defer r.setup.Documents.TookIn(doc)
@@ -80,7 +81,7 @@ func (r *Reviewer) DocumentSaved(name string, doc *documents.Document) {
 	})
 }
 
-// personSaved takes in what an editor says that a person has saved, although an agent may have written over it already.
+// personSaved takes in a document that a person has saved, although an agent may have written the file again already.
 func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	disk := atomicfile.Read(r.setup.Root, name)
 	if disk.Unreadable != "" || disk.Target != "" {
@@ -98,8 +99,8 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	}
 }
 
-// savedInACall notes what a person has saved while calls are open that name the file: their ends tell what came first. It
-// returns false if there is none.
+// savedInACall notes a person's save while calls are open that name the file; once they have ended, attribution.Chain orders
+// their writes and the save. It returns false if no such call is open.
 func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atomicfile.State) bool {
 	ledger := &r.shared().ledger
 	if !ledger.Pending(name) {
@@ -107,12 +108,12 @@ func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atom
 	}
 	r.saveInACall(name, doc, saved)
 	if doc.Base.Unreadable == "" && !r.lastSeen(name).Same(doc.Base) {
-		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this
+		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this content
 	}
 	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
 }
 
-// lookInACall notes what a file holds while calls are open that name it, unless somebody is just writing it.
+// lookInACall notes the present content of a file while calls are open that name it, unless somebody is just writing it.
 func (r *Reviewer) lookInACall(f *file) {
 	full, at := r.absolute(f), clock.Now()
 	st := filestat.Of(full)
@@ -124,7 +125,7 @@ func (r *Reviewer) lookInACall(f *file) {
 	}
 }
 
-// lastSeen returns what a path of the work tree held when it was last taken in.
+// lastSeen returns the content of a path of the work tree when it was last taken in.
 func (r *Reviewer) lastSeen(name string) atomicfile.State {
 	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
 		return atomicfile.State{Content: f.review.Current()}
@@ -135,8 +136,8 @@ func (r *Reviewer) lastSeen(name string) atomicfile.State {
 	return atomicfile.State{Unreadable: "nothing is known of it"}
 }
 
-// typedInto takes in that a file has come to hold what a person typed over what the document was based on, which may be
-// an agent's that nobody has seen yet. It returns the file if it is under review.
+// typedInto takes in a file that a person has saved over the document's base. The base may be an agent's content that nobody
+// has seen yet. It returns the file if it is under review.
 func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.All() {
 		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {

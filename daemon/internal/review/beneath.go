@@ -16,15 +16,15 @@ import (
 	"cursord/sessions"
 )
 
-// This file brings together what a client holds unsaved and what an agent has written beneath it.
+// This file merges a client's unsaved text with the changes that an agent has written to the file beneath it.
 
-// A conflict is a place of a buffer that the person has changed there, and the agent on disk.
+// A conflict is a place that a person has changed in a buffer, and an agent on disk.
 type conflict struct {
 	threeway.Place
-	ids []uint64 // the hunks of the file's review; the first is the conflict's
+	ids []uint64 // hunks of the file's review; the conflict has the id of the first
 }
 
-// lookBeneath finds what the disk has that the buffer has not, and how it fits.
+// lookBeneath compares the file with the buffer's text and finds conflicts.
 func (b *buffer) lookBeneath(f *file, text string) {
 	places := f.review.Places()
 	if f.tree.isolated() || len(places) == 0 || b.doc.Base.Unreadable != "" {
@@ -74,7 +74,7 @@ func (b *buffer) conflict(id uint64) *conflict {
 	return nil
 }
 
-// fingerprint is that of a hunk as a client sees it.
+// fingerprint returns the fingerprint of a hunk as a client sees it.
 func (f *file) fingerprint(client api.ClientID, id uint64) string {
 	if f.buffers[client].conflict(id) != nil {
 		return "conflict " + f.review.Fingerprint(id)
@@ -82,7 +82,7 @@ func (f *file) fingerprint(client api.ClientID, id uint64) string {
 	return f.seen(client).Fingerprint(id)
 }
 
-// addConflicts has a buffer's diff tell what conflicts, and what could be merged.
+// addConflicts adds a buffer's conflicts to its diff, and the count of changes that can be merged.
 func (r *Reviewer) addConflicts(f *file, b *buffer, diff *sessions.Diff) {
 	if b.beneath == nil || f.tree.isolated() {
 		return
@@ -107,8 +107,8 @@ func (r *Reviewer) addConflicts(f *file, b *buffer, diff *sessions.Diff) {
 	diffshape.AddConflicts(diff, found)
 }
 
-// decideConflicts is decideInBuffer for a choice that names conflicts. The agent's lines come into the buffer by an accept, in the
-// place of the person's or, with both, behind them; a reject leaves the buffer as it is.
+// decideConflicts is decideInBuffer for a choice with conflicts. An accept brings the agent's lines into the buffer: in the
+// place of the person's or, with dec.Both, behind them. A reject leaves the buffer as it is.
 func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Decision, edits *api.DocumentEdits, err error) {
 	f, b := c.f, c.buffer
 	disk, text := string(f.review.Current().Data), b.text(f)

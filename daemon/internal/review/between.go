@@ -6,8 +6,8 @@ import (
 	"cursord/daemon/internal/savewatch"
 )
 
-// watchBetween has the times noted of all that is saved in the work tree while the turn runs, until t.stop: what a person saves
-// between two commands, or before the first, may be overwritten by the next before anybody has looked at it.
+// watchBetween notes the times of all saves in the work tree while the turn runs, until t.stop. A person may save a file
+// between two commands, or before the first, and the next command may overwrite it before anybody has looked.
 func (t *Turn) watchBetween() {
 	if !t.scans || t.tree.isolated() || !filestat.ChangeTimes {
 		return
@@ -34,7 +34,7 @@ func (t *Turn) watchBetween() {
 	}
 }
 
-// saved notes when files were changed that somebody has saved. Those that calls name are watched by themselves.
+// saved notes when files were saved. Files that open calls name are watched by themselves.
 func (t *Turn) saved(paths []string) {
 	now := clock.Now()
 	for _, full := range paths {

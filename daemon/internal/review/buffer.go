@@ -31,32 +31,32 @@ import (
 type buffer struct {
 	doc     *documents.Document
 	review  *diffs.Review // nil if the text is not known
-	stem    *diffs.Review // what the review is made anew from, if not the file's: something was decided in the buffer
-	coming  *turn         // whose edits are on their way
-	then    *diffs.Review // what is the stem once they are made
-	done    []turn        // what the text has, to before which the editor's undo leads
-	undone  []turn        // to behind which its redo leads, the next one last
-	rev     uint64        // of the file's review, when the buffer's was made
+	stem    *diffs.Review // the review from which review is remade, if something was decided in the buffer; nil: the file's
+	coming  *turn         // the change whose edits are on their way
+	then    *diffs.Review // stem, once these edits are made
+	done    []turn        // changes that the text has; the editor's undo leads to before them
+	undone  []turn        // changes that the editor's redo leads to; the next one is the last
+	rev     uint64        // the revision of the file's review from which review was made
 	sent    bool          // edits are on their way to the client; doc does not have them
-	decided bool          // the review is not just the file's with the text
+	decided bool          // review has decisions that the file's review does not have
 	groups  []uint64      // decisions made, or taken back, in the buffer
-	back    []uint64      // those made before it that its text takes back
+	back    []uint64      // earlier decisions that the text undoes
 	changes uint64
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
 	conflicts []conflict
-	diff      *sessions.Diff // its part of what the client sees of the path
+	diff      *sessions.Diff // the buffer's part of the diff that the client sees of the path
 }
 
-// A turn is a change of a buffer's text by a decision, or by what takes one back.
+// A turn is a change of a buffer's text by a decision, an undo or a redo.
 type turn struct {
 	before, after string // the sums of the texts; "" where nothing has changed
 	group         uint64
-	undo          bool // it takes the decision back
-	step          bool // it takes it back, or makes it again
+	undo          bool // it is an undo
+	step          bool // it is an undo or a redo
 }
 
-// text returns what the client has in the file's form.
+// text returns the client's text in the file's form.
 func (b *buffer) text(f *file) string { return editorfile.LikeFile(b.doc.Text, f.real().Data) }
 
 // of returns the file as the buffer shows it.
@@ -96,19 +96,19 @@ func (r *Reviewer) syncBuffers(f *file) {
 			r.viewed[f.path] = true
 			r.setUndone(f, b.back, false)
 			if t := b.coming; t != nil && !t.step {
-				r.forgetDecisions(f, []uint64{t.group}) // its edits were not made
+				r.forgetDecisions(f, []uint64{t.group}) // the client did not make its edits
 			}
 			if !r.setup.Documents.Has(client, b.doc.Path) {
 				r.forgetDecisions(f, b.groups)
 			} else {
-				r.setUndone(f, b.groups, true) // the text was loaded anew
+				r.setUndone(f, b.groups, true) // the client has loaded the text anew
 			}
 		}
 	}
 }
 
 func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
-	fresh := b.doc != doc // the client has said something; also that edits were not made, and all is as it was
+	fresh := b.doc != doc // the client has sent something, perhaps only that it has not made the edits
 	old := ""
 	if b.coming != nil && fresh {
 		old = b.text(f)
@@ -124,7 +124,7 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	moved := b.review == nil || b.rev != f.review.Rev()
 	switch {
 	case !moved && !fresh:
-		return // as it was, or with the edits that are on their way
+		return // the text is the same, or has the edits that are on their way
 	case !moved && string(f.realOf(b.review).Data) == b.text(f):
 		if b.coming != nil { // the edits have come back
 			b.done, b.undone = append(b.done, *b.coming), nil
@@ -157,11 +157,11 @@ func (b *buffer) remake(r *Reviewer, f *file) {
 	b.show(r, f, review)
 }
 
-// show makes review the buffer's, and sends the client the view if it looks different.
+// show makes review the buffer's, and sends the client a view of it if that differs from the last one.
 func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))
-	if !b.decided { // else it lacks what was rejected
+	if !b.decided { // else it lacks the rejected lines
 		diff.DiskOnly = f.review.Beyond(review)
 	}
 	b.conflicts = nil
@@ -185,9 +185,9 @@ func (f *file) seen(client api.ClientID) *diffs.Review {
 	return f.review
 }
 
-// buffer returns the client's buffer of a file, or nil if decisions are about the disk. It is an error if the client
-// cannot decide: because it is another one that holds the file unsaved, and the disk beneath that must not change, or
-// because its own text is not known for certain.
+// buffer returns the client's buffer of a file, or nil if its decisions are about the disk. It returns an error if the
+// client cannot decide: another client holds the file unsaved and the decision writes the disk, or the client's own text is
+// not known for certain.
 func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, error) {
 	var first *buffer
 	for _, b := range f.buffers {
@@ -214,8 +214,8 @@ func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, e
 	return b, nil
 }
 
-// decideInBuffer is carryOut for a choice in a buffer. What would write the file returns the edits that the client is to
-// apply.
+// decideInBuffer is carryOut for a choice in a buffer. A decision that would write the file returns edits for the client
+// instead.
 func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, *api.DocumentEdits, error) {
 	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
 	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.conflict(id) != nil }) {
@@ -233,7 +233,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
 	wrote := err == nil && f.tree.isolated()
 	if b.stem != nil {
-		// What was taken back in the buffer is undecided there alone.
+		// A hunk that was undone in the buffer is pending there alone.
 		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
 		if err != nil {
 			done, err = there, stemErr
@@ -248,7 +248,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 			return done, nil, err
 		}
 	}
-	if b.decided { // what was decided in the buffer before stays so
+	if b.decided { // earlier decisions in the buffer stay decided
 		review := b.review.Copy()
 		if _, err = review.Decide(c.ids, accept, lines); err == nil {
 			b.rev = f.review.Rev()
@@ -260,7 +260,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 	return done, nil, nil
 }
 
-// changeBuffer has change change the buffer's review, and returns what that means for its text.
+// changeBuffer calls change with the buffer's review, and returns the edits that bring the result into the client's text.
 func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) error) (*api.DocumentEdits, error) {
 	review := b.review.Copy()
 	if err := change(review); err != nil {
@@ -295,7 +295,7 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	return edits, nil
 }
 
-// stepInBuffer takes a reject back, or makes it again, in a buffer.
+// stepInBuffer undoes or redoes a reject in a buffer.
 func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision) (edits *api.DocumentEdits, back func(), err error) {
 	before := *b
 	back = func() { *b = before }
@@ -309,7 +309,7 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 	return edits, back, err
 }
 
-// forgetDecisions takes a file out of decisions that were made in a buffer that is gone.
+// forgetDecisions removes a file from the decisions that were made in a buffer that is gone.
 func (r *Reviewer) forgetDecisions(f *file, groups []uint64) {
 	for _, n := range groups {
 		r.ops = append(r.ops, r.log.Without(n, f.decidedIn)...)

@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// This file is the part of the reviewer that knows sessions' copies of the workspace.
+// This file is the part of the reviewer that works with sessions' copies of the workspace.
 
 // treeOf returns the tree of a session's copy, or, for "", the work tree.
 func (r *Reviewer) treeOf(session string) *Worktree {
@@ -32,7 +32,7 @@ func (r *Reviewer) treeOf(session string) *Worktree {
 	return t
 }
 
-// open makes sure that a copy's files can be read.
+// open opens a copy, so that its files can be read.
 func (r *Reviewer) open(t *Worktree) error {
 	if !t.isolated() || t.copy != nil {
 		return nil
@@ -48,9 +48,9 @@ func (r *Reviewer) open(t *Worktree) error {
 	return nil
 }
 
-// refreshCopy is refresh for a file in a copy. What is different there is the agent's: nobody else works in it. What is
-// different in the work tree is a person's, and is brought into the copy; what is perhaps only half saved there a moment
-// later if wait is true.
+// refreshCopy is refresh for a file in a copy. A difference in the copy is the agent's, because nobody else works there. A
+// difference in the work tree is a person's, and is written to the copy. If wait is true, a difference that may be half a
+// save is left to a look a moment later.
 func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	if err := r.open(f.tree); err != nil {
 		return s, r.withoutCopy(f, err)
@@ -77,7 +77,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			}
 		}
 		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) && !r.takeSave(f, s.real) {
-			f.review.ObserveBaseline(s.real.Content) // agreed, or taken over
+			f.review.ObserveBaseline(s.real.Content) // a person has made the same change, or it was taken over
 		}
 		r.observeCopy(f, s.here)
 		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {
@@ -111,7 +111,8 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	return s, nil
 }
 
-// movedThere takes in that a person has moved a file in the work tree as the agent has in its copy.
+// movedThere takes in that a person has moved a file in the work tree as the agent has in its copy. It returns false if
+// nobody has.
 func (r *Reviewer) movedThere(f *file) bool {
 	if f.movedFrom() == "" {
 		return false
@@ -129,7 +130,7 @@ func (r *Reviewer) withoutCopy(f *file, err error) error {
 	}
 }
 
-// observeCopy takes in what a copy holds.
+// observeCopy takes in the present content of a file in a copy.
 func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	if here.Same(atomicfile.State{Content: f.review.Current()}) {
 		return
@@ -144,7 +145,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	f.tree.updateSnapshots(f.path, here)
 }
 
-// writeCopy makes a copy hold what the review says, where the review says.
+// writeCopy writes what the review says to the copy.
 func (r *Reviewer) writeCopy(f *file, s *sides) error {
 	to := f.path
 	if p := f.review.Path(); p != "" {
@@ -159,7 +160,7 @@ func (r *Reviewer) writeCopy(f *file, s *sides) error {
 	return nil
 }
 
-// follow brings what people have changed since into the copies of files that an agent has just written.
+// follow brings people's changes since then into the copies of files that an agent has just written.
 func (r *Reviewer) follow(files []Written) {
 	var list []*file
 	for _, wr := range files {
@@ -170,10 +171,10 @@ func (r *Reviewer) follow(files []Written) {
 	r.refreshAll(list)
 }
 
-// markKnown notes that what the work tree holds at a file's paths is known to its review.
+// markKnown notes in the copy that the review knows the work tree's present content at a file's paths.
 func (r *Reviewer) markKnown(f *file, paths ...string) {
 	if r.open(f.tree) != nil {
-		return // it is gone, and its reviews are about to go
+		return // the copy is gone, and its reviews will be dropped
 	}
 	paths = append(paths, f.path, f.realPath())
 	slices.Sort(paths)
@@ -184,7 +185,8 @@ func (r *Reviewer) markKnown(f *file, paths ...string) {
 	}
 }
 
-// lags reports whether a file of the work tree has changed and its copy cannot follow, because the agent is writing it.
+// lags reports whether a file of the work tree has changed while its copy cannot follow, because the agent is writing the
+// copy.
 func (r *Reviewer) lags(f *file) bool {
 	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
 		return false
@@ -204,7 +206,8 @@ func (r *Reviewer) refreshLate() {
 	r.refreshAll(files)
 }
 
-// takenOver returns what a path of a copy held before the agent came to it. Of the work tree nothing is known.
+// takenOver returns the content of a path of a copy before the agent's first change. It knows nothing of paths of the work
+// tree.
 func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known bool) {
 	if !t.isolated() || r.open(t) != nil {
 		return diffs.Content{}, false
@@ -221,11 +224,11 @@ func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known b
 	if data, err := t.copy.Base(ctx, path); err == nil {
 		return atomicfile.ContentOf(state.Mode, data), true
 	}
-	img := atomicfile.Read(r.setup.Root, path) // as good as any: an accept writes what differs from it
+	img := atomicfile.Read(r.setup.Root, path) // any content will do: an accept writes the difference from it
 	return img.Content, img.Unreadable == ""
 }
 
-// drop ends the review of a copy, which is gone or about to go.
+// drop ends the review of a copy that is gone, or about to be removed.
 func (r *Reviewer) drop(t *Worktree) {
 	for path, f := range t.files {
 		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})
@@ -249,7 +252,7 @@ func (r *Reviewer) dropSession(session string) {
 	}
 }
 
-// dropLost drops what was under review in copies that are gone.
+// dropLost drops the reviews of copies that are gone.
 func (r *Reviewer) dropLost() {
 	for _, t := range slices.Clone(r.trees[1:]) {
 		_, err := r.setup.Store.Session(t.session)
@@ -262,7 +265,7 @@ func (r *Reviewer) dropLost() {
 	}
 }
 
-// lost is drop for a copy that is gone and should not be.
+// lost is drop for a copy that is gone unexpectedly.
 func (r *Reviewer) lost(t *Worktree, err error) {
 	r.setup.Log.Warn("a session's copy is gone, and what was to be reviewed in it", "session", t.session, "files", len(t.files), "err", err)
 	r.drop(t)

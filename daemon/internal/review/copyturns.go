@@ -11,17 +11,17 @@ import (
 	"cursord/diffs"
 )
 
-// This file is what the reviewer does with a session's copy when a turn begins there, and when it ends.
+// This file prepares a session's copy when a turn begins there, and takes in its changes when the turn ends.
 
-// BeginInCopy makes a copy ready for a turn: it is made, or takes over what changed in the work tree. Until then nobody else
-// may touch it. It runs in the turn's goroutine.
+// BeginInCopy makes a session's copy, or brings it up to date with the work tree. Until then nobody else touches it. It runs
+// in the turn's goroutine.
 func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Worktree, fresh bool, err error) {
 	stopped := r.call(func() {
 		t = r.treeOf(session)
 		t.busy = true
 		t.turns++
 		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
-		// One that cannot be opened is made anew.
+		// A copy that cannot be opened is made anew.
 		if err := r.open(t); err != nil && len(t.files) > 0 {
 			r.lost(t, err)
 			t.files = map[string]*file{}
@@ -61,8 +61,8 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 	return t, fresh, errors.Join(err, stopped)
 }
 
-// tookOver brings the reviews of a copy up to date with what was taken over into it, and with what it holds that nobody
-// has seen: the daemon may have ended in a turn.
+// tookOver brings the reviews of a copy up to date with what was taken over into it. It also finds changes in the copy that
+// no review has, because a daemon may have ended in a turn.
 func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
 	changed := map[*file]bool{}
 	for _, ch := range taken {
@@ -88,7 +88,7 @@ func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
 	r.refreshAll(files)
 }
 
-// foundLeft puts under review what a copy holds otherwise than it was taken over, and no review knows of.
+// foundLeft puts changed files of a copy under review that no review has.
 func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file) {
 	known := map[string]bool{}
 	for path, f := range t.files {
@@ -118,7 +118,7 @@ func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file
 	return files
 }
 
-// EndInCopy takes in what a turn has left in its copy.
+// EndInCopy takes in the changes that a turn has left in its copy.
 func (r *Reviewer) EndInCopy(t *Worktree) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -132,7 +132,7 @@ func (r *Reviewer) EndInCopy(t *Worktree) {
 	})
 }
 
-// release ends a turn's use of a copy, whose table is let go unless something is under review.
+// release ends a turn's use of a copy. The copy's table is closed unless something is under review.
 func (r *Reviewer) release(t *Worktree) {
 	t.turns--
 	for _, f := range t.files {

@@ -2,7 +2,7 @@ package review
 
 import "cursord/sessions"
 
-// damagedReview has a path whose review is damaged be one without a review: the file stays as it is.
+// damagedReview drops a damaged review. The file stays as it is.
 func (r *Reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
 	r.setup.Damaged("the review of "+rec.Path, err)
 	r.ops = append(r.ops, sessions.DropReview{Path: rec.Path, Session: rec.Session})
@@ -11,7 +11,7 @@ func (r *Reviewer) damagedReview(rec sessions.ReviewRecord, err error) {
 	}
 }
 
-// republish stores and tells the diff of a path anew: that in the database was damaged.
+// republish stores and publishes the diff of a path again, because its record in the database was damaged.
 func (r *Reviewer) republish(path string) {
 	var files []*file
 	for _, f := range r.at(path) {
@@ -27,5 +27,5 @@ func (r *Reviewer) republish(path string) {
 	}
 }
 
-// hollow reports whether a diff is but a stand-in for one that was damaged.
+// hollow reports whether a diff only stands in for a damaged one.
 func hollow(d *sessions.Diff) bool { return d.State == "pending" && len(d.Hunks) == 0 }

@@ -16,13 +16,13 @@ import (
 	"cursord/sessions"
 )
 
-// A choice is what a decision is about in one file.
+// A choice is a decision's part in one file.
 type choice struct {
 	f      *file
 	ids    []uint64
-	prints map[uint64]string // of the asked hunks, before the disk was read again; nil: all that is there
+	prints map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision takes all hunks
 	disk   sides
-	buffer *buffer // that the decision is about, instead of the disk; or nil
+	buffer *buffer // the decision is about this buffer, and not about the disk; or nil
 	review *diffs.Review
 }
 
@@ -66,11 +66,11 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	var skipped []api.Skipped
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
-			r.refreshPending() // publishes what was read from the disk
+			r.refreshPending() // publishes what it reads from the disk
 			return fail(err)
 		}
 	}
-	for _, c := range choices { // what the disk and the documents hold counts, though nobody had looked yet
+	for _, c := range choices { // the present disk and documents count, also where nobody had looked yet
 		if err := r.revConflict(c.f.path, dec.Client, dec.Rev); err != nil {
 			r.refreshPending()
 			return fail(err)
@@ -153,7 +153,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	return true
 }
 
-// planAll plans what choices on the disk decide; for each there is a plan, or why there is none.
+// planAll plans choices on the disk. Each gets a plan, or the reason why there is none.
 func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
 	for i, c := range choices {
@@ -174,7 +174,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 	return plan, failed
 }
 
-// writeOrder returns the order in which to carry plans out: what goes makes room for what comes back.
+// writeOrder returns the order in which to carry plans out. Files that go come first, because they make room.
 func writeOrder(plan []*planned) (order []int) {
 	for _, removals := range []bool{true, false} {
 		for i, p := range plan {
@@ -186,7 +186,7 @@ func writeOrder(plan []*planned) (order []int) {
 	return order
 }
 
-// abandon takes back what is planned and not carried out.
+// abandon takes back plans that are not carried out.
 func abandon(plan []*planned) {
 	for _, p := range plan {
 		if p != nil {
@@ -195,7 +195,7 @@ func abandon(plan []*planned) {
 	}
 }
 
-// linesOf returns the lines as the review counts them; nil for all.
+// linesOf returns a range of lines in the review's terms; nil is all lines.
 func linesOf(l *api.LineRange) *diffs.Range {
 	if l == nil {
 		return nil
@@ -203,7 +203,7 @@ func linesOf(l *api.LineRange) *diffs.Range {
 	return &diffs.Range{From: l.From, To: l.To}
 }
 
-// finish stores and tells the touched files and answers with their diffs, as a client sees them.
+// finish stores and publishes the touched files, and answers with their diffs as the client sees them.
 func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.Op, out api.Decided, p *waiting.Request) {
 	changed := slices.Clone(touched)
 	for f := range r.affected {
@@ -215,14 +215,14 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 	// Commit gives each diff its seq.
 	r.submitThen(published, append(ops, more...), func() {
 		paths := pathsOf(touched)
-		for _, d := range published { // also where a renamed file was shown, which is none of the touched files' paths
+		for _, d := range published { // a file that was renamed was shown at a path that no touched file has now
 			paths = append(paths, d.Path)
 		}
 		out.Diffs = append(out.Diffs, r.shownAt(client, paths)...)
 	}, func(err error) { p.Answer(out, err) })
 }
 
-// choose finds the hunks that a decision names.
+// choose finds the hunks that a decision selects.
 func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
@@ -238,7 +238,7 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 				return nil, err
 			}
 		}
-		// What has moved goes first: it may make room for what is there now.
+		// Moved files come first: they may make room for others.
 		slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(b.movedFrom(), a.movedFrom()) })
 		for _, f := range files {
 			choices = append(choices, &choice{f: f})
@@ -278,7 +278,7 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 				return nil, 0, api.StoreError(err)
 			}
 			if f.fingerprint(client, id) == "" {
-				r.syncBuffers(f) // the client's last text counts, though nobody has looked at it yet
+				r.syncBuffers(f) // the client's last text counts, also where nobody has looked at it yet
 			}
 			if f.fingerprint(client, id) != "" {
 				return f, id, nil
@@ -303,7 +303,7 @@ func (r *Reviewer) numbered(n uint64) *file {
 	return nil
 }
 
-// prepare reads the disk again and checks that the decision still means what was asked.
+// prepare reads the disk again and checks that the decision still means what the client asked for.
 func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) error {
 	f := c.f
 	skip := func(id uint64, err error) { *skipped = append(*skipped, skippedFor(f, id, err)) }
@@ -374,8 +374,8 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	return nil
 }
 
-// Decide carries out a decision, or has it wait until the agent's tool has ended that is about to write a file of it. reply is
-// called once.
+// Decide carries out a decision. If an agent's call is about to write one of its files, the decision waits for the end of
+// that call. reply is called once.
 func (r *Reviewer) Decide(ctx context.Context, dec api.Decision, reply func(api.Decided, error)) {
 	if err := checkDecision(&dec); err != nil {
 		reply(api.Decided{}, err)

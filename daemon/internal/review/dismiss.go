@@ -7,9 +7,9 @@ import (
 	"cursord/sessions"
 )
 
-// Dismiss takes files outside of the workspace off the list of what is to be reviewed: the one at a path, or all for "". They
-// can only be looked at, so that nothing is decided: no file is written, and nothing can be undone. It returns how many those
-// are; what an agent changes of them later is listed again.
+// Dismiss takes files outside of the workspace off the list: the file at path, or all of them for "". People can only look
+// at them, so nothing is decided, no file is written, and nothing can be undone. It returns the number of files. A later
+// change by an agent lists a file again.
 func (r *Reviewer) Dismiss(path string) (n int, err error) {
 	stored := make(chan struct{})
 	if stopped := r.call(func() {

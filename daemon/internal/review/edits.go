@@ -10,9 +10,10 @@ import (
 	"cursord/diffs"
 )
 
-// This file has decisions change what clients have open and saved by edits, and takes in where an editor's undo leads.
+// This file makes decisions by edits of documents that clients have open and saved, and follows an editor's own undo and
+// redo.
 
-// holdAll has the choices whose files the client has open and saved be about these, if it takes edits of them.
+// holdAll turns choices into choices of buffers, for files that the client has open and saved, if the client asks for edits.
 func (r *Reviewer) holdAll(choices []*choice, dec api.Decision) {
 	for _, c := range choices {
 		if !dec.AsEdits || c.buffer != nil || len(c.ids) == 0 || !c.f.writesReal(dec.Accept) {
@@ -28,7 +29,7 @@ func (r *Reviewer) holdAll(choices []*choice, dec api.Decision) {
 	}
 }
 
-// holdStep is hold for a decision that is taken back, or made again.
+// holdStep is hold for an undo or a redo.
 func (r *Reviewer) holdStep(client api.ClientID, f *file, d diffs.Decision, undo bool) *buffer {
 	trial, err := f.review.Copy(), error(nil)
 	if undo {
@@ -42,8 +43,8 @@ func (r *Reviewer) holdStep(client api.ClientID, f *file, d diffs.Decision, undo
 	return r.hold(client, f, trial)
 }
 
-// hold returns the buffer of a file that a client has open and saved, for edits that make it what a review says; nil where edits cannot
-// say that.
+// hold returns a buffer of a file that a client has open and saved, so that edits of it can make the text that a review
+// says. It returns nil where edits cannot make that.
 func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *buffer {
 	was, now := f.real(), f.realOf(then)
 	switch {
@@ -58,7 +59,7 @@ func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *buffe
 	return nil
 }
 
-// letGo lets go of buffers of a client of which no edits were made.
+// letGo drops a client's buffers for which no edits were made.
 func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 	for _, f := range files {
 		if b := f.buffers[client]; b != nil && b.doc.Editing && !b.sent {
@@ -93,7 +94,7 @@ func (c *choice) changed(sum string, edits *api.DocumentEdits) string {
 	return sum
 }
 
-// decidedBy notes the decision by which edits of the buffer are on their way; a step takes one back or makes it again.
+// decidedBy notes the decision whose edits are on their way to the buffer. step is true for an undo or a redo.
 func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
 	b.groups = append(b.groups, g.N)
 	t := b.coming
@@ -107,7 +108,7 @@ func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
 	}
 }
 
-// arrived takes in the text that has come for edits that were sent for it; old is the one that they were for.
+// arrived takes in the text that a client has sent after edits were sent to it; old is the text that they were for.
 func (b *buffer) arrived(r *Reviewer, f *file, old string) {
 	t := b.coming
 	switch b.coming = nil; {
@@ -120,7 +121,7 @@ func (b *buffer) arrived(r *Reviewer, f *file, old string) {
 	}
 }
 
-// stemOf returns what a buffer's review is made from: the file's, with what was decided in the buffer; nil if that is nothing.
+// stemOf returns the file's review with the decisions that were made in a buffer; nil if there are none.
 func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 	if len(b.done)+len(b.back) == 0 {
 		return nil
@@ -132,7 +133,7 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 			return
 		}
 		for _, part := range g.Files {
-			// An error says that the file's review does not have the lines any more: then they are just text.
+			// An error says that the file's review does not have the lines any more. Then they are ordinary text.
 			if f.decidedIn(part) && undo {
 				_ = review.Undo(part.Decision)
 			} else if f.decidedIn(part) {
@@ -149,8 +150,8 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 	return review
 }
 
-// turnBack takes in that a text came back from before a decision in the buffer, or behind it: the editor has undone it, or made it
-// again. It returns false if that is not so.
+// turnBack notices that the editor has undone or redone a decision in the buffer, because its text is that from before or
+// after the decision. It returns false if the text is another one.
 func (b *buffer) turnBack(r *Reviewer, f *file) bool {
 	sum := decisionlog.Sum(b.text(f))
 	if i := lastTurn(b.done, func(t turn) bool { return t.before == sum }); i >= 0 {
@@ -181,8 +182,8 @@ func lastTurn(turns []turn, fits func(turn) bool) int {
 	return -1
 }
 
-// takeBack takes in that a buffer's text is that from before decisions which are on disk: the editor's undo has led to it. What they
-// decided is to be reviewed again.
+// takeBack notices that the editor's undo has led to the text from before decisions that are on disk. Their hunks become
+// pending again.
 func (r *Reviewer) takeBack(f *file, b *buffer) {
 	text := b.text(f)
 	parts, groups := r.log.Behind(f.decidedIn, decisionlog.Sum(text), b.back)
@@ -207,7 +208,7 @@ func without(list, others []uint64) []uint64 {
 	return slices.DeleteFunc(slices.Clone(list), func(n uint64) bool { return slices.Contains(others, n) })
 }
 
-// setUndone has the log say of decisions that they are taken back in a file, or made again.
+// setUndone marks decisions in the log as undone in a file, or as made again.
 func (r *Reviewer) setUndone(f *file, groups []uint64, undone bool) {
 	for _, n := range groups {
 		g, ops := r.log.SetUndone(n, f.decidedIn, undone)

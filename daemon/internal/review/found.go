@@ -7,14 +7,14 @@ import (
 	"cursord/diffs"
 )
 
-// agentFound takes changes that no call named: those of an agent, and those of people that were seen with them.
+// agentFound takes in changes that no call named: an agent's, and people's changes that the same scan found.
 func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
 	take := func(fd snapshot.Change) {
 		if t.ledger.Pending(fd.Path) || t.ledger.Writing(fd.Path) {
-			return // its call tells
+			return // its call will report it
 		}
-		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Full(fd.Path)) != fd.Is { // it has changed again
+		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Full(fd.Path)) != fd.Is { // the file has changed again since the scan
 			if _, err := r.refresh(f); err == nil {
 				changed = append(changed, f)
 				return
@@ -37,7 +37,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 			take(fd)
 		}
 	}
-	if t.isolated() { // what people have changed since is brought there
+	if t.isolated() { // brings people's changes since then into the copy
 		for _, f := range changed {
 			if _, err := r.refresh(f); err != nil {
 				r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
@@ -47,7 +47,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 	r.save(changed...)
 }
 
-// takeFound reviews one change; it returns nil if there is nothing new.
+// takeFound takes one change into review. It returns nil if the change is known.
 func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	fd.Before, fd.After = t.translatedContent(fd.Before), t.translated(fd.After)
 	f := t.files[fd.Path]
@@ -58,9 +58,9 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		}
 	}
 	if f != nil && fd.After.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
-		return nil // else somebody has taken back by hand what was decided, and it was done again
+		return nil // a person had taken back a decision by hand, and an agent has made the change again
 	}
-	if f != nil && fd.Source == nil { // not of this turn
+	if f != nil && fd.Source == nil { // another turn may have made it
 		fd.Source = t.writer(fd.Path)
 	}
 	if doc := r.setup.Documents.Typed(s.Full(fd.Path), fd.After); doc != nil && !t.isolated() {
@@ -70,7 +70,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		fd.Before, fd.Known = r.takenOver(t, fd.Path)
 	}
 	if ours, ok := s.Noted(fd.Path, fd.Was); ok && f == nil {
-		fd.Before, fd.Known = t.translatedContent(ours), true // it was written by an accept, since the scan began
+		fd.Before, fd.Known = t.translatedContent(ours), true // an accept has written the file since the scan began
 	}
 	before := atomicfile.State{Content: fd.Before}
 	var guess *diffs.Review
@@ -85,7 +85,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		f = r.add(t, fd.Path, r.setup.Large.NewUnknown(fd.After.Content, *fd.Source))
 	default:
 		if fd.Source != nil && fd.Known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
-			f.review.Observe(fd.Before, t.others()) // a person's, since the last decision
+			f.review.Observe(fd.Before, t.others()) // a person has changed the file since the last decision
 		}
 		guess = f.review.Copy()
 		f.review.Observe(fd.After.Content, fd.Source)

@@ -12,9 +12,9 @@ import (
 	"cursord/diffs"
 )
 
-// This file keeps an agent's hunks while a person's save is only half in the file.
+// This file keeps an agent's hunks while a file has only the first half of a person's save.
 
-// uncut takes back that a file was seen to be shorter, if that was only the beginning of what it holds now.
+// uncut takes back that a file was seen to be shorter, if it held only the beginning of its present content then.
 func (f *file) uncut(now diffs.Content) {
 	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
 		return
@@ -23,24 +23,24 @@ func (f *file) uncut(now diffs.Content) {
 	f.review, f.cut = f.cut, nil
 }
 
-// saving says whether a file of the work tree may be only half saved.
+// A saving says whether a file of the work tree may be half saved.
 type saving int
 
 const (
 	notSaving   saving = iota
-	maybeSaving        // it may also have been made shorter
+	maybeSaving        // or a person has made it shorter
 	halfSaved          // it is empty, or ends within a line
 )
 
-// takePersons brings what the work tree holds at a path into the review of a file in a copy, and takes back what was seen
-// there if that was only the beginning of it.
+// takePersons brings the work tree's content at a path into the review of a file in a copy. If the last look found only the
+// beginning of the content, it takes that look back first.
 func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
 	was := f.review.Baseline()
 	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
 		f.cut.Supersede(f.review)
 		f.review, was = f.cut, f.cut.Baseline()
 		if real.Exists && f.movedFrom() != "" && f.realPath() != path {
-			f.review.Rename(f.path, f.path, nil) // it was gone while somebody moved it
+			f.review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
 		}
 	}
 	f.cut = nil
@@ -64,7 +64,7 @@ func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 	return notSaving
 }
 
-// lookLater has a file in a copy looked at again in a moment.
+// lookLater looks at a file in a copy again a moment later.
 func (r *Reviewer) lookLater(f *file) {
 	r.affected[f] = true
 	if f.waits {

@@ -7,14 +7,14 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// wordTime bounds how long the announcement of a write may take to reach the daemon. A newer change has no author until
-// then.
+// wordTime bounds how long the announcement of a write may take to reach the daemon. Until then the author of a newer change
+// is unknown.
 const wordTime = 250 * time.Millisecond
 
-// explained reports whether agents would have announced by now a change that was made at that moment.
+// explained reports whether agents would have announced a change by now that was made at the moment when.
 func (t *Worktree) explained(when int64) bool {
 	if when > clock.Now()+int64(saidMax) {
-		return true // its time is not by this machine's clock: waiting does not help
+		return true // its time is not by this machine's clock, so waiting does not help
 	}
 	for _, h := range t.hearings {
 		if when+int64(wordTime) > clock.At(h.UpTo()) {

@@ -11,8 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// intend makes a plan durable, if anything of it is to be written, and returns what drops it again. It returns the
-// store's error, with the plan taken back, if that takes no changes now.
+// intend makes a plan durable if any of it is to be written, and returns the operations that drop the intent again. If the
+// store takes no changes now, it takes the plan back and returns the store's error.
 func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op, err error) {
 	plan = slices.DeleteFunc(slices.Clone(plan), func(p *planned) bool { return p == nil })
 	if !slices.ContainsFunc(plan, func(p *planned) bool { return p.change.Writes() }) {
@@ -36,7 +36,7 @@ func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op
 	}
 	const each = 4 << 10
 	r.reach("intend")
-	// What comes of it is stored behind the writes: what the database still takes may not be enough for both.
+	// The result is stored after the files are written, so the store must have room for both.
 	room := int64(0)
 	for _, b := range blobs {
 		room += int64(len(b))
@@ -58,7 +58,7 @@ func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op
 	return drop, nil
 }
 
-// reach tells tests how far a request has come.
+// reach lets tests stop the daemon at a step of a request.
 func (r *Reviewer) reach(name string) {
 	if fault := r.setup.Fault; fault != nil {
 		_ = fault(atomicfile.Step{Name: name})

@@ -25,10 +25,10 @@ func (r *Reviewer) unused() bool {
 // Waiting returns how many requests the reviewer has not taken yet.
 func (r *Reviewer) Waiting() int { return len(r.inbox) }
 
-// Wait returns when the reviewer has done all that it was asked before.
+// Wait returns when the reviewer has carried out all earlier requests.
 func (r *Reviewer) Wait() { _ = r.call(func() {}) } // or when it has ended
 
-// WhenUnused has do called by the reviewer if it has nothing pending and nothing to do, and returns then.
+// WhenUnused has the reviewer call do if it has nothing pending and nothing to do. It returns after that.
 func (r *Reviewer) WhenUnused(do func()) {
 	_ = r.call(func() {
 		if r.unused() {
@@ -40,13 +40,13 @@ func (r *Reviewer) WhenUnused(do func()) {
 // Watching says how the files under review are watched; nil if nothing is pending yet.
 func (r *Reviewer) Watching() *watch.State { return r.watch.State.Load() }
 
-// Republish stores and publishes the diff of a path anew: its record in the database was damaged.
+// Republish stores and publishes the diff of a path again, because its record in the database was damaged.
 func (r *Reviewer) Republish(path string) { r.do(func() { r.republish(path) }) }
 
-// CopyRemoved says that the copy of a session was removed.
+// CopyRemoved reports that the copy of a session was removed.
 func (r *Reviewer) CopyRemoved(session string) { r.do(func() { r.dropSession(session) }) }
 
-// SessionDeleted says that a session was deleted, and returns when nothing of it is under review in a copy any more.
+// SessionDeleted reports that a session was deleted. It returns when nothing of its copy is under review any more.
 func (r *Reviewer) SessionDeleted(session string) error {
 	return r.call(func() { r.dropSession(session) })
 }

@@ -23,7 +23,8 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
 }
 
-// named returns the path that a client means by a path or a URI: a link itself if that is under review, else what it points to.
+// named returns the path that a client means by a path or a URI. A link that is under review is meant itself; any other link
+// means its target.
 func (r *Reviewer) named(path string) string {
 	if paths.IsURI(path) { // as a diff's uri
 		if local, err := paths.Local(path); err == nil {
@@ -37,7 +38,7 @@ func (r *Reviewer) named(path string) string {
 	return paths.Canonical(r.setup.Root, r.setup.Root, path)
 }
 
-// checkDiffPath refuses a URI that names no local file. What is no URI is a path, whatever is in it.
+// checkDiffPath refuses a URI that names no local file. Every other text is a path.
 func checkDiffPath(path string) error {
 	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
 		e := api.Invalid("path", "%.300q is not a file:// URI", path)
@@ -51,7 +52,7 @@ func checkDiffPath(path string) error {
 	return err
 }
 
-// listed is chosen where a turn must be one of the workspace.
+// listed is chosen, but refuses a turn that is not of the workspace.
 func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, error) {
 	files, err := r.chosen(client, path, turn)
 	if err != nil || turn == "" || len(files) > 0 {
@@ -65,7 +66,7 @@ func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, erro
 	return files, nil
 }
 
-// chosen lists the files with something pending for a client that a path and a turn, if given, select.
+// chosen lists the files with something pending for a client. path and turn, if given, restrict it.
 func (r *Reviewer) chosen(client api.ClientID, path, turn string) ([]*file, error) {
 	if path != "" {
 		if why := paths.TooLongIn(r.setup.Root, path); why != "" {
@@ -88,13 +89,13 @@ func (r *Reviewer) chosen(client api.ClientID, path, turn string) ([]*file, erro
 	return files, nil
 }
 
-// partOf returns what a file has of the diff of its path, as a client sees it.
+// partOf returns a file's part in the diff of its path, as a client sees it.
 func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
 	if b := f.buffers[client]; b != nil && b.diff != nil {
 		return b.diff
 	}
 	if f.unread {
-		return r.published[f.path] // it cannot be read
+		return r.published[f.path] // the review cannot be read
 	}
 	return f.diff
 }
@@ -120,7 +121,8 @@ func pathsOf(files []*file) []string {
 	return paths
 }
 
-// Diffs lists what is pending in the workspace, in a file of it, or of a turn, as a client sees it. All of it is on disk then.
+// Diffs lists the pending diffs of the workspace, of a file or of a turn, as a client sees them. When it returns, they are
+// on disk.
 func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessions.Diff, err error) {
 	list = []*sessions.Diff{}
 	stored := make(chan struct{})
@@ -142,13 +144,13 @@ func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessio
 	}
 }
 
-// Unified returns what is pending as one patch in git's format: of the workspace, a file of it, or a turn's files.
+// Unified returns the pending hunks of the workspace, of a file or of a turn's files as one patch in git's format.
 func (r *Reviewer) Unified(path, turn string) (patch string, err error) {
 	stopped := r.call(func() {
 		r.refreshPending()
 		var chosen []*file
 		chosen, err = r.listed(0, path, turn)
-		// Each copy's are a patch of their own, on the work tree.
+		// The hunks of each copy are a patch of their own, against the work tree.
 		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
 		var files []diffs.FilePatch
 		for _, f := range chosen {

@@ -12,7 +12,7 @@ import (
 	"cursord/diffs"
 )
 
-// watchPending has the folders watched of what is pending in the workspace, and looks at what happened there before.
+// watchPending watches the folders of pending files, and looks at folders that are new to it.
 func (r *Reviewer) watchPending() {
 	for again := true; again; again = r.rewatch {
 		r.rewatch = false
@@ -24,7 +24,7 @@ func (r *Reviewer) watchPending() {
 		}
 		var also []string
 		if len(paths) > 0 {
-			// What was committed while nothing was pending was no word about what is pending now.
+			// A commit made while nothing was pending says nothing about what is pending now.
 			if len(r.watch.Paths) > 0 && r.head.Known() {
 				r.headMoved(r.setup.Running() == 0)
 			} else {
@@ -40,10 +40,10 @@ func (r *Reviewer) watchPending() {
 	}
 }
 
-// look takes in what touched files hold now, those that are just being saved a moment later: a person's word is final,
-// and a file that is cut off or gone for a moment is not what the person means.
+// look takes in the present content of touched files. It waits a moment for files that are just being saved, because a file
+// may be cut off or gone during a save.
 func (r *Reviewer) look(touched func(path string) bool) {
-	r.rewatch = true // folders may have come and gone
+	r.rewatch = true // folders may have come or gone
 	r.lookAgain(touched, 0)
 	if head := r.head.Path(); head != "" && touched(head) {
 		r.headMoved(r.setup.Running() == 0)
@@ -68,7 +68,7 @@ func (r *Reviewer) lookAgain(touched func(path string) bool, tries int) {
 		st := filestat.Of(p)
 		age, quiet := time.Duration(clock.Now()-st.Written()), settle/2
 		if st.Size == 0 {
-			quiet = saveTries * settle / 2 // on a busy disk, what was cut off may stay so for a while
+			quiet = saveTries * settle / 2 // on a busy disk an emptied file may stay empty for a while
 		}
 		if !f.tree.explained(r.shared().changedAt(f.realPath(), st)) ||
 			!st.Exists() && tries < goneTries || st.Exists() && tries < saveTries && age >= 0 && age < quiet {
@@ -85,16 +85,17 @@ func (r *Reviewer) lookAgain(touched func(path string) bool, tries int) {
 	}
 }
 
-// How long a file must have been left alone to be taken for saved; atomicfile.EmptyTime if it is empty or gone, and was not.
+// How long nobody must have touched a file before it counts as saved. For a file that has become empty or is gone, that is
+// atomicfile.EmptyTime.
 const (
 	quietTime = 15 * time.Millisecond
-	heldTime  = 2 * time.Second        // the same where an editor has it unsaved: on a busy disk a save takes its time
-	savedTime = 300 * time.Millisecond // and how long that is waited for
-	lookTime  = 2 * time.Millisecond   // how often it is looked at
+	heldTime  = 2 * time.Second        // for a file that an editor holds unsaved: on a busy disk a save takes long
+	savedTime = 300 * time.Millisecond // how long a look waits for that
+	lookTime  = 2 * time.Millisecond   // how often it looks
 )
 
-// readSaved reads a file of the work tree, when it is not what was last seen, in a moment in which nobody is at it: many
-// editors empty a file before they write it, or move it away. By then running agents have said if it was them.
+// readSaved reads a file of the work tree. If the file has changed, it waits until nobody is writing it, because many
+// editors empty a file before they write it, or move it away. By then running agents have announced their own writes.
 func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	path, name := r.absolute(f), f.realPath()
 	last := atomicfile.State{Content: f.real()}
@@ -110,7 +111,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 			return img
 		}
 		when := r.shared().changedAt(name, before)
-		if late { // who writes again and again has done so before
+		if late { // a process that writes again and again has written before
 			when = min(when, begun)
 		}
 		explained := known || r.shared().explained(when)
@@ -127,7 +128,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 		switch {
 		case !before.Exists():
 			changed = filestat.Of(filepath.Dir(path)).Written()
-		case emptied: // a file may be empty before its times say so
+		case emptied: // a file may be empty before its times show a change
 			changed = max(changed, begun)
 		}
 		age := time.Duration(clock.Now() - changed)
@@ -148,8 +149,8 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	}
 }
 
-// DocumentChanged has the reviewer look at a document of the workspace: at once, or in a moment, because people type
-// faster than anybody reads.
+// DocumentChanged has the reviewer look at a document of the workspace, at once or in a moment: people type faster than
+// anybody reads.
 func (r *Reviewer) DocumentChanged(path string, atOnce bool) {
 	look := func() { r.later.Put(r.lookAtDocuments) }
 	r.docs.mu.Lock()
@@ -181,9 +182,9 @@ func (r *Reviewer) lookAtDocuments() {
 	r.refreshAll(files)
 }
 
-// changedDocuments are those that the reviewer has not looked at.
+// changedDocuments are the documents that the reviewer has still to look at.
 type changedDocuments struct {
 	mu    sync.Mutex
 	paths map[string]bool // guarded by mu; absolute
-	timer *time.Timer     // guarded by mu; nil: no look is due in a moment
+	timer *time.Timer     // guarded by mu; nil: no look is planned
 }

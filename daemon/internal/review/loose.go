@@ -6,10 +6,10 @@ import (
 	"cursord/diffs"
 )
 
-// loose returns whose changes of a moment are that no call explains: of the turn, as what may be a person's, while processes of the
-// agent may write without a call. Those are what a command left in the background in this turn, as it said, until the agent says
-// that it has ended, or as its processes show; what outlived an earlier turn; and hooks that run programs. Without such
-// evidence it is nil: people save files all the time.
+// loose returns the author, at a moment, of changes that no call explains. While processes of the agent may write without a
+// call, it is the turn, via unknown: such a change may be a person's. The evidence for such processes is a command that the
+// turn left in the background, until the agent or its processes show that it has ended; a process that outlived an earlier
+// turn; or hooks that run programs. Without evidence it is nil, because people save files all the time.
 func (t *Turn) loose() func(when int64) *diffs.Source {
 	src := t.source(diffs.ViaUnknown)
 	lives := len(t.background) > 0 || t.hooks.Any || t.orphans.Found() || t.r.setup.Survivors.Alive()
@@ -24,7 +24,7 @@ func (t *Turn) loose() func(when int64) *diffs.Source {
 	}
 }
 
-// unattend has the tree know that the turn's processes may write without a call.
+// unattend notes in the tree that the turn's processes may write without a call.
 func (t *Turn) unattend() {
 	if !t.unattended {
 		t.unattended = true
@@ -32,7 +32,7 @@ func (t *Turn) unattend() {
 	}
 }
 
-// endBackground notes that what calls have left in the background has ended. What is changed from then on is not theirs.
+// endBackground notes that background commands of calls have ended. Later changes are not theirs.
 func (t *Turn) endBackground(calls []string) {
 	for _, call := range calls {
 		delete(t.background, call)
@@ -42,16 +42,16 @@ func (t *Turn) endBackground(calls []string) {
 	}
 	t.silentFrom, t.overdue = clock.Now(), true
 	if !t.tree.isolated() {
-		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // it may have left others
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // the commands may have left others
 	}
 }
 
-// scanBackground finds what commands in the background have written that have all ended.
+// scanBackground finds what background commands have written, once all have ended.
 func (t *Turn) scanBackground() {
 	loose := t.loose()
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
 		if c.When > t.silentFrom {
-			return snapshot.Attribution{Leave: true} // the last scan looks at it
+			return snapshot.Attribution{Leave: true} // the last scan takes it in
 		}
 		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.writerAt(c, loose(c.When)))}
 	})

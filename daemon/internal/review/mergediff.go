@@ -11,13 +11,13 @@ import (
 
 // This file makes one diff of what is pending at a path in the work tree and in sessions' copies of it.
 
-// compose makes the diff of a path, for publishing, from those of its files; nil if it has none. Its
-// revision is that of the last published state if it is the same, and else 0: the workspace gives it one (put).
+// compose makes the diff of a path, for publishing, from those of its files; nil if it has none. It keeps the published
+// revision if nothing has changed. Otherwise the revision is 0, and the workspace gives it one (put).
 func (r *Reviewer) compose(path string) *sessions.Diff {
 	old := r.published[path]
 	var parts []*sessions.Diff
 	made := strings.Builder{}
-	made.WriteByte(';') // also of nothing it is made, once
+	made.WriteByte(';') // a diff without hunks is made too, once
 	for _, f := range r.at(path) {
 		if f.diff != nil {
 			parts = append(parts, f.diff)
@@ -41,7 +41,7 @@ func (r *Reviewer) compose(path string) *sessions.Diff {
 	return d
 }
 
-// shown returns the diff of a path as a client saw it last.
+// shown returns the diff of a path as it was last sent to a client.
 func (r *Reviewer) shown(client api.ClientID, path string) *sessions.Diff {
 	published := r.published[path]
 	v := r.views[path][client]
@@ -53,7 +53,8 @@ func (r *Reviewer) shown(client api.ClientID, path string) *sessions.Diff {
 	return &d
 }
 
-// viewOf returns the diff of a path for a client that holds the file unsaved, and of what it is made; nil for others.
+// viewOf returns the diff of a path for a client that holds the file unsaved, with the revisions that it is made of. It
+// returns nil for other clients.
 func (r *Reviewer) viewOf(client api.ClientID, path string) (*sessions.Diff, string) {
 	var parts []*sessions.Diff
 	made, differs := strings.Builder{}, false

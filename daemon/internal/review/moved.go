@@ -7,12 +7,13 @@ import (
 	"cursord/sessions"
 )
 
-// onlyVanished reports whether a file that held something was last seen to be gone, and nothing has come of that.
+// onlyVanished reports whether a file was last seen to be gone, held this content before that, and nothing has happened
+// since.
 func (f *file) onlyVanished(held diffs.Content) bool {
 	return f.vanished != nil && f.review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
 }
 
-// agentMoved takes a move; it returns nil if that cannot be reviewed as one.
+// agentMoved takes in a move. It returns nil if the move cannot be reviewed as one.
 func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Change) *file {
 	from, to := fd.From.Path, fd.Path
 	if !fd.From.Known || t.ledger.Writing(from) || t.ledger.Writing(to) {
@@ -29,13 +30,13 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	case len(f.buffers) > 0 || r.load(f) != nil:
 		return nil
 	case f.onlyVanished(before):
-		f.review = f.vanished // it has only been seen to be gone
+		f.review = f.vanished // nothing has happened but that it was seen to be gone
 	case f.pending() && !f.review.Current().Exists:
 		return nil
 	}
 	f.vanished = nil
 	if !f.pending() && !(atomicfile.State{Content: before}).Same(atomicfile.State{Content: f.review.Current()}) {
-		f.review.Observe(before, t.others()) // a person's, since the last decision
+		f.review.Observe(before, t.others()) // a person has changed it since the last decision
 	}
 	f.review.Rename(from, to, fd.Source)
 	f.review.Observe(after.Content, fd.Source)
@@ -44,7 +45,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// rekey has the review of a file go with it to another path. At the old one there is nothing to review of it any more.
+// rekey moves a file's review to another path. Nothing of the file is left to review at the old one.
 func (r *Reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)
 	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})

@@ -9,8 +9,8 @@ import (
 	"cursord/diffs"
 )
 
-// Places says where the texts that a client has open of a path have its hunks, by who wrote which line, and not by what the lines are.
-// A text that is not what the disk holds any more has them where its lines have become theirs.
+// Places returns the places of hunks in the texts that a client has open of a path. It finds lines by who wrote them, not by
+// what they say. In a text that differs from the file, a hunk is where its lines have gone.
 func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDocument, err error) {
 	stopped := r.call(func() {
 		if why := paths.TooLongIn(r.setup.Root, path); why != "" {
@@ -46,7 +46,7 @@ func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDo
 	return list, err
 }
 
-// placed returns where a document has the hunks of a file.
+// placed returns the places of a file's hunks in a document.
 func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 	b := f.buffers[doc.Client]
 	review := f.seen(doc.Client)
@@ -91,7 +91,7 @@ func (f *file) hunksFor(b *buffer) (ids []uint64) {
 	return ids
 }
 
-// shift brings places of the file as it is to a text that is what it was.
+// shift moves places of the present file to an older text of it.
 func (f *file) shift(text string, spans map[uint64]threeway.Span, sides map[uint64]api.Side) {
 	now := string(f.real().Data)
 	if text == now {

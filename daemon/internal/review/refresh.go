@@ -6,15 +6,15 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// sides are what was read of a file under review.
+// sides are the contents that were read of a file under review.
 type sides struct {
 	here atomicfile.State // where the agent works
 	real atomicfile.State // of a file in a copy: in the work tree
-	path string           // of a file in a copy: where that is
+	path string           // of a file in a copy: the path of real
 }
 
-// refresh takes in what the disk holds now; a difference is a person's, or that of an agent whose call is open. What only
-// the end of a call can tell stays unseen until then: over it nobody may write.
+// refresh takes in the present content of a file. A difference is a person's, or that of an agent whose call is open. A
+// difference whose author only the end of a call can tell is left out until then; nobody may write over it.
 func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	if err := r.load(f); err != nil {
 		return s, api.StoreError(err)
@@ -25,7 +25,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	pending, at := f.tree.ledger.Pending(f.path), clock.Now()
 	if !pending {
 		s.here = r.readSaved(f)
-		pending = f.tree.ledger.Pending(f.path) // its word has come while that waited
+		pending = f.tree.ledger.Pending(f.path) // a call has begun while readSaved waited
 	}
 	if pending {
 		r.lookInACall(f)
@@ -42,7 +42,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {
-				f.review.Observe(start, nil) // what people have done while nobody watched
+				f.review.Observe(start, nil) // people's changes while nobody watched
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {
@@ -78,7 +78,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	return s, nil
 }
 
-// refreshPending takes in what the disk holds of every file with something to review.
+// refreshPending takes in the present contents of all files with something to review.
 func (r *Reviewer) refreshPending() {
 	r.refreshAll(r.sorted())
 	r.headMoved(r.setup.Running() == 0)

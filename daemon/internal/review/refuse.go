@@ -13,7 +13,7 @@ import (
 	"cursord/diffs"
 )
 
-// revConflict tells what has become of a path, and returns an error if the client has not seen that.
+// revConflict publishes the present diff of a path, and returns an error if the client has not seen it.
 func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) error {
 	if rev == nil {
 		return nil
@@ -29,8 +29,8 @@ func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) er
 	}
 }
 
-// refuse answers a request with why it cannot be served. A diff in the answer is as the client sees it now, and on disk
-// like everything published: its revision names no other state after a crash.
+// refuse answers a request with an error. A diff in the answer is as the client sees it now, and on disk like all that is
+// published, so its revision names no other state after a crash.
 func (r *Reviewer) refuse(p *waiting.Request, client api.ClientID, err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
@@ -81,7 +81,7 @@ func kindOf(err error) api.ErrorKind {
 	return api.KindInternal
 }
 
-// skippedFor tells of a hunk that an error keeps from being decided.
+// skippedFor describes a hunk that cannot be decided because of an error.
 func skippedFor(f *file, id uint64, err error) api.Skipped {
 	message := wire.CutText(err.Error(), 500)
 	var e *api.Error
@@ -91,7 +91,7 @@ func skippedFor(f *file, id uint64, err error) api.Skipped {
 	return api.Skipped{Path: f.path, Hunk: diffshape.HunkID(f.n, id), Kind: kindOf(err), Message: message}
 }
 
-// agentWrites reports whether a decision of client about the file would write what an agent is about to write, or what
+// agentWrites reports whether a client's decision about the file would write a file that an agent is about to write, or that
 // nobody may write now.
 func (r *Reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
 	switch {

@@ -8,10 +8,11 @@ import (
 	"cursord/daemon/internal/diffshape"
 )
 
-// hunkWords are the rejections to tell, by hunk.
+// hunkWords are the rejections for the next prompts, by hunk.
 type hunkWords map[uint64][]decisionlog.Rejection
 
-// words returns what the next prompts say if the choice is rejected. It must be called before the reject, while the lines are there.
+// words returns what the next prompts say if the choice is rejected. Call it before the reject, while the review has the
+// lines.
 func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 	if dec.Accept || !r.setup.Settings().TellRejections {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"cursord/sessions"
 )
 
-// resume finishes what the last daemon had begun to write, and forgets what it was only about to: that is pending still.
+// resume finishes the writes that the last daemon had begun, and drops those that it had not begun: their hunks are still
+// pending.
 func (r *Reviewer) resume(intents []sessions.Numbered) {
 	for _, rec := range intents {
 		r.intents = max(r.intents, rec.N)
@@ -24,16 +25,15 @@ func (r *Reviewer) resume(intents []sessions.Numbered) {
 			published, ops, err = r.finishIntent(&in)
 		}
 		if err != nil {
-			// What comes next is decided from what the disk shows; later, this intent would be a lie.
+			// Later decisions follow from the disk's present content; this intent would contradict them.
 			r.setup.Log.Error("what the last daemon was about to write is not known", "err", err)
 		}
 		r.submit(published, append(ops, sessions.DropIntent{N: rec.N}), nil)
 	}
 }
 
-// finishIntent finishes what was begun of an intent. The group of decisions keeps the files in which it is carried out:
-// where somebody has written since, the difference is theirs. Of a group that is taken back, or made again, all files go
-// together.
+// finishIntent finishes an intent of which a part was carried out. A new decision keeps only the files in which it was
+// carried out; a difference that somebody has written since is theirs. An undo or redo is finished in all of its files.
 func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
 	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
@@ -62,12 +62,12 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 			}
 		}
 		if at[i] == atomicfile.Foreign && r.isHalfWritten(c) {
-			// What is decided stands, and what the file holds otherwise is a person's: the former content comes back by undo.
+			// The decision stands, and the file's other content is a person's. Undo brings back the former content.
 			r.halfWritten(c)
 			at[i], begun = atomicfile.Carried, true
 		}
 		if !begun || at[i] != atomicfile.Carried {
-			_ = r.within(c, func(t atomicfile.Root) error { // what cannot be opened has no folders
+			_ = r.within(c, func(t atomicfile.Root) error { // a folder that cannot be opened has nothing to remove
 				t.RemoveEmpty(c.Dirs)
 				return nil
 			})
@@ -109,7 +109,7 @@ func (r *Reviewer) isHalfWritten(c *treeChange) (half bool) {
 	return half
 }
 
-// halfWritten says of a change that it was cut short and that the file has been changed since.
+// halfWritten tells people that a change was cut short and the file has been changed since.
 func (r *Reviewer) halfWritten(c *treeChange) {
 	r.setup.Log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.To)
 	r.setup.Post("half written "+r.setup.Root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
@@ -117,7 +117,7 @@ func (r *Reviewer) halfWritten(c *treeChange) {
 		paths.Shown(c.To), r.setup.Root))
 }
 
-// within runs do in the folder that a change is in.
+// within calls do with the folder of a change.
 func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 	t, err := r.folder(c.in)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 	return do(t)
 }
 
-// adoptIntended has the review of a file be what it is once its change is carried out.
+// adoptIntended brings the review of a file to its state after a change that was carried out.
 func (r *Reviewer) adoptIntended(x *stored.IntendedFile, c *treeChange) (*file, error) {
 	f := r.decided(decisionlog.File{Path: x.From, N: x.State.N})
 	if f == nil {

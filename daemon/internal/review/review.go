@@ -23,30 +23,30 @@ import (
 	"cursord/sessions"
 )
 
-// A Reviewer keeps what is under review in one workspace: like a second clerk beside the loop, with the files on the
-// desk. Its goroutine owns the reviews and the log of decisions and is the only one that writes the work tree, and copies
-// of it beside their agents. It may wait for the disk and for the loop; the loop never waits for it.
+// A Reviewer keeps what is under review in one workspace. Its goroutine owns the reviews and the log of decisions. It alone
+// writes the work tree; copies are written by it and by their agents. It may wait for the disk and for the loop; the loop
+// never waits for it.
 type Reviewer struct {
 	setup Setup
 	inbox chan func()
-	later mailbox.Box[func()] // what those have to say who cannot wait
+	later mailbox.Box[func()] // messages of senders that must not block
 	quit  chan struct{}
 	done  chan struct{}
 
 	// Owned by its goroutine.
 	trees     []*Worktree                       // the work tree first
 	published map[string]*sessions.Diff         // by path
-	composed  map[string]string                 // by path: of which revisions the published diff is made
-	views     map[string]map[api.ClientID]*View // by path: what clients see that hold it unsaved
+	composed  map[string]string                 // by path: the revisions that the published diff is made of
+	views     map[string]map[api.ClientID]*View // by path: how clients that hold the file unsaved see it
 	log       decisionlog.Log
-	intents   uint64                // the number of the last one
-	saves     map[string][]callSave // by path of the work tree: of buffers, while calls are open that name the path
+	intents   uint64                // the number of the latest one
+	saves     map[string][]callSave // by path of the work tree: saves of buffers while calls are open that name the path
 	waiting   waiting.Queue         // requests that wait for an agent
-	ops       []sessions.Op         // to be stored with what is stored next
-	viewed    map[string]bool       // paths that some client may see differently now
+	ops       []sessions.Op         // operations for the next commit
+	viewed    map[string]bool       // paths that some client may see in another way now
 	vacated   map[string]bool       // paths from which files have gone, to be published
-	affected  map[*file]bool        // files that a decision about others may have changed
-	deferred  map[*file]bool        // files to be read again when their agents' calls have ended
+	affected  map[*file]bool        // files that a decision about other files may have changed
+	deferred  map[*file]bool        // files to read again when the calls of their agents have ended
 	head      commits.Head
 	watch     *watch.Files
 	rewatch   bool // what is pending may have changed since watch was given its paths
@@ -62,32 +62,32 @@ type file struct {
 	review   *diffs.Review    // nil until it is needed
 	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before
 	unread   bool             // the review is nil, and may have something pending
-	moved    bool             // to path, since it was last saved
+	moved    bool             // path has changed since the last save
 	made     []string         // folders that the agent made for it
 	accepted []string         // of a copy: folders that were made for it in the work tree
 	links    atomicfile.Links // through which it may be written in the work tree
 	mode     uint32           // permission bits as last seen, for writing a deleted file back
 	stored   stored.File      // what the store has
-	sources  int              // of edits, that the review knew when it last forgot some
+	sources  int              // the number of sources after the last time that the review forgot some
 
-	lookedAt int64         // when the disk was read last, or somewhat before that, a moment of package clock; 0: not yet
-	agents   uint64        // the review's revision when a change was last taken in as that of an agent whose call names no file
-	cut      *diffs.Review // as it was before a person was seen to shorten the file, which is perhaps still being written
-	cutRev   uint64        // the review's revision then
+	lookedAt int64         // a moment of package clock, not later than the latest reading of the disk; 0: not read yet
+	agents   uint64        // the review's revision after the latest change by an agent that no call named
+	cut      *diffs.Review // the review before a person was seen to shorten the file; the person may still be saving it
+	cutRev   uint64        // the review's revision after that
 	waits    bool          // of a file in a copy: it is looked at again in a moment
 
 	stashed  *stashed      // hunks that a person has put away; nil: none, or the review is not loaded
-	vanished *diffs.Review // as it was before the file was seen to be gone while a call was open that may have moved it
-	gone     uint64        // the review's revision then
+	vanished *diffs.Review // the review before the file was seen to be gone, while a call was open that may have moved it
+	gone     uint64        // the review's revision after that
 
-	guess    *diffs.Review // as it was before the last change was attributed by its time, until the turn ends; nil: it was not
+	guess    *diffs.Review // the review before the latest change, if that was attributed by its time in a turn that still runs; else nil
 	guessRev uint64        // the review's revision after that change
 
 	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
 }
 
-// New starts the reviewer of a workspace, with what the store has of it. What the last daemon had begun to write is
-// finished, by the reviewer's goroutine, before anything else.
+// New starts the reviewer of a workspace with its records in the store. The reviewer's goroutine first finishes the writes
+// that the last daemon had begun.
 func New(setup Setup) (*Reviewer, error) {
 	r := &Reviewer{
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
@@ -115,8 +115,8 @@ func New(setup Setup) (*Reviewer, error) {
 	r.do(func() {
 		r.resume(intents)
 		r.dropLost()
-		r.save() // diffs whose reviews are damaged
-		// Nobody watched while the daemon was away: what changed since is a person's.
+		r.save() // publishes diffs whose reviews are damaged
+		// Nobody watched while no daemon ran: changes since then are people's.
 		r.refreshPending()
 	})
 	return r, nil
@@ -143,7 +143,7 @@ func (r *Reviewer) loadReviews() error {
 	return nil
 }
 
-// windowClosed says that a call has ended that writes files; it does not block.
+// windowClosed reports that a call has ended that names files; it does not block.
 func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
@@ -159,7 +159,7 @@ func (r *Reviewer) loop() {
 	for {
 		select {
 		case f := <-r.inbox:
-			r.takeLater() // a save that an editor reported before f was sent comes before it
+			r.takeLater() // an editor may have reported a save before f was sent
 			r.setup.Loop.Guard(f)
 		case <-r.later.Ready:
 			r.takeLater()
@@ -200,7 +200,7 @@ func (r *Reviewer) call(f func()) error {
 	return api.ErrStopped
 }
 
-// Close ends the reviewer; requests that wait are answered with api.ErrStopped.
+// Close ends the reviewer. Requests that wait are answered with api.ErrStopped.
 func (r *Reviewer) Close() {
 	close(r.quit)
 	<-r.done
@@ -262,7 +262,7 @@ func (r *Reviewer) sorted() (files []*file) {
 	return files
 }
 
-// save stores and tells reviews.
+// save stores and publishes reviews.
 func (r *Reviewer) save(files ...*file) {
 	published, ops := r.render(files)
 	r.submit(published, ops, nil)
@@ -309,12 +309,13 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 	return published, ops
 }
 
-// submit stores ops and publishes diffs. The loop calls then, if any, once all is durable and before it is published.
+// submit stores ops and publishes diffs. The loop calls then, if it is not nil, when all is durable and before it is
+// published.
 func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then func(error)) {
 	r.submitThen(published, ops, func() {}, then)
 }
 
-// submitThen is submit, and calls numbered when the diffs have their seq.
+// submitThen is submit, and calls numbered when the diffs have their seqs.
 func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil

@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// A Setup is what a Reviewer works with. Nothing in it changes while the Reviewer lives.
+// A Setup is what a Reviewer works with. It does not change while the Reviewer lives.
 type Setup struct {
 	Root      string // of the workspace, without links
 	StateDir  string
@@ -33,52 +33,52 @@ type Setup struct {
 	Survivors *survivors.Turns
 	Watching  watch.Limits
 	Large     diffs.Limits
-	Copy      copytree.Options                                  // of a session's copy; Git is set by the Reviewer
-	Settings  func() *config.Config                             // as they are now
-	Running   func() int                                        // turns of the workspace that run
-	Fault     func(atomicfile.Step) error                       // for tests; or nil
-	Polls     func(why string)                                  // hears that folders cannot be watched
-	Post      func(topic string, level slog.Level, text string) // tells people something of the daemon
-	Damaged   func(what string, err error)                      // hears of a record that is damaged
+	Copy      copytree.Options                                  // for sessions' copies; the Reviewer sets Git
+	Settings  func() *config.Config                             // returns the present configuration
+	Running   func() int                                        // returns the number of turns that run in the workspace
+	Fault     func(atomicfile.Step) error                       // for tests, else nil
+	Polls     func(why string)                                  // is called when folders cannot be watched
+	Post      func(topic string, level slog.Level, text string) // shows people a message of the daemon
+	Damaged   func(what string, err error)                      // is called for a damaged record
 }
 
-// A Loop is what a Reviewer needs of its workspace's loop, which numbers, stores and publishes. The Reviewer may wait for the
-// loop, and the loop never for the Reviewer. An error says that the loop has ended.
+// A Loop is what a Reviewer needs of its workspace's loop, which numbers, stores and publishes. The Reviewer may wait for
+// the loop; the loop never waits for the Reviewer. An error means that the loop has ended.
 type Loop interface {
-	// Guard runs f in the caller's goroutine. It contains a panic, which it logs, and reports whether there was one.
+	// Guard calls f in the caller's goroutine. It logs a panic of f and reports whether there was one.
 	Guard(f func()) (panicked bool)
-	// Number gives out a number that nothing else in the workspace has.
+	// Number returns a number that is unique in the workspace.
 	Number() uint64
-	// Commit numbers, stores and publishes what c says, in one transaction.
+	// Commit numbers, stores and publishes what c has, in one transaction.
 	Commit(c *Commit) error
-	// Persist stores operations and returns when they are durable, or why they are not yet.
+	// Persist stores operations and returns when they are durable. Its error says why they are not.
 	Persist(ops ...sessions.Op) error
-	// WhenStored has then called, by the loop, once all that was submitted before is on disk or cannot be.
+	// WhenStored has the loop call then when everything submitted before is on disk, or cannot be stored.
 	WhenStored(then func())
-	// ForgetClient drops how a client saw files.
+	// ForgetClient forgets how a client saw files.
 	ForgetClient(client api.ClientID)
-	// Remark keeps a person's words for the next prompt of a session, or of any if session is "".
+	// Remark keeps a person's words for the next prompt of a session; of any session if session is "".
 	Remark(session, text string)
-	// KeepRejections keeps what a decision rejected for the next prompts of the sessions that it is about.
+	// KeepRejections keeps a decision's rejections for the next prompts of the sessions that they are of.
 	KeepRejections(decision uint64, rejections []decisionlog.Rejection)
-	// KeepsRejections reports whether something is kept of a decision.
+	// KeepsRejections reports whether rejections of a decision are kept.
 	KeepsRejections(decision uint64) bool
-	// ForgetRejections drops what is kept of a decision.
+	// ForgetRejections drops the rejections of a decision.
 	ForgetRejections(decision uint64)
 }
 
-// A Commit is what a Reviewer has stored and published.
+// A Commit is what a Reviewer wants to store and publish together.
 type Commit struct {
 	Ops      []sessions.Op
-	Diffs    []*sessions.Diff // get a seq, and a revision if they have none
-	Views    []*View          // get a revision each
-	Numbered func()           // called when they have, before anything is published
+	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
+	Views    []*View          // each gets a revision
+	Numbered func()           // called when all have their numbers, before anything is published
 	Stored   func(error)      // called once all is durable and before it is published; may be nil
 }
 
-// Claims decide which programs and places that repositories name count.
+// Claims decide which claims of repositories count: programs and places that they name.
 type Claims interface {
-	Close()       // a turn begins: what is claimed from now on does not count
-	Look()        // has what is claimed by now noticed
+	Close()       // a turn begins: later claims do not count
+	Look()        // looks for new claims
 	Take() string // says once, for people, what does not count; "" if there is nothing new
 }

@@ -15,7 +15,7 @@ import (
 // A stashed is a file's review as it was before a person put away what was pending.
 type stashed struct {
 	review *diffs.Review
-	rev    uint64 // of the file's review since then, as long as only people have changed the file
+	rev    uint64 // the revision of the file's review since then, while only people have changed the file
 }
 
 func (s *stashed) state() (*stored.Stash, [][]byte) {
@@ -26,7 +26,7 @@ func (s *stashed) state() (*stored.Stash, [][]byte) {
 // away reports whether hunks of the file are in a stash.
 func (f *file) away() bool { return f.stashed != nil || f.review == nil && f.stored.Stashed != nil }
 
-// loadStashed makes f.stashed from the store. What is lost there is not brought back.
+// loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.
 func (r *Reviewer) loadStashed(f *file) {
 	s := f.stored.Stashed
 	if s == nil {
@@ -40,8 +40,8 @@ func (r *Reviewer) loadStashed(f *file) {
 	f.stashed = &stashed{review, s.Rev}
 }
 
-// hasStash reports whether the workspace's repository has a stash. The time of that does not count: git makes a stash before it takes
-// the changes out of the files, and somebody may look at them between.
+// hasStash reports whether the workspace's repository has a stash. The stash's time does not count: git makes a stash before
+// it takes the changes out of the files, and somebody may look at them in between.
 func (r *Reviewer) hasStash() bool {
 	repo, ok := askgit.Find(r.setup.Root)
 	if !ok {
@@ -51,7 +51,8 @@ func (r *Reviewer) hasStash() bool {
 	return err == nil && filestat.Of(filepath.Join(dir, "refs", "stash")).Exists()
 }
 
-// putAway notes that a person has changed a file whose review was before, and keeps that if it may be in a stash.
+// putAway notes that a person has changed a file whose review was before. If the changes may be in a stash, it keeps that
+// review.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	switch {
 	case f.stashed != nil:
@@ -61,17 +62,17 @@ func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	}
 }
 
-// bringBack makes the review of a file what it was before a stash, if the file holds again what it did then.
+// bringBack restores the review from before a stash if the file has its content from then again.
 func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	s := f.stashed
 	switch {
 	case s == nil:
-	case s.rev != f.review.Rev(): // an agent has written the file, or somebody has decided, since
+	case s.rev != f.review.Rev(): // an agent has written the file, or somebody has decided, since then
 		f.stashed = nil
 	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
 		s.review.Supersede(f.review)
 		f.review, f.stashed = s.review, nil
 	case !r.hasStash():
-		f.stashed = nil // it has been dropped, or did not apply as it was
+		f.stashed = nil // the stash was dropped, or git has merged it into something else
 	}
 }

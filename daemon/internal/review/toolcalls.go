@@ -21,8 +21,8 @@ import (
 	"cursord/sessions"
 )
 
-// A Turn sees a turn's events before the loop does, and reads the files they name while that is still worth
-// something: before a call writes, and right after it has. It lives in the turn's goroutine.
+// A Turn sees a turn's events before the loop does. It reads the files that they name while that shows something: before a
+// call writes, and right after. It lives in the turn's goroutine.
 type Turn struct {
 	r       *Reviewer
 	tree    *Worktree // where the agent works
@@ -31,52 +31,52 @@ type Turn struct {
 	dir     string
 	start   *snapshot.Snapshot
 	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
-	heard   agent.Heard                 // how far it has come
-	stop    func()                      // ends the making of start
-	looked  chan struct{}               // closed when what people have changed before the turn has been taken in
+	heard   agent.Heard                 // how much of its output has been processed
+	stop    func()                      // ends the taking of start
+	looked  chan struct{}               // closed when people's changes from before the turn have been taken in
 	open    map[string][]*watchedCall   // by call id
-	odd     map[spot]bool               // people know that it cannot be reviewed
+	odd     map[spot]bool               // people know that these cannot be reviewed
 
 	// For what no call names; see unannounced.go.
 	scans   bool // the turn may write
 	say     func(string)
 	runs    map[string][]*run // by call id; open ones
 	past    []*run            // all that were not refused, open ones included, oldest first
-	begun   []*run            // whose items are not known yet
+	begun   []*run            // their items are not known yet
 	ended   []*run            // ended since the last scan
-	arrived int64             // the moment at which the present events may have been said at the earliest
-	asked   int64             // when they came
+	arrived int64             // the earliest moment at which the agent may have written the present events
+	asked   int64             // when the present events came
 
-	postponed map[string]postponed // by path
+	postponed map[string]postponed // by path; see scanEnded
 	warned    bool
-	long      bool // people know of a path that is too long
+	long      bool // people have been told of a path that is too long
 
-	background map[string]bool // calls that have ended, and of which a command goes on
-	silentFrom int64           // since when none of those in background runs any more, as the agent says; 0: none has run
-	overdue    bool            // what they have written until then is to be looked for
+	background map[string]bool // calls that have ended and left a command running
+	silentFrom int64           // since when no command in background runs any more, as the agent says; 0: none has run
+	overdue    bool            // a scan is to find what those commands have written by then
 	orphans    survivors.Orphans
-	unattended bool // its tree knows that its processes may write without a call
+	unattended bool // the tree counts this turn among those whose processes may write without a call
 	hooks      hooks.Set
 }
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
-	files []watchedFile // sorted; thousands of calls may be open, and a map for each would be dear
+	files []watchedFile // sorted; not a map, because thousands of calls may be open
 	open  []namedCall
 }
 
-// A watchedFile is a file as it was when a call began that names it.
+// A watchedFile is a file that a call names, as it was when the call began.
 type watchedFile struct {
 	spot
 	before atomicfile.State
-	by     *diffs.Source // whose that may be; nil: people's
+	by     *diffs.Source // who may have made before; nil: people
 }
 
 func compareSpots(a, b spot) int {
 	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
 }
 
-// by returns whose it may be what a file held when the call began.
+// by returns who may have made a file's content from when the call began.
 func (w *watchedCall) by(s spot) *diffs.Source {
 	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
 	if !ok {
@@ -85,17 +85,17 @@ func (w *watchedCall) by(s spot) *diffs.Source {
 	return w.files[i].by
 }
 
-// A spot is a file that a call names. An agent in a copy may also name one of the work tree, or outside of both.
+// A spot is a file that a call names. An agent in a copy may also name a file of the work tree, or one outside of both.
 type spot struct {
 	tree *Worktree
 	path string // canonical
 }
 
-// An namedCall is a call in the ledger of the tree whose files it names.
+// A namedCall is a call in the ledger of the tree that has the files it names.
 type namedCall struct {
 	tree    *Worktree
 	call    *attribution.Call
-	watched []string // of the files
+	watched []string // the paths that are watched
 }
 
 // openNamed enters a call in the ledger, and has its files watched.
@@ -114,7 +114,7 @@ func (o namedCall) close() {
 	o.tree.closed()
 }
 
-// leave is close without telling the reviewer.
+// leave is close, but does not notify the reviewer.
 func (o namedCall) leave() {
 	for _, p := range o.watched {
 		o.tree.calls.End(p)
@@ -122,7 +122,7 @@ func (o namedCall) leave() {
 	o.tree.ledger.Close(o.call)
 }
 
-// Watch begins to watch a turn whose agent works in a tree; say tells people something in its transcript.
+// Watch begins to watch a turn whose agent works in a tree. say puts a notice for people into its transcript.
 func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
 	t := &Turn{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
@@ -143,7 +143,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	if t.hooks.AfterEdit {
 		in.formatters.Add(t.source(diffs.ViaHook))
 	}
-	// What people have changed since files under review were last looked at is theirs.
+	// Changes of files under review since the last look are people's.
 	r.do(func() {
 		in.starts.Add(t.start)
 		r.refreshAll(r.sorted())
@@ -154,7 +154,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	return t
 }
 
-// Ready is closed when the agent may begin: the snapshot is complete, or took too long.
+// Ready returns a channel that is closed when the agent may begin: the snapshot is complete, or has taken too long.
 func (t *Turn) Ready() <-chan struct{} {
 	if !t.scans {
 		return nil
@@ -177,7 +177,7 @@ func (t *Turn) Ready() <-chan struct{} {
 // Curious reports whether the items of the events just seen are of interest.
 func (t *Turn) Curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 || t.overdue }
 
-// See reads the disk beside each event; what it returns goes to tell once the loop has numbered the items.
+// See reads the disk for each event. Give the result to Report once the loop has numbered the items.
 func (t *Turn) See(events []agent.Event) (files []Written) {
 	t.came()
 	starts, ends := 0, 0
@@ -294,7 +294,7 @@ func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
 	return files
 }
 
-// Report hands what see found to the reviewer, with the items that the calls have become.
+// Report gives the result of See to the reviewer, with the items of the calls.
 func (t *Turn) Report(files []Written, items Items) {
 	t.nameRuns(items)
 	if len(files) == 0 {
@@ -324,11 +324,11 @@ func (t *Turn) Report(files []Written, items Items) {
 // Acted reports whether the agent may have started processes.
 func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }
 
-// End returns when the reviewer has seen all that the turn did.
+// End returns when the reviewer has seen everything that the turn did.
 func (t *Turn) End() {
 	t.endCalls()
 	t.r.call(func() {
-		// All has been heard.
+		// All output has been processed.
 		t.tree.hearings = slices.DeleteFunc(t.tree.hearings, func(h *agent.Heard) bool { return h == &t.heard })
 		t.r.headMoved(false)
 	})
@@ -351,7 +351,7 @@ func (t *Turn) End() {
 	t.start.Close()
 }
 
-// endCalls ends the calls of whose end the agent has said nothing. What has changed since they began is theirs.
+// endCalls ends the calls that the agent has not ended. Changes of their files since they began are theirs.
 func (t *Turn) endCalls() {
 	var files []Written
 	var sources []diffs.Source
@@ -384,7 +384,7 @@ func (t *Turn) endCalls() {
 	}
 }
 
-// unfinished returns the files of a call that has not ended and that are not what they were when it began.
+// unfinished returns the files of an open call that have changed since it began.
 func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 	for _, was := range c.files {
 		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}

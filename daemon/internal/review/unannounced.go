@@ -20,18 +20,18 @@ import (
 // This file is the part of a Turn that finds changes by calls that may write any file: commands, MCP servers, sub-agents,
 // unknown tools.
 
-// saidMax is the age from which on words are not by this machine's clock.
+// saidMax is the age above which a time that the agent gives counts as one of another machine's clock.
 const saidMax = 2 * time.Second
 
 // A run is a call that may write any file.
 type run struct {
 	call  *attribution.Call
-	to    int64 // when it ended at the latest, a moment of package clock; 0 while it is open
-	start int   // which ToolStart of the batch, while it is in t.begun
-	end   int   // which ToolEnd of the batch; -1 once its item is known, and while it is open
+	to    int64 // the latest moment at which it may have ended, by package clock; 0 while it is open
+	start int   // its index among the ToolStarts of the batch, while it is in t.begun
+	end   int   // its index among the ToolEnds of the batch; -1 while it is open, and once its item is known
 }
 
-// Items are the items that the calls of a batch have become, one for each ToolStart and each ToolEnd.
+// Items are the items of a batch's calls, one for each ToolStart and each ToolEnd.
 type Items struct{ Started, Ended []string }
 
 // writes reports whether calls of this tool write the files that they name.
@@ -40,7 +40,7 @@ func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed
 // writesAnything reports whether calls of this tool may write files that they do not name.
 func writesAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
 
-// Parts cuts a batch after each call after which the disk may have to be looked at.
+// Parts cuts a batch behind each call after which the disk may have to be scanned.
 func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	return func(yield func([]agent.Event) bool) {
 		from := 0
@@ -62,19 +62,19 @@ func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	}
 }
 
-// came notes when the events came, and their earliest possible time: output that waited may be as old as the last time the
-// daemon was up to date.
+// came notes when the present events came and the earliest moment at which they may have been written. Output that waited
+// may be as old as the last time at which the daemon had processed everything.
 func (t *Turn) came() {
 	t.asked = clock.Now()
 	t.arrived = clock.At(t.heard.UpTo())
-	if first, late := t.heard.Came(); !late { // to read a long line takes time, too
+	if first, late := t.heard.Came(); !late { // reading a long line takes time
 		t.arrived = max(t.arrived, clock.At(first)-int64(wordTime))
 	}
 	t.arrived = min(t.asked, t.arrived)
 }
 
-// saidAt returns the moment at which something was said that has come by now, and not before a moment: by the agent's own
-// clock, if that is this machine's.
+// saidAt returns the moment at which the agent says it wrote an event. If the agent gives none, or its clock is not this
+// machine's, it returns now and false.
 func saidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
 	if by.IsZero() {
 		return now, false
@@ -108,7 +108,7 @@ func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
 	return r
 }
 
-// source is the turn's, via something.
+// source returns the turn as a source, with via.
 func (t *Turn) source(via diffs.Via) diffs.Source {
 	return diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via}
 }
@@ -119,7 +119,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
 			return
 		}
-		from := t.start.Began() // nothing says when it began
+		from := t.start.Began() // nothing says when the call began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = t.past[n-1].to
 		}
@@ -138,7 +138,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	now := clock.Now()
 	to, known := saidAt(ev.Said, t.arrived, now)
 	if known {
-		to = min(to+int64(time.Millisecond), now) // as exactly as agents say it
+		to = min(to+int64(time.Millisecond), now) // agents give times in whole ms
 	}
 	r.to = to
 	t.tree.ledger.End(r.call, to)
@@ -155,7 +155,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	t.ended = append(t.ended, r)
 }
 
-// dropRun drops a run that was none.
+// dropRun drops a call that was refused, so that it did not run.
 func (t *Turn) dropRun(r *run) {
 	t.tree.ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
@@ -176,8 +176,8 @@ func (t *Turn) nameRuns(items Items) {
 	}
 }
 
-// CheckDisk looks for people's changes before a call may write any file, and for calls' changes once the last of them has
-// ended.
+// CheckDisk scans for people's changes before a call that may write any file, and for the calls' changes when the last of
+// them has ended.
 func (t *Turn) CheckDisk() {
 	begun := len(t.begun) > 0
 	t.begun = nil
@@ -204,8 +204,8 @@ func (t *Turn) CheckDisk() {
 	}
 }
 
-// scanEnded finds what ended calls have written. A newer change may belong to a call that the daemon has not heard of yet,
-// so it is left to the next scan.
+// scanEnded finds what ended calls have written. It leaves newer changes to the next scan, because they may be of a call
+// that the daemon has not heard of yet.
 func (t *Turn) scanEnded() {
 	ended := int64(0)
 	for _, r := range t.ended {
@@ -232,12 +232,13 @@ func (t *Turn) scanEnded() {
 
 // A postponed is a change that a scan has left to the next one, because it was made after the calls had ended.
 type postponed struct {
-	last diffs.Source // the last of the calls; it may have changed the path too
+	last diffs.Source // the last of the calls; it may have changed the path before that
 	when int64
 }
 
-// withPostponed returns the author of a change, given the author of its latest part. If an earlier scan has left a change of
-// the path, a call may have made it; if no other call explains it, somebody else may have.
+// withPostponed returns the author of a path's changes; src is the author of the latest. If an earlier scan has left a
+// change of the path, its calls may have changed the path too. Unless another call explains that change, it may be a
+// person's.
 func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	p, left := t.postponed[path]
 	if !left {
@@ -255,7 +256,7 @@ func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	return &maybe
 }
 
-// lastScan looks at the disk at the end of the turn, if anything ran that may have written.
+// lastScan scans at the end of the turn if a call may have written files without naming them.
 func (t *Turn) lastScan() {
 	t.ended = nil
 	loose := t.loose()
@@ -270,7 +271,7 @@ func (t *Turn) lastScan() {
 	}
 }
 
-// beside returns who may have changed a path among calls whose changes no scan has taken in yet; nil if none may have.
+// beside returns the author of changes of a path by calls that no scan has followed yet; nil if there are no such calls.
 func (t *Turn) beside(path string) *diffs.Source {
 	earlier := t.withPostponed(path, nil)
 	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
@@ -280,10 +281,10 @@ func (t *Turn) beside(path string) *diffs.Source {
 	return earlier
 }
 
-// scan finds changes and hands them to the reviewer.
+// scan finds changes and gives them to the reviewer.
 func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTime) snapshot.Attribution) {
 	<-t.start.Ready()
-	t.r.call(t.r.refreshPending) // also waits until the calls before have been reviewed
+	t.r.call(t.r.refreshPending) // also waits until the earlier calls have been reviewed
 	if list {
 		t.warn()
 	}
@@ -304,7 +305,7 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 	}
 }
 
-// warn says, once, what cannot be found.
+// warn tells people, once, which changes cannot be found.
 func (t *Turn) warn() {
 	if t.warned {
 		return
@@ -317,7 +318,7 @@ func (t *Turn) warn() {
 	}
 }
 
-// reportOutside lists control files outside of the workspace that a command of the turn may have changed.
+// reportOutside lists control files outside of the workspace that have changed during the turn's commands.
 func (t *Turn) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return

@@ -24,8 +24,7 @@ func (r *Reviewer) loadLog() error {
 	return nil
 }
 
-// step takes a group back, or makes it again: in all of its files or in none. It returns false if it must wait for an
-// agent.
+// step undoes or redoes a group of decisions: in all of its files or in none. It returns false if it must wait for an agent.
 func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
@@ -59,7 +58,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		r.refreshPending()
 		return fail(err)
 	}
-	// First the reviews, which can be put back, then the disk.
+	// The reviews come first, because they can be put back; then the disk.
 	var plan []*planned
 	for j := range g.Files {
 		if undo {
@@ -67,7 +66,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		}
 		gf := &g.Files[j]
 		if gf.Undone {
-			continue // it is done in this file already
+			continue // this file has the step already
 		}
 		f := r.decided(*gf)
 		if f == nil {
@@ -124,7 +123,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			for _, back := range restore {
 				back()
 			}
-			for _, p := range slices.Backward(plan[:j]) { // what a person wrote meanwhile stays
+			for _, p := range slices.Backward(plan[:j]) { // what a person has written meanwhile stays
 				if err := r.write(p.f, r.reverse(p.change)); err != nil {
 					r.setup.Log.Error("a file was left as it is", "path", p.f.path, "err", err)
 				}
@@ -144,7 +143,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	return true
 }
 
-// beyond reports whether the file of a decision is gone, and the decision with it.
+// beyond reports whether the file of a decision is gone, with the decision.
 func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	f := r.decided(gf)
 	if f == nil {
@@ -162,7 +161,8 @@ func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	return errors.Is(err, diffs.ErrOvertaken)
 }
 
-// withoutLost has a decision no longer bar the way to the others because of files that are gone, and says so.
+// withoutLost removes files that are gone from a decision, and says so: they would keep all earlier decisions from being
+// undone.
 func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	r.ops = append(r.ops, r.log.Without(g.N, func(gf decisionlog.File) bool { return r.beyond(gf, !g.Undone) })...)
 	return &api.Error{
@@ -171,10 +171,10 @@ func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	}
 }
 
-// forgetSources has a file's review forget who made edits that are settled for good, once there are many of them.
+// forgetSources removes the sources of finally decided edits from a file's review, once there are many.
 func (r *Reviewer) forgetSources(f *file) {
 	const few = 64
-	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil || f.guess != nil { // copies ask about edits, too
+	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil || f.guess != nil { // copies of the review need the sources
 		return
 	}
 	f.review.ForgetSources(func(yield func(*diffs.Decision) bool) {
@@ -187,12 +187,12 @@ func (r *Reviewer) forgetSources(f *file) {
 	f.sources = f.review.Sources()
 }
 
-// decidedIn reports whether a part of a decision is one in f.
+// decidedIn reports whether f is the file of a part of a decision.
 func (f *file) decidedIn(gf decisionlog.File) bool {
 	return gf.N == f.n || gf.N == 0 && gf.Path == f.path
 }
 
-// decided returns the file that a decision was about, wherever it is now, or nil.
+// decided returns the file of a part of a decision, wherever it is now, or nil.
 func (r *Reviewer) decided(gf decisionlog.File) *file {
 	if gf.N == 0 {
 		return r.shared().files[gf.Path]
@@ -207,13 +207,13 @@ func (r *Reviewer) stepError(f *file, err error) error {
 	return r.decisionError(f, err)
 }
 
-// Undo takes back the latest decision that is not undone yet; if only is not 0, only if that is its number. With asEdits, what the
-// client has open and a decision has changed by edits is changed by edits again.
+// Undo undoes the latest decision that stands. If only is not 0, it does so only if that is the decision's number. With
+// asEdits, documents that the client has open, and that a decision has changed by edits, are changed back by edits.
 func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, asEdits bool, reply func(api.Decided, error)) {
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, asEdits, only, p) })
 }
 
-// Redo makes again the latest decision that was undone; asEdits is as in Undo.
+// Redo makes the decision again that was undone last. asEdits is as in Undo.
 func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, asEdits bool, reply func(api.Decided, error)) {
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, asEdits, 0, p) })
 }

@@ -20,8 +20,8 @@ import (
 	"cursord/diffs"
 )
 
-// A Worktree is where files under review have their present side: the work tree, or the copy of it in which the agent of a
-// session works. Of a file in a copy, the work tree has the baseline: people change that side, and an accept writes it.
+// A Worktree is a folder with the present side of files under review: the work tree, or the copy in which a session's agent
+// works. The baseline of a file in a copy is in the work tree: people change it there, and an accept writes it.
 type Worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
@@ -33,15 +33,15 @@ type Worktree struct {
 	root     string           // where it is; "" while copy is not open
 	files    map[string]*file // by path
 	copy     *copytree.Copy   // nil while nobody needs it
-	busy     bool             // it is being made, or takes over what changed; nobody else is to write it
-	turns    int              // that run in it
-	source   diffs.Source     // of what changes in a copy while no call is open
-	starts   snapshot.List    // of the turns that run in it; every goroutine may look
-	hearings []*agent.Heard   // of their agents
+	busy     bool             // it is being made or brought up to date; nobody else may write it
+	turns    int              // number of turns that run in it
+	source   diffs.Source     // the author of changes in a copy while no call is open
+	starts   snapshot.List    // of the turns that run in it; any goroutine may read them
+	hearings []*agent.Heard   // how much of their agents' output has been processed
 
 	unattended atomic.Int32 // turns that run in it and whose processes may write without a call
 
-	formatters attribution.Sources // of turns that run in it whose agents' hooks run programs after edits; every goroutine may look
+	formatters attribution.Sources // the turns that run in it whose agents run programs after edits; any goroutine may read them
 }
 
 func (t *Worktree) isolated() bool { return t.session != "" }
@@ -61,7 +61,7 @@ func (t *Worktree) read(path string) atomicfile.State {
 	return t.translated(atomicfile.Read(t.root, path))
 }
 
-// hasFolder reports whether there is a folder at a path, and not by way of a link.
+// hasFolder reports whether the path of a folder exists without links on the way.
 func (t *Worktree) hasFolder(dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if !filestat.Of(filepath.Join(t.root, filepath.FromSlash(dir))).Mode.IsDir() {
@@ -83,7 +83,7 @@ func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 	return c
 }
 
-// held is the content as the copy holds it: targets of links in terms of the copy.
+// held returns a content as the copy holds it, with targets of links in terms of the copy.
 func (t *Worktree) held(c diffs.Content) diffs.Content {
 	if t.isolated() {
 		c.Target = paths.Rebase(c.Target, t.work, t.root)
@@ -91,7 +91,8 @@ func (t *Worktree) held(c diffs.Content) diffs.Content {
 	return c
 }
 
-// updateSnapshots lets the turns that run know what a path holds now, which is not theirs to find.
+// updateSnapshots notes in the snapshots of running turns that a path's present content is known, so that their scans do not
+// report it.
 func (t *Worktree) updateSnapshots(path string, img atomicfile.State) {
 	img.Content = t.held(img.Content)
 	for _, s := range t.starts.All() {
@@ -99,14 +100,14 @@ func (t *Worktree) updateSnapshots(path string, img atomicfile.State) {
 	}
 }
 
-// goneAll is updateSnapshots of a file that is gone, for scans that are still to find where it has moved.
+// goneAll notes the same of a file that is gone. Scans may still find where it has moved.
 func (t *Worktree) goneAll(path string) {
 	for _, s := range t.starts.All() {
 		s.NoteGone(path)
 	}
 }
 
-// startAt returns what a path held when the latest of the turns that run began, or was last looked at, if that is known.
+// startAt returns the content of a path from when the latest running turn began, or from the last look, if that is known.
 func (t *Worktree) startAt(path string) (diffs.Content, bool) {
 	for _, s := range slices.Backward(t.starts.All()) {
 		if s.Useless() != "" {
@@ -119,7 +120,7 @@ func (t *Worktree) startAt(path string) (diffs.Content, bool) {
 	return diffs.Content{}, false
 }
 
-// others returns who changes what no call does: nil, people, or, in a copy, its agent all the same.
+// others returns the author of changes that no call explains: nil, people, or in a copy its agent.
 func (t *Worktree) others() *diffs.Source {
 	if !t.isolated() {
 		return nil
@@ -128,7 +129,7 @@ func (t *Worktree) others() *diffs.Source {
 	return &src
 }
 
-// realPath returns where the work tree has a file whose review is loaded; in a copy it may have moved.
+// realPath returns the path that a file with a loaded review has in the work tree. A file in a copy may have moved.
 func (f *file) realPath() string {
 	if f.tree.isolated() && f.review != nil {
 		if old := f.review.OldPath(); old != "" {
@@ -138,10 +139,10 @@ func (f *file) realPath() string {
 	return f.path
 }
 
-// real returns what the work tree holds by the review.
+// real returns the work tree's content of a file, as its review has it.
 func (f *file) real() diffs.Content { return f.realOf(f.review) }
 
-// realOf is real by another review of the file.
+// realOf is real with another review of the file.
 func (f *file) realOf(review *diffs.Review) diffs.Content {
 	if f.tree.isolated() {
 		return review.Baseline()
