@@ -3,6 +3,8 @@
 package nvim
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,5 +58,40 @@ func TestNvimDocs(t *testing.T) {
 			return missing`)
 		require.Empty(t, missing)
 		n.quiet()
+	})
+}
+
+// luaBlocks are the pieces of an init file that a page shows.
+func luaBlocks(t *testing.T, page string) (all []string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile("(?ms)^```lua\n(.*?)^```").FindAllStringSubmatch(world.ReadPage(t, page), -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// TestNvimReadme loads what README shows for an init file, and what the page about LSP shows for Neovim. The entry for
+// lazy.nvim is no code, and the page says that nobody has run it.
+func TestNvimReadme(t *testing.T) {
+	t.Parallel()
+	blocks := luaBlocks(t, "editors/nvim/README.md")
+	require.Len(t, blocks, 3)
+	lsp := luaBlocks(t, "editors/lsp/README.md")
+	require.Len(t, lsp, 1)
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		n := neovim(w, t, bin, "")
+		n.lua(strings.ReplaceAll(blocks[1], "/path/to/cursord", world.Top()))
+		require.Contains(t, n.lua(`return vim.o.runtimepath`), world.Top("editors", "nvim"))
+		n.lua(blocks[2])
+		for _, m := range regexp.MustCompile(`keymap\.set\((.*?), "([^"]+)", "(<Plug>[^"]+)"`).FindAllStringSubmatch(blocks[2], -1) {
+			for _, mode := range regexp.MustCompile(`\w`).FindAllString(m[1], -1) {
+				require.Equal(t, m[3], n.lua(`return vim.fn.maparg(..., select(2, ...))`, m[2], mode), "%s in mode %s", m[2], mode)
+				require.NotEmpty(t, n.lua(`return vim.fn.maparg(..., select(2, ...))`, m[3], mode), "%s leads nowhere in mode %s", m[3], mode)
+			}
+		}
+		n.lua(lsp[0])
+		n.until("the language server", `local c = vim.lsp.get_clients({ name = 'cursord' })[1] return c ~= nil and c.initialized == true`)
 	})
 }
