@@ -62,7 +62,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// ofHelp refuses to describe a command that there is not.
+// ofHelp checks that the command to describe exists.
 func ofHelp(c *cobra.Command, args []string) error {
 	found, rest, _ := c.Root().Find(args)
 	return ofGroup(found, rest)

@@ -52,7 +52,7 @@ them). Ctrl-C cancels the turn that is shown; if none runs, it leaves, as Ctrl-D
 				return err
 			}
 			if session != "" {
-				// A session has a workspace, whatever directory this is.
+				// The session decides the workspace, not the current directory.
 				if root, err = runPlace(ctx, client, p, session, false); err != nil {
 					return err
 				}
@@ -72,7 +72,8 @@ them). Ctrl-C cancels the turn that is shown; if none runs, it leaves, as Ctrl-D
 	return c
 }
 
-// namedSession asks the daemon which session a name means, before there is a view.
+// namedSession returns the id of the session that a name means. It uses a connection of its own, because the view's
+// connection needs the id.
 func namedSession(ctx context.Context, p place, name string) (string, error) {
 	client, err := newClient(ctx, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"cursord/daemon/endpoint"
 )
 
-// completions says what shells complete of the commands' arguments and flags. No daemon is started for that.
+// completions registers the completion of arguments and flags for all commands. Completion never starts a daemon.
 func completions(root *cobra.Command) {
 	args := map[string]cobra.CompletionFunc{
 		"show": found(complete.Sessions), "export": found(complete.Sessions), "rename": found(complete.Sessions),
@@ -32,7 +32,7 @@ func completions(root *cobra.Command) {
 		}
 		for name, do := range flags {
 			if c.Flags().Lookup(name) != nil {
-				_ = c.RegisterFlagCompletionFunc(name, do) // fails where it is known already
+				_ = c.RegisterFlagCompletionFunc(name, do) // it fails if the flag has a completion
 			}
 		}
 		if c.Name() == "accept" || c.Name() == "reject" {
@@ -51,7 +51,7 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// found completes by what the daemon that runs knows, as far as it answers at once.
+// found completes by the answers of a running daemon; it gives up after two seconds.
 func found(find complete.Finder) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
 		const patience = 2 * time.Second

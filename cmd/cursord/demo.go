@@ -18,7 +18,7 @@ func demoCommand() *cobra.Command {
 project, and an agent that plays a script. It needs nothing installed and leaves nothing behind.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			// Whoever goes away while we run, we clean up.
+			// The temporary folder is removed at every signal.
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 			defer stop()
 			err := demo.Run(ctx, c.OutOrStdout(), c.ErrOrStderr())

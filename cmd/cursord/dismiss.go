@@ -57,7 +57,7 @@ func dismissCommand() *cobra.Command {
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print their number as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the number of dismissed files as JSON")
 	c.Flags().BoolVar(&all, "all", false, "all files outside of the workspace")
 	return c
 }

@@ -38,7 +38,7 @@ func editorInstallCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "install the plugin into this folder")
 	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write, or that were changed")
-	c.Flags().BoolVar(&asJSON, "json", false, "print what was done as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	c.AddCommand(installHelixCommand())
 	return c
 }
@@ -56,7 +56,7 @@ func editorUninstallCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if not the usual one")
-	c.Flags().BoolVar(&asJSON, "json", false, "print what was done as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	c.AddCommand(uninstallHelixCommand())
 	return c
 }
@@ -108,10 +108,10 @@ named. The command shows what will change and asks; without a terminal or --yes 
 func addHelixFlags(c *cobra.Command, h *install.Helix) {
 	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder `DIR`, if not the usual one")
 	c.Flags().BoolVar(&h.Yes, "yes", false, "do not ask")
-	c.Flags().BoolVar(&h.JSON, "json", false, "print what was changed, or without --yes would be, as JSON")
+	c.Flags().BoolVar(&h.JSON, "json", false, "print the changes as JSON; without --yes they are not made")
 }
 
-// onHelix makes a command's action of a change of Helix's configuration.
+// onHelix returns the action of a command that changes Helix's configuration.
 func onHelix(h *install.Helix, do func(install.Helix) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, _ []string) error {
 		h.In, h.Out = c.InOrStdin(), c.OutOrStdout()

@@ -95,7 +95,7 @@ Pending changes are not imported. If the agent does not have the chat on this ma
 	return c
 }
 
-// spool puts what r has into a temporary file.
+// spool copies r into a temporary file.
 func spool(r io.Reader) (path string, err error) {
 	f, err := os.CreateTemp("", "cursord-import-*.ndjson")
 	if err != nil {

@@ -24,7 +24,7 @@ func fakeAgentCommand(inject injected) *cobra.Command {
 	}
 }
 
-// now is the time by the clock that tests have set, if they have.
+// now returns the time; tests can move it.
 func (i injected) now() time.Time {
 	now := time.Now()
 	if i.ahead != nil {

@@ -2,5 +2,5 @@
 
 package main
 
-// injection is nothing, but in a program that is built for tests.
+// injection injects nothing: this program is not built for tests.
 func injection() injected { return injected{} }

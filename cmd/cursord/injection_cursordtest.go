@@ -4,7 +4,7 @@ package main
 
 import "cursord/cmd/cursord/internal/undertest"
 
-// injection is what the tests that run this program want to go wrong.
+// injection returns the faults that the tests ask for.
 func injection() (inject injected) {
 	inject.fault, inject.ahead = undertest.Start()
 	return inject

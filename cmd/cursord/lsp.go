@@ -71,11 +71,11 @@ accept it and save, which suits editors that do not reload files by themselves.`
 	return c
 }
 
-// serveLSP serves a language client on both until it ends.
+// serveLSP serves a language client until it disconnects.
 func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Editors keep what comes on stderr in their log.
+	// Editors log stderr.
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
@@ -87,7 +87,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
 		Running: glance.Running, Pending: glance.Pending,
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
-		Greeted: func() { // until then there is nothing to end well
+		Greeted: func() { // before it, there is no session to end
 			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			context.AfterFunc(signalled, cancel)
 		},
@@ -98,7 +98,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	return exitOK
 }
 
-// inProcess returns a client's end of what "cursord stdio" does, in this process.
+// inProcess runs "cursord stdio" in this process and returns the client's end.
 func inProcess(ctx context.Context) io.ReadWriteCloser {
 	ours, theirs := net.Pipe()
 	go func() {

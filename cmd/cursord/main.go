@@ -32,19 +32,19 @@ const (
 )
 
 func main() {
-	inject := injection() // which may add to the arguments
+	inject := injection() // it may add to the arguments
 	os.Exit(execute(os.Args[1:], inject))
 }
 
-// injected is what tests alone make go wrong. The zero value is nothing.
+// injected are the faults that tests inject. The zero value injects none.
 type injected struct {
 	fault func(daemon.Step) error        // see daemon.Options
-	ahead func(unix int64) time.Duration // see daemon.Options; the fake agent's clock goes by it, too
+	ahead func(unix int64) time.Duration // see daemon.Options; also moves the fake agent's clock
 }
 
-// execute is main with a result: it runs one command and returns the exit status.
+// execute runs one command and returns the exit status.
 func execute(args []string, inject injected) int {
-	// An editor waits for the first answer of these, so it does not wait for the command tree to be built.
+	// An editor waits for the first answer of these two commands: they do without the command tree.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
 		return joinStdio(context.Background(), os.Stdin, os.Stdout)
@@ -63,8 +63,8 @@ func execute(args []string, inject injected) int {
 	return exitStatus(err, started, help, os.Stderr)
 }
 
-// exitStatus tells err on w and returns its exit status. What fails before a command starts is wrong usage, and help
-// tells the right one.
+// exitStatus prints err on w and returns its exit status. An error before a command has started is wrong usage; help is the
+// command that describes the right one.
 func exitStatus(err error, started bool, help string, w io.Writer) int {
 	var status statusError
 	var signalled term.SignalError
@@ -96,12 +96,12 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 	}
 }
 
-// A statusError ends the program with its value as the exit status, all having been said.
+// A statusError ends the program with its value as the exit status. Its cause has been printed.
 type statusError int
 
 func (s statusError) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
-// signalStatus is the exit status that shells give to a program that a signal ended.
+// signalStatus is the exit status that shells report for a program that a signal has ended.
 func signalStatus(s os.Signal) statusError {
 	if n, ok := s.(syscall.Signal); ok {
 		return statusError(exitCancelled - int(syscall.SIGINT) + int(n))

@@ -24,7 +24,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// manPages returns what the manual says of a command and of those below it.
+// manPages returns the manual's entries for a command and the commands below it.
 func manPages(c *cobra.Command) []man.Command {
 	about := man.Command{Path: c.CommandPath(), Use: c.UseLine(), Short: c.Short, Long: c.Long, Example: c.Example}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {

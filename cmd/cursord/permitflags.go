@@ -13,7 +13,7 @@ import (
 	"cursord/rpc"
 )
 
-// permitFlags are the flags that say what the agent may do, beside --mode and --force.
+// permitFlags are the flags for the agent's permissions, beside --mode and --force.
 type permitFlags struct {
 	sandbox    string
 	autoReview bool
@@ -26,7 +26,7 @@ func (p *permitFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&p.addDirs, "add-dir", nil, "also let the agent work in the trusted folder `DIR`; repeatable")
 }
 
-// check finds what is wrong before anybody is asked.
+// check finds wrong flags before the daemon is asked.
 func (p *permitFlags) check(force bool) error {
 	switch {
 	case p.sandbox != "" && p.sandbox != "enabled" && p.sandbox != "disabled":
@@ -39,7 +39,7 @@ func (p *permitFlags) check(force bool) error {
 	return nil
 }
 
-// apply puts what was given into a turn's parameters. A relative path counts from the current directory.
+// apply sets a turn's parameters from the flags. A relative path counts from the current directory.
 func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error {
 	if p.sandbox != "" {
 		params.Sandbox = &p.sandbox
@@ -65,7 +65,7 @@ func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error
 	return nil
 }
 
-// permitArgs returns the command line of what apply has put into params.
+// permitArgs returns the flags that mean the same as params.
 func permitArgs(params *rpc.TurnStartParams) (args []string) {
 	if params.Sandbox != nil {
 		args = append(args, "--sandbox="+*params.Sandbox)
@@ -81,7 +81,7 @@ func permitArgs(params *rpc.TurnStartParams) (args []string) {
 	return args
 }
 
-// checkDir returns why a path that a flag names, made absolute, is not a folder that can be added.
+// checkDir returns an error if the directory dir of a flag, whose absolute path is abs, cannot be added.
 func checkDir(flag, dir, abs string) error {
 	info, err := os.Stat(abs)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"cursord/rpc/dial"
 )
 
-// A place is the workspace that a command is about, as the user gave it.
+// A place is the workspace of a command, as the user has named it.
 type place struct{ dir string }
 
 func (p *place) addFlag(c *cobra.Command) {
@@ -24,8 +24,8 @@ func (p *place) addFlag(c *cobra.Command) {
 		"the workspace `DIR` (default: the nearest known one or git work tree around the current directory)")
 }
 
-// find returns the workspace's absolute path: the directory given exactly; without one, the nearest directory from the
-// current one upwards that is a workspace already or holds .git, else the current one.
+// find returns the workspace's absolute path: the directory that the user gave; else the nearest directory, from the current
+// one upwards, that is a known workspace or contains .git; else the current one.
 func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	if p.dir != "" {
 		return resolveDir(p.dir)
@@ -56,7 +56,7 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 const namesHelp = `A session or turn is named by its id, by the beginning of its id if only one begins so, or by its place: @1 is the latest of
 the workspace, @2 the one before.`
 
-// names are those that count in the place.
+// names returns a Names for the place's workspace.
 func (p *place) names(ctx context.Context, client *rpc.Client) (naming.Names, error) {
 	root, err := p.find(ctx, client)
 	return naming.Names{Client: client, Root: root}, err
@@ -100,7 +100,7 @@ func resolveDir(dir string) (string, error) {
 	return abs, nil
 }
 
-// asClient makes a command's action of one that is done with the daemon, started if need be.
+// asClient returns the action of a command that needs the daemon. It starts one if none runs.
 func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		client, err := newClient(c.Context(), nil)
@@ -112,11 +112,11 @@ func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error
 	}
 }
 
-// dialOptions say which program we are, which starts a daemon where none runs and takes the place of an older one.
+// dialOptions name this program. It is started if no daemon runs, and replaces an older daemon.
 func dialOptions() dial.Options {
 	program, err := os.Executable()
 	if err != nil {
-		return dial.Options{} // then it takes nobody's place
+		return dial.Options{} // so that it replaces none
 	}
 	return dial.Options{
 		Program: program, Version: version.Own(), Written: ownWritten(),

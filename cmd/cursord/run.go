@@ -22,7 +22,7 @@ import (
 	"cursord/sessions"
 )
 
-// exitCancelled is the exit status of a run whose turn was cancelled, as of a program that Ctrl-C ended.
+// exitCancelled is the exit status for a cancelled turn; shells report the same for a program that Ctrl-C has ended.
 const exitCancelled = 130
 
 func runCommand() *cobra.Command {
@@ -154,7 +154,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				}
 				r.Params.SessionID = created.Session.ID
 				defer func() {
-					if !r.Begun { // there is nothing in it
+					if !r.Begun { // the session is empty
 						_ = client.Call(c.Context(), "session/delete", rpc.SessionParams{SessionID: created.Session.ID}, nil)
 					}
 				}()
@@ -175,7 +175,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			}
 			turn, err := r.Run(c.Context(), client, f, signals)
 			if err != nil {
-				return err // one more signal does not change the exit status
+				return err // a further signal does not change the exit status
 			}
 			signal.Stop(signals)
 			if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
@@ -214,8 +214,8 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	return c
 }
 
-// runPlace returns the workspace of a run: the one given, else that of the session, if one is given. With a recap a
-// session's workspace that is gone gives way to the present one: it was moved.
+// runPlace returns the workspace of a run: the given one, or else the session's. With a recap the current workspace replaces
+// a session's workspace that no longer exists, because the folder may have been moved.
 func runPlace(ctx context.Context, client *rpc.Client, p place, session string, recap bool) (string, error) {
 	if p.dir != "" || session == "" {
 		return p.find(ctx, client)

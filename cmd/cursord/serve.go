@@ -47,7 +47,7 @@ files.`,
 	addTraceFlag(c, &trace)
 	c.Flags().BoolVar(&inBackground, "detached", false, "log to the log file and give way to a daemon that runs already")
 	if err := c.Flags().MarkHidden("detached"); err != nil {
-		panic(err) // no such flag
+		panic(err) // there is no such flag
 	}
 	return c
 }
@@ -78,7 +78,8 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string, inje
 	})
 }
 
-// serveInBackground is what a client starts: all it has to say goes to the log, where that client reads why it failed.
+// serveInBackground runs the daemon that a client starts. It writes everything to the log; the client reads there why a
+// start failed.
 func serveInBackground(ctx context.Context, inject injected) error {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
@@ -121,15 +122,15 @@ func serveInBackground(ctx context.Context, inject injected) error {
 	return nil
 }
 
-// inherit listens at the socket that we were started with, if there is one, once a daemon that is about to end has
-// ended.
+// inherit listens at the socket that this process was started with, if there is one. It first waits for the end of a daemon
+// that is ending.
 func inherit(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*dial.StartLimit)
 	defer cancel()
 	return dirs.Inherit(ctx)
 }
 
-// listenInTurn listens, once a daemon that is about to end has ended. It returns nil if there is one that serves.
+// listenInTurn waits for the end of a daemon that is ending, then listens. It returns nil if another daemon serves.
 func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*dial.StartLimit)
 	defer cancel()
@@ -149,29 +150,29 @@ func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, 
 	}
 }
 
-// A serving is the daemon's life in a process of its own.
+// A serving is one life of the daemon.
 type serving struct {
 	dirs     endpoint.Dirs
 	listener *endpoint.Listener
-	trace    *rpc.Tracer // nil: nothing is recorded
+	trace    *rpc.Tracer // nil: no trace
 	config   config.Config
 	warnings []string
 	log      *slog.Logger
-	level    *slog.LevelVar // of log
-	reopen   func() error   // opens the log's file anew; nil: it has none
+	level    *slog.LevelVar // of the logger
+	reopen   func() error   // reopens the log file; nil: there is no file
 	injected injected
 }
 
-// run serves clients until a signal, a client or the idle time ends it. The order at the end is: the turns, the
-// connections, the database, the socket, the lock.
+// run serves clients until a signal, a request to stop, or the idle time. At the end it closes in this order: turns,
+// connections, database, socket, lock.
 func (s serving) run(ctx context.Context) (err error) {
 	dirs, listener, log := s.dirs, s.listener, s.log
-	dirs.Socket = listener.Path() // a build whose place we take may have had another
+	dirs.Socket = listener.Path() // the build before may have used another one
 	defer func() { err = errors.Join(err, listener.Release()) }()
 	saveMemory()
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A daemon outlives terminals.
+	// The daemon ignores the end of its terminal.
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -245,8 +246,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	return err
 }
 
-// takeHangups has the daemon follow its configuration and its log's file at each hangup, until the function that it
-// returns is called.
+// takeHangups reads the configuration again, and reopens the log file, at each SIGHUP. The returned function ends that.
 func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -275,7 +275,7 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 	}
 }
 
-// reload reads the configuration again. One with an error changes nothing.
+// reload reads the configuration again. A configuration with an error changes nothing.
 func (s serving) reload(d *daemon.Daemon) (api.Reloaded, error) {
 	settings, warnings, err := config.Load(s.dirs.Config)
 	if err != nil {
@@ -285,8 +285,8 @@ func (s serving) reload(d *daemon.Daemon) (api.Reloaded, error) {
 	return api.Reloaded{Path: s.dirs.Config, Warnings: append([]string{}, warnings...), AtStart: stay}, nil
 }
 
-// reloadIfOther returns what reads the configuration again while there is no agent, perhaps many times: nothing is logged
-// twice.
+// reloadIfOther returns a function that reads the configuration again if the file has changed. The daemon calls it often
+// while it has no agent, so each message is logged only once.
 func (s serving) reloadIfOther() func(*daemon.Daemon) {
 	last := ""
 	return func(d *daemon.Daemon) {
@@ -302,7 +302,7 @@ func (s serving) reloadIfOther() func(*daemon.Daemon) {
 	}
 }
 
-// follow has the daemon follow another configuration, and returns the keys that hold from the next start on.
+// follow applies another configuration. It returns the keys that need a restart.
 func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []string) []string {
 	for _, w := range warnings {
 		s.log.Warn("configuration", "warning", w)
@@ -316,8 +316,8 @@ func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []str
 	return stay
 }
 
-// saveMemory keeps a process that is mostly idle small: above this many bytes garbage is collected sooner. What is in
-// use may be more. GOMEMLIMIT goes before it.
+// saveMemory has garbage collected sooner above this many bytes, because the process is mostly idle. The limit is soft;
+// GOMEMLIMIT overrides it.
 func saveMemory() {
 	const limit = 64 << 20
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -325,7 +325,7 @@ func saveMemory() {
 	}
 }
 
-// untilSignal returns a context that the signals to end cancel; a second one ends the process at once.
+// untilSignal returns a context that the given signals cancel. A second signal ends the process at once.
 func untilSignal(ctx context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, signals...)
 	context.AfterFunc(ctx, stop)

@@ -63,7 +63,7 @@ or a change of PATH.`,
 		},
 	}
 	c.AddCommand(install, status, uninstall)
-	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print what was done, or what there is, as JSON")
+	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
 
@@ -94,7 +94,7 @@ func withService(c *cobra.Command, asJSON bool, do func(*service.Service, contex
 	return term.PrintJSON(c.OutOrStdout(), r)
 }
 
-// stopForService stops a daemon that runs, unless it has turns.
+// stopForService stops a running daemon, unless it has turns.
 func stopForService(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, halt.Limit)
 	defer cancel()

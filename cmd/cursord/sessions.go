@@ -138,6 +138,6 @@ first.
 	}
 	p.addFlag(c)
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	c.Flags().BoolVar(&asJSON, "json", false, "print the ids of what was deleted as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the ids of the deleted sessions as JSON")
 	return c
 }

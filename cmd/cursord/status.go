@@ -53,7 +53,7 @@ func statusCommand() *cobra.Command {
 	return c
 }
 
-// askStatus asks for what a daemon answers at once.
+// askStatus asks the daemon for its status, and tells the user if the answer takes long.
 func askStatus(ctx context.Context, client *rpc.Client) (api.Status, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
@@ -109,7 +109,7 @@ func printStatus(w io.Writer, s api.Status) {
 	term.Table(w, rows)
 }
 
-// agentLine says what is known of the agent without asking it.
+// agentLine describes the agent from what the daemon knows, without a question to the agent.
 func agentLine(a *api.AgentStatus) string {
 	known := []string{doctor.AgentState(a.State)}
 	if a.State == "unknown" && a.Message == "" {
@@ -123,7 +123,7 @@ func agentLine(a *api.AgentStatus) string {
 	return strings.Join(known, ", ")
 }
 
-// printTurns lists turns that run or wait.
+// printTurns lists running and queued turns.
 func printTurns(w io.Writer, turns []*sessions.Turn, now time.Time) {
 	if len(turns) == 0 {
 		return
@@ -150,7 +150,7 @@ func printTurns(w io.Writer, turns []*sessions.Turn, now time.Time) {
 	term.Table(w, rows, 0)
 }
 
-// firstLine returns the first line of a text that is not blank.
+// firstLine returns the first line that is not blank.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(line)

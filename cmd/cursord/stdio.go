@@ -68,12 +68,12 @@ and text is not. The settings ssh, remote_paths and remote_program do the same; 
 	return c
 }
 
-// joinStdio joins in and out to the daemon and returns the exit status.
+// joinStdio connects in and out to the daemon until one of them ends, and returns the exit status.
 func joinStdio(ctx context.Context, in io.Reader, out io.Writer) int {
 	return joined(join.Run(ctx, in, out, join.Local(dialOptions())))
 }
 
-// joined returns the exit status of a line that has ended.
+// joined returns the exit status of a connection that has ended.
 func joined(ok bool) int {
 	if !ok {
 		return exitFailed
@@ -81,7 +81,7 @@ func joined(ok bool) int {
 	return exitOK
 }
 
-// findRemote reads the configuration for what the command line does not say of another machine.
+// findRemote returns the other machine, by the flags or else by the configuration.
 func findRemote(host, program string, paths []string) (*remote.Host, error) {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
@@ -105,7 +105,7 @@ func findRemote(host, program string, paths []string) (*remote.Host, error) {
 	return h, err
 }
 
-// serveStdio serves on both in this process until it ends; the turns end with it.
+// serveStdio runs a daemon in this process for the one client on both. Its turns end with the connection.
 func serveStdio(ctx context.Context, both io.ReadWriteCloser, errOut io.Writer) int {
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -136,12 +136,12 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 	if err := dirs.MakeState(); err != nil {
 		return nil, nil, err
 	}
-	// Editors show what comes on stderr as trouble.
+	// Editors show text on stderr as an error.
 	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: max(settings.LogLevel, slog.LevelWarn)}))
 	for _, w := range warnings {
 		log.Warn("configuration", "warning", w)
 	}
-	settings.IdleExit = 0 // it is for the editor to end us
+	settings.IdleExit = 0 // the editor ends this process
 	reload := func(d *daemon.Daemon) {
 		settings, _, err := config.Load(dirs.Config)
 		if err != nil {

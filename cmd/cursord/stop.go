@@ -53,6 +53,6 @@ and kills a daemon that does not answer. Connected editors start another daemon 
 		},
 	}
 	c.Flags().BoolVar(&force, "force", false, "interrupt turns, and kill a daemon that does not answer")
-	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON what became of it: stopped, killed or notRunning")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the outcome as JSON: stopped, killed or notRunning")
 	return c
 }

@@ -15,7 +15,8 @@ func addTraceFlag(c *cobra.Command, file *string) {
 		"record every message in `FILE`, as lines of JSON with time and direction: prompts and contents of files, too")
 }
 
-// traced runs f with a tracer that adds to the file at path, which only this user may read; with nil for "".
+// traced runs f with a tracer that appends to the file at path; only this user can read the file. Without a path the tracer
+// is nil.
 func traced(path string, f func(*rpc.Tracer) error) error {
 	if path == "" {
 		return f(nil)
@@ -24,7 +25,7 @@ func traced(path string, f func(*rpc.Tracer) error) error {
 	if err != nil {
 		return fmt.Errorf("--trace: %w", err)
 	}
-	if err := file.Chmod(0o600); err != nil { // it may have been there
+	if err := file.Chmod(0o600); err != nil { // an existing file may be open to others
 		return errors.Join(fmt.Errorf("--trace: %w", err), file.Close())
 	}
 	t := rpc.NewTracer(file)

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/internal/version"
 )
 
-// ownWritten returns when our program's file was last changed.
+// ownWritten returns the modification time of this program's file.
 func ownWritten() time.Time {
 	program, err := os.Executable()
 	if err != nil {
@@ -41,6 +41,6 @@ func versionCommand() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print the version as JSON")
 	return c
 }

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	stallTick     = time.Second      // how often a run looks whether it has heard anything
-	stallTicks    = 10               // after so many without news, and again after as many, it asks the daemon why
-	stallPatience = 20 * time.Second // how long it waits for a daemon that can store nothing
-	stallGrace    = 3 * time.Second  // the same, once the turn was cancelled
+	stallTick     = time.Second      // the time between two looks for news
+	stallTicks    = 10               // after this many ticks without news it asks the daemon for the reason, and again after as many
+	stallPatience = 20 * time.Second // the longest wait for a daemon that cannot write its database
+	stallGrace    = 3 * time.Second  // the same after a cancel
 )
 
-// A stall is that a run hears nothing of its turn, and the daemon can store nothing, as on a full disk: the end of a turn is
-// told only when it is stored.
+// A stall is a turn without news while the daemon cannot write its database, as on a full disk. The daemon stores the end of
+// a turn before it reports it.
 type stall struct {
 	client *rpc.Client
 	f      *view.Follower
 	asked  chan string // gets what the daemon says is wrong with its database, or ""
-	news   uint64      // how much had been heard of the turn at the last tick
+	news   uint64      // the count of notifications at the last tick
 	silent int         // ticks since then
 	since  time.Time   // the stall began; the zero time without one
 	grace  bool        // the turn was cancelled
@@ -34,8 +34,8 @@ func newStall(client *rpc.Client, f *view.Follower) *stall {
 	return &stall{client: client, f: f, asked: make(chan string, 1)}
 }
 
-// tick is called every stallTick. A silent agent is nothing unusual, so the daemon is seldom asked, unless it is known that
-// its database is the reason or the turn was cancelled.
+// tick is called every stallTick. An agent is often silent, so the daemon is seldom asked, unless its database is known to
+// be the reason or the turn was cancelled.
 func (s *stall) tick(ctx context.Context) {
 	if news := s.f.News.Load(); news != s.news {
 		s.news, s.silent, s.since = news, 0, time.Time{}
@@ -57,8 +57,8 @@ func (s *stall) tick(ctx context.Context) {
 	}()
 }
 
-// answered takes what is wrong with the database, shows people that the run waits, and returns an error once it has waited
-// long enough.
+// answered takes the daemon's trouble with its database and tells people that the run waits. It returns an error after the
+// longest wait.
 func (s *stall) answered(trouble string) error {
 	if trouble == "" || s.f.News.Load() != s.news {
 		s.since = time.Time{}

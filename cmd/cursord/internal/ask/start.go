@@ -17,8 +17,8 @@ import (
 	"cursord/sessions"
 )
 
-// start starts the turn. With --trust it trusts what the daemon asks for, once nothing else is wrong with the turn; if the turn
-// is refused all the same, nothing of that stays.
+// start starts the turn. With --trust it trusts the folders that the daemon refuses, if nothing else is wrong with the turn.
+// If the turn is refused nevertheless, it takes that trust back.
 func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnStartResult, err error) {
 	wanted := []string{r.Params.Workspace}
 	if r.Params.AddDirs != nil {
@@ -39,8 +39,8 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnS
 		if !r.Trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
 			return started, err
 		}
-		// What is trusted already is not trusted again: that would also trust what an agent has written to the repository's
-		// configuration since.
+		// A trusted folder is not trusted again: that would also accept what an agent has since written to the repository's
+		// configuration.
 		dir := e.Data.Path
 		if !slices.Contains(wanted, dir) || slices.Contains(trusted, dir) {
 			return started, err
@@ -52,7 +52,7 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnS
 	}
 }
 
-// Explain puts the daemon's answer in the terms of the command line.
+// Explain replaces the protocol's terms in an error by those of the command line.
 func (r *Turn) Explain(err error) error {
 	e := (*rpc.Error)(nil)
 	if !errors.As(err, &e) {
@@ -72,7 +72,7 @@ func (r *Turn) Explain(err error) error {
 
 var fieldOfList = regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`)
 
-// flag returns the flag, with its value, that has become a field of turn/start; "" for none.
+// flag returns the flag that sets a field of turn/start, with its value; "" if none does.
 func (r *Turn) flag(field string) string {
 	p := &r.Params
 	value := func(flag string, value *string) string {
@@ -110,7 +110,7 @@ func (r *Turn) flag(field string) string {
 	return ""
 }
 
-// tellQueued says on the standard error what the turn waits for.
+// tellQueued says on stderr what a queued turn waits for.
 func (r *Turn) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follower) {
 	var list rpc.SessionList
 	what := "waiting for another turn of this workspace"
@@ -128,7 +128,7 @@ func (r *Turn) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follo
 	}
 }
 
-// Adopt returns the session that goes on with a chat of cursor-agent's, the latest or a new one.
+// Adopt returns a session that continues one of cursor-agent's own chats: the latest such session, or a new one.
 func Adopt(ctx context.Context, client *rpc.Client, workspace, chat string) (string, error) {
 	list, err := client.AgentChats(ctx, rpc.WorkspaceParams{Workspace: workspace})
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package ask has the agent take one turn and follows it to its end: it starts the turn, with trust if that was given, says what it
-// waits for, cancels it at a signal, and gives up on a daemon that can store nothing. What the turn says is shown by a view.Follower.
+// Package ask starts a turn and follows it to its end. It asks for trust if told to, says what a queued turn waits for,
+// cancels the turn at a signal, and gives up on a daemon that cannot write its database. A view.Follower shows the turn.
 package ask
 
 import (
@@ -16,16 +16,16 @@ import (
 	"cursord/sessions"
 )
 
-// A Turn is what the agent is asked.
+// A Turn is one turn of "cursord run".
 type Turn struct {
-	Params rpc.TurnStartParams // with a TurnID
-	Trust  bool                // trust the folders that it needs
-	ErrOut io.Writer           // says what the turn waits for, and how to get back to one that is left
+	Params rpc.TurnStartParams // they have a TurnID
+	Trust  bool                // trust the folders that the turn needs
+	ErrOut io.Writer           // for the reason of a wait, and for the way back to a turn that Run leaves
 
-	Begun bool // set by Run: the turn may have begun, nobody has refused it
+	Begun bool // set by Run: the daemon has not refused the turn
 }
 
-// A CancelledError is returned where the turn was cancelled. Cause is why its end was not awaited, nil if it was.
+// A CancelledError says that the turn was cancelled. Cause is the reason why Run did not wait for its end, or nil.
 type CancelledError struct{ Cause error }
 
 func (e CancelledError) Error() string { return "the turn was cancelled" }
@@ -99,7 +99,7 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 			}
 		case <-client.Done():
 			select {
-			case turn := <-f.Ended: // its last words
+			case turn := <-f.Ended: // its end has come meanwhile
 				return turn, nil
 			default:
 				return nil, &rpc.Error{
@@ -113,7 +113,7 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 	}
 }
 
-// leave says how to get back to a turn that the command does not wait for any more; session is "" where it is not known.
+// leave says how to get back to a turn that goes on without the command. session is "" if it is unknown.
 func (r *Turn) leave(session string) {
 	see := "cursord sessions"
 	if session != "" {
@@ -123,7 +123,7 @@ func (r *Turn) leave(session string) {
 		"  cursord cancel %s\n", see, term.ShellWord(r.Params.TurnID))
 }
 
-// Begin starts the turn, leaves it to the daemon, and returns it as it is now.
+// Begin starts the turn, leaves it to the daemon, and returns its present state.
 func (r *Turn) Begin(ctx context.Context, client *rpc.Client) (*sessions.Turn, error) {
 	r.Begun = true
 	started, err := r.start(ctx, client)
@@ -134,7 +134,7 @@ func (r *Turn) Begin(ctx context.Context, client *rpc.Client) (*sessions.Turn, e
 	return started.Turn, nil
 }
 
-// prepare subscribes to what happens in the workspace from now on.
+// prepare subscribes to the workspace.
 func (r *Turn) prepare(ctx context.Context, client *rpc.Client, f *view.Follower) error {
 	known, err := client.WorkspaceList(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (r *Turn) prepare(ctx context.Context, client *rpc.Client, f *view.Follower
 	return client.Call(ctx, "workspace/subscribe", subscribe, nil)
 }
 
-// Result returns how a command ends whose turn has ended: nil, a CancelledError, or why the turn has failed.
+// Result returns the error with which a command ends after a turn: nil, a CancelledError, or the turn's failure.
 func Result(t *sessions.Turn) error {
 	switch t.Status {
 	case sessions.TurnCompleted:

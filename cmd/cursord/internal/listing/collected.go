@@ -9,7 +9,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// Collected says what a collection has deleted, or would.
+// Collected reports the sessions that a collection has deleted; with dryRun, those that it would delete.
 func Collected(w, errOut io.Writer, r api.Collected, dryRun bool) {
 	if len(r.Sessions) > 0 {
 		now := time.Now()

@@ -1,5 +1,5 @@
-// Package listing shows what is stored: the sessions of a workspace, one of them whole, the agent's own chats, its models, and what
-// all of that has used. Titles come first and are cut to the terminal's width; in a pipe everything is whole.
+// Package listing shows stored things: the sessions of a workspace, one whole session, the agent's own chats and models, and
+// sums of usage. Titles come first. On a terminal they are cut to its width.
 package listing
 
 import (
@@ -16,7 +16,7 @@ import (
 	"cursord/sessions"
 )
 
-// Sessions lists the sessions of a workspace, of all for "", the latest changed first.
+// Sessions lists the sessions of a workspace, or of all workspaces for "". The most recently changed come first.
 func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, asJSON bool) error {
 	list, err := pages.Sessions(ctx, client, root)
 	if err != nil {
@@ -54,11 +54,11 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 // A line is a session in a list.
 type line struct {
 	session *sessions.Session
-	status  string // of the turn that runs, else of the first that waits, else of the latest
+	status  string // of the running turn, else of the first queued one, else of the latest
 	used    Used
 }
 
-// outcome says in a word or two what has become of a turn.
+// outcome describes the state of a turn in one or two words.
 func outcome(t *sessions.Turn) string {
 	if t.Error != nil && t.Error.Kind != "" {
 		return string(t.Status) + ": " + term.Clean(t.Error.Kind)
@@ -66,7 +66,7 @@ func outcome(t *sessions.Turn) string {
 	return string(t.Status)
 }
 
-// flexible returns the columns that may be cut where there is no room: titles, then workspaces.
+// flexible returns the columns to cut if a line is too wide: titles, then workspaces.
 func flexible(all bool) []int {
 	if all {
 		return []int{0, 1}

@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// Show shows all of a session, the oldest first.
+// Show prints a whole session, oldest turn first.
 func Show(ctx context.Context, client *rpc.Client, out io.Writer, session string, asJSON bool) error {
 	t, err := pages.Transcript(ctx, client, session)
 	if err != nil {
@@ -49,7 +49,7 @@ func printTranscript(w io.Writer, t *api.Transcript) {
 	}
 }
 
-// used says what turns have used together; "" if they have not begun.
+// used sums up the usage of turns; "" if none has begun.
 func used(turns []*sessions.Turn) string {
 	var u Used
 	for _, t := range turns {

@@ -14,11 +14,11 @@ import (
 	"cursord/sessions"
 )
 
-// Used is what turns have used together.
+// Used is the sum of the usage of turns.
 type Used struct {
 	Turns            int   `json:"turns"`
-	Unknown          int   `json:"unknown"`    // of them: turns whose agent told no tokens
-	DurationMS       int64 `json:"durationMs"` // from their starts to their ends
+	Unknown          int   `json:"unknown"`    // the turns for which the agent reported no tokens
+	DurationMS       int64 `json:"durationMs"` // the sum of their durations
 	InputTokens      int64 `json:"inputTokens"`
 	OutputTokens     int64 `json:"outputTokens"`
 	CacheReadTokens  int64 `json:"cacheReadTokens"`
@@ -40,7 +40,7 @@ func (u *Used) add(t *sessions.Turn) {
 	u.CacheWriteTokens += t.Usage.CacheWriteTokens
 }
 
-// plus adds what other turns have used.
+// plus adds another sum.
 func (u *Used) plus(v Used) {
 	u.Turns += v.Turns
 	u.Unknown += v.Unknown
@@ -51,7 +51,7 @@ func (u *Used) plus(v Used) {
 	u.CacheWriteTokens += v.CacheWriteTokens
 }
 
-// time says how long the turns took, in a word.
+// time formats the duration.
 func (u Used) time() string {
 	switch d := time.Duration(u.DurationMS) * time.Millisecond; {
 	case u.DurationMS == 0:
@@ -65,7 +65,7 @@ func (u Used) time() string {
 	}
 }
 
-// tokens says how many tokens went in and came out, in a word.
+// tokens formats the number of tokens in and out.
 func (u Used) tokens() string {
 	if u.Unknown == u.Turns {
 		return "-"
@@ -73,7 +73,7 @@ func (u Used) tokens() string {
 	return term.Tokens(u.InputTokens + u.OutputTokens)
 }
 
-// A workspaceUse is what the turns of a workspace have used.
+// A workspaceUse is the usage of one workspace.
 type workspaceUse struct {
 	Workspace string `json:"workspace"`
 	Used
@@ -81,13 +81,13 @@ type workspaceUse struct {
 
 // A Use is the answer of "cursord usage".
 type Use struct {
-	Since      *sessions.Time `json:"since"` // null: since ever
+	Since      *sessions.Time `json:"since"` // null: of all time
 	Workspaces []workspaceUse `json:"workspaces"`
 	Total      Used           `json:"total"`
 }
 
-// Usage shows what the turns that began since a moment have used, by workspaces; the zero time is since ever, and root "" is all
-// workspaces.
+// Usage prints the usage of the turns that began at or after a time, by workspace. The zero time means all turns, and root
+// "" all workspaces.
 func Usage(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, since time.Time, asJSON bool) error {
 	list, err := pages.Sessions(ctx, client, root)
 	if err != nil {
@@ -96,7 +96,7 @@ func Usage(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root 
 	use := Use{Workspaces: []workspaceUse{}}
 	if !since.IsZero() {
 		use.Since = &sessions.Time{Time: since}
-		// Nothing of a session that has not changed since can have begun since.
+		// A session that has not changed since has no turn that began since.
 		list = slices.DeleteFunc(list, func(s *sessions.Session) bool { return s.UpdatedAt.Before(since) })
 	}
 	by := map[string]*Used{}

@@ -9,7 +9,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// Workspaces prints what workspaces there are, and below them the copies in which agents work.
+// Workspaces prints the workspaces, and below each the copies in which agents work.
 func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 	if len(list) == 0 {
 		fmt.Fprintln(errOut, "no workspaces yet")

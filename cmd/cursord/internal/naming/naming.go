@@ -1,5 +1,5 @@
-// Package naming finds the sessions, turns and hunks that people mean: by an id, by the beginning of one, or by how late they
-// are (@1 is the latest). A name that fits nothing is returned as it is, for the daemon to say so.
+// Package naming resolves the names that people give to sessions, turns and hunks: an id, the beginning of one, or a place
+// from the latest (@1). A name that matches nothing is returned unchanged; the daemon then refuses it.
 package naming
 
 import (
@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	idLength = 26 // characters of the ids that cursord makes
-	shown    = 5  // of what a name may mean, at most
+	idLength = 26 // length of cursord's ids
+	shown    = 5  // candidates listed for an ambiguous name
 )
 
-// Names are the names that count in a folder: @N is of its workspace, and so is a prefix, before others are looked for.
+// Names resolves names in a workspace. @N counts in that workspace; a prefix is looked for there first, then everywhere.
 type Names struct {
 	Client *rpc.Client
 	Root   string // the workspace
 }
 
-// A candidate is what a name may mean.
+// A candidate is a possible meaning of a name.
 type candidate struct{ id, about string }
 
 // Session returns the id of the session that a name means.
@@ -51,7 +51,7 @@ func (n Names) Session(ctx context.Context, name string) (string, error) {
 	return choose("session", name, here, all)
 }
 
-// late returns the session of the workspace that was changed last but place-1.
+// late returns the session that is at a place of the list, latest change first; places count from 1.
 func (n Names) late(ctx context.Context, place int) (string, error) {
 	list, err := pages.Sessions(ctx, n.Client, n.Root)
 	if err != nil {
@@ -114,7 +114,7 @@ func (n Names) Turn(ctx context.Context, name string) (string, error) {
 	return choose("turn", name, here, all)
 }
 
-// Running returns the turn of the workspace that runs, else the one that waits.
+// Running returns the running turn of the workspace, else the queued one.
 func (n Names) Running(ctx context.Context) (string, error) {
 	turns, err := pages.Active(ctx, n.Client, n.Root)
 	if err != nil {
@@ -136,8 +136,8 @@ func (n Names) Running(ctx context.Context) (string, error) {
 	return "", ambiguous(fmt.Sprintf("%s are at work in %s", term.Count(len(turns), "turn"), term.Clean(n.Root)), may)
 }
 
-// Hunks returns the ids of the hunks that names mean, of those that are pending. Such an id is two numbers, as 12.3. One with
-// both is taken as it is: 12.3 does not mean 12.31 once 12.3 is decided.
+// Hunks returns the ids of the pending hunks that names mean. A hunk's id is two numbers, such as 12.3. A name with both
+// numbers is an id: 12.3 never means 12.31, not even after 12.3 was decided.
 func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
 	var all []candidate
 	known := map[string]bool{}
@@ -161,7 +161,7 @@ func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
 	return ids, nil
 }
 
-// WholeHunks reports whether no name needs the pending hunks to be known.
+// WholeHunks reports whether all names are whole ids.
 func WholeHunks(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool {
 		_, second, _ := strings.Cut(name, ".")
@@ -169,7 +169,7 @@ func WholeHunks(names []string) bool {
 	})
 }
 
-// Shortest returns for each of some ids its beginning that no other of them has, of at least 8 characters.
+// Shortest maps each id to its shortest beginning, of at least 8 characters, that no other of the ids has.
 func Shortest(ids []string) map[string]string {
 	const least = 8
 	sorted := slices.Sorted(slices.Values(ids))
@@ -206,7 +206,7 @@ func lateness(name string) (place int, is bool, err error) {
 	return place, true, nil
 }
 
-// split makes candidates of a list, and of those that are in a workspace.
+// split returns the candidates for all elements of a list, and for those in a workspace.
 func split[T any](list []T, root string, about func(T) (workspace string, c candidate)) (here, all []candidate) {
 	for _, v := range list {
 		workspace, c := about(v)
@@ -217,7 +217,7 @@ func split[T any](list []T, root string, about func(T) (workspace string, c cand
 	return here, all
 }
 
-// choose returns the only candidate that a name means: by its whole id, else by its beginning here, else anywhere.
+// choose returns the one candidate that a name means: by its whole id, else by the beginning of an id here, else anywhere.
 func choose(noun, name string, here, all []candidate) (string, error) {
 	if name == "" || slices.ContainsFunc(all, func(c candidate) bool { return c.id == name }) {
 		return name, nil
@@ -240,7 +240,7 @@ func choose(noun, name string, here, all []candidate) (string, error) {
 	return name, nil
 }
 
-// ambiguous says what a name may mean, the first of it.
+// ambiguous returns an error that lists the first candidates.
 func ambiguous(message string, may []candidate) error {
 	var lines []string
 	for _, c := range may[:min(len(may), shown)] {

@@ -12,13 +12,13 @@ import (
 	"cursord/sessions"
 )
 
-// What a brief transcript shows at most of an edit, and of what a failed command has said.
+// Limits of a brief transcript, for an edit and for the output of a failed command.
 const (
 	patchLines  = 100
 	outputLines = 12
 )
 
-// briefTool writes a tool call as a line; below it are an edit's patch, or the end of what a failed command said.
+// briefTool writes a tool call as one line. Below it come an edit's patch, or the end of a failed command's output.
 func (m *Markdown) briefTool(it *sessions.Item) {
 	t := it.Tool
 	if t == nil {
@@ -49,7 +49,7 @@ func (m *Markdown) briefTool(it *sessions.Item) {
 	}
 }
 
-// abridged returns lines as text, at most so many of them.
+// abridged joins the first lines.
 func abridged(lines []string, most int) string {
 	if n := len(lines) - most; n > 0 {
 		lines = append(slices.Clone(lines[:most]), fmt.Sprintf("… and %s more", term.Count(n, "line")))
@@ -57,7 +57,7 @@ func abridged(lines []string, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// briefThinking says in a line what was thought.
+// briefThinking writes a thought as one line.
 func (m *Markdown) briefThinking(text string) {
 	if first, more, _ := strings.Cut(strings.TrimSpace(text), "\n"); first != "" {
 		if first = oneLine(first); more != "" {
@@ -67,7 +67,7 @@ func (m *Markdown) briefThinking(text string) {
 	}
 }
 
-// briefEnd writes below all else what the agent still has to do, and since when a turn runs.
+// briefEnd writes when a running turn began, and the background commands that it waits for.
 func (m *Markdown) briefEnd(t *sessions.Turn) {
 	if t.Status.Final() {
 		return
@@ -80,7 +80,7 @@ func (m *Markdown) briefEnd(t *sessions.Turn) {
 	}
 }
 
-// briefTodos writes the agent's latest list of what to do.
+// briefTodos writes the agent's latest to-do list.
 func (m *Markdown) briefTodos() {
 	if len(m.todos) == 0 {
 		return
@@ -100,18 +100,18 @@ func (m *Markdown) briefTodos() {
 	m.todos = nil
 }
 
-// An edit is what a call of the agent reports of a file that it changed. Not all builds report all of it.
+// An edit is the report of a tool call about a file that it has changed. Builds differ in the members that they fill.
 type edit struct {
 	Path    string
 	Before  *string `json:"beforeFullFileContent"`
-	Prev    *string `json:"prevContent"` // of a file that was deleted
+	Prev    *string `json:"prevContent"` // the text of a deleted file
 	After   *string `json:"afterFullFileContent"`
 	Diff    string  `json:"diffString"`
 	Added   *int    `json:"linesAdded"`
 	Removed *int    `json:"linesRemoved"`
 }
 
-// editOf returns what a call reports of its edit; nil if it is none.
+// editOf returns the edit that a call reports, or nil.
 func editOf(t *sessions.Tool) *edit {
 	if !slices.Contains([]string{"edit", "write", "delete"}, t.Name) {
 		return nil
@@ -129,7 +129,7 @@ func editOf(t *sessions.Tool) *edit {
 	return &result.edit
 }
 
-// patch returns the hunks of an edit as lines of a unified diff; none where nothing is known of them.
+// patch returns the hunks of an edit as lines of a unified diff, or nil if the call reports none.
 func (e *edit) patch() []string {
 	if e == nil {
 		return nil
@@ -164,7 +164,7 @@ func (e *edit) patch() []string {
 	return strings.Split(strings.TrimRight(patch[at+1:], "\n"), "\n")
 }
 
-// reported returns the changed lines in what the call itself says of them.
+// reported returns the changed lines from the call's arguments.
 func (e *edit) reported() (lines []string) {
 	for line := range strings.Lines(e.Diff) {
 		line = strings.TrimRight(line, "\r\n")
@@ -176,7 +176,7 @@ func (e *edit) reported() (lines []string) {
 	return lines
 }
 
-// counts counts the lines of a patch or, where there is none, those that the call reports.
+// counts counts the lines of a patch. Without a patch it returns the counts that the call reports.
 func (e *edit) counts(patch []string) (added, removed int, known bool) {
 	if e == nil {
 		return 0, 0, false

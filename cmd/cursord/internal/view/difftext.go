@@ -10,7 +10,7 @@ import (
 	"cursord/sessions"
 )
 
-// PrintDiffs prints diffs for people, each hunk with the id that decides it.
+// PrintDiffs prints diffs for people, with the id of each hunk.
 func PrintDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
 	for i, d := range diffs {
 		if i > 0 {
@@ -23,7 +23,7 @@ func PrintDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
 	}
 }
 
-// DiffTitle says what has become of a file.
+// DiffTitle returns a file's path and its kind of change.
 func DiffTitle(p term.Palette, d *sessions.Diff) string {
 	name := term.Clean(d.Path)
 	if d.OldPath != "" {
@@ -55,7 +55,7 @@ func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
 	}
 }
 
-// HunkHead says where a hunk is, and by which id it is decided.
+// HunkHead returns a hunk's position and id.
 func HunkHead(p term.Palette, h sessions.Hunk) string {
 	head := "@@ whole file @@"
 	if len(h.Lines) > 0 {
@@ -77,8 +77,8 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 	return head
 }
 
-// HunkLines returns a hunk's lines for people: with what they say of the file's end, which makes two of one, and where
-// there are colours with the changed words marked.
+// HunkLines returns a hunk's lines for people. A missing newline at the end of the file gets a line of its own. With colours
+// the changed words are marked.
 func HunkLines(p term.Palette, h sessions.Hunk) []string {
 	marks := make([][]mark, len(h.Lines))
 	if p {

@@ -14,23 +14,23 @@ import (
 	"cursord/sessions"
 )
 
-// A Follower picks one turn out of a workspace's notifications. Its Notify is the client's onNotify: a terminal or a
-// pipe that is slow slows the connection, and thereby nobody but itself.
+// A Follower picks one turn out of a workspace's notifications. Pass its Notify to the client as onNotify. A slow terminal
+// or pipe slows only this client's connection.
 type Follower struct {
-	turn  string              // the id
-	Show  *Screen             // where people read it, or nil
-	Lines io.Writer           // where programs read it, as lines of JSON, or nil
-	Ended chan *sessions.Turn // gets the turn when all of it has been shown
-	News  atomic.Uint64       // how often something was heard of the turn
+	turn  string              // its id
+	Show  *Screen             // output for people, or nil
+	Lines io.Writer           // output for programs as lines of JSON, or nil
+	Ended chan *sessions.Turn // receives the turn after all of it was shown
+	News  atomic.Uint64       // counts the notifications about the turn
 
-	mu       sync.Mutex // guards the rest, and show
+	mu       sync.Mutex // guards the fields below, and Show
 	quiet    Quiet
 	over     bool
-	session  string            // the turn's, once it is known
-	sessions []json.RawMessage // before it is
+	session  string            // the turn's session, once it is known
+	sessions []json.RawMessage // notifications about sessions until then
 }
 
-// Change is what any notification may carry, as far as a follower looks into it.
+// Change has the members of any notification that a follower needs.
 type Change struct {
 	Session *struct {
 		ID string `json:"id"`
@@ -68,11 +68,11 @@ func (f *Follower) Notify(method string, params json.RawMessage) {
 	}
 	var c Change
 	if json.Unmarshal(params, &c) != nil {
-		return // of another version's making
+		return // another version has sent it
 	}
 	switch {
 	case method == "log/message":
-		if f.Show != nil && c.Level != "debug" { // it may be why nothing happens
+		if f.Show != nil && c.Level != "debug" { // it may explain a wait
 			f.Show.Line(f.Show.Palette.Yellow("cursord: " + term.Clean(c.Message)))
 		}
 		f.print(method, params)
@@ -100,7 +100,7 @@ func (f *Follower) Notify(method string, params json.RawMessage) {
 	}
 }
 
-// Waits shows on a terminal, until the next news, what the turn waits for.
+// Waits shows on a terminal what the turn waits for, until the next notification.
 func (f *Follower) Waits(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,14 +109,14 @@ func (f *Follower) Waits(what string) {
 	}
 }
 
-// Queued reports whether the turn was told to wait for its place, and has not begun or ended since.
+// Queued reports whether the turn is still queued.
 func (f *Follower) Queued() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return !f.over && f.quiet.turn != nil && f.quiet.turn.Status == sessions.TurnQueued
 }
 
-// Behind shows people what a queued turn waits for, where they read the turn.
+// Behind shows people what a queued turn waits for.
 func (f *Follower) Behind(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,7 @@ func (f *Follower) Behind(what string) {
 	}
 }
 
-// Tick shows on a terminal since when nothing came of the turn, where that is of interest.
+// Tick shows on a terminal how long the turn has been silent, if that is long enough to matter.
 func (f *Follower) Tick(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +134,7 @@ func (f *Follower) Tick(now time.Time) {
 	}
 }
 
-// Cancel notes that somebody has asked for the turn's end, and shows it on a terminal until that comes.
+// Cancel shows on a terminal that the turn is being cancelled, until it has ended.
 func (f *Follower) Cancel() {
 	f.mu.Lock()
 	f.quiet.Cancel()
@@ -142,14 +142,14 @@ func (f *Follower) Cancel() {
 	f.Tick(time.Now())
 }
 
-// Session returns the id of the turn's session; "" while it is not known.
+// Session returns the id of the turn's session; "" while it is unknown.
 func (f *Follower) Session() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.session
 }
 
-// End ends the last lines of what is shown.
+// End ends the last line.
 func (f *Follower) End() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -158,7 +158,7 @@ func (f *Follower) End() {
 	}
 }
 
-// begin learns the turn's session and prints what was said about it before.
+// begin stores the turn's session and prints the earlier notifications about it.
 func (f *Follower) begin(session string) {
 	if f.session != "" {
 		return
@@ -173,7 +173,7 @@ func (f *Follower) begin(session string) {
 	f.sessions = nil
 }
 
-// print prints a notification where they are wanted as JSON.
+// print writes a notification to Lines.
 func (f *Follower) print(method string, params json.RawMessage) {
 	if f.Lines != nil {
 		fmt.Fprintf(term.PlainWriter{W: f.Lines}, "{\"method\":%q,\"params\":%s}\n", method, params)

@@ -12,13 +12,12 @@ import (
 	"cursord/sessions"
 )
 
-// Markdown writes a session for people. What the agent and its tools said stands in it as it was said, in fences where
-// it is not the agent's own Markdown.
+// Markdown writes a session for people. The agent's text stays Markdown; other text stands in fences.
 type Markdown struct {
 	W     io.Writer
-	Tamed bool           // for a terminal
-	Brief bool           // tool calls and thoughts as a line, and edits as patches: for who follows a session
-	open  *sessions.Turn // whose end is not written yet
+	Tamed bool           // without control characters, for a terminal
+	Brief bool           // tool calls and thoughts as one line each, edits as patches; for a reader who follows the session
+	open  *sessions.Turn // the turn whose end is not written yet
 	todos []sessions.Todo
 }
 
@@ -27,10 +26,10 @@ func (m *Markdown) print(format string, args ...any) {
 	if m.Tamed {
 		text = term.CleanText(text)
 	}
-	_, _ = io.WriteString(m.W, text) // errors stay in w
+	_, _ = io.WriteString(m.W, text) // the caller's writer keeps the error
 }
 
-// Session begins the export of a session; its turns, each with its items behind it, and End follow.
+// Session writes the head of an exported session. Call Turn and Item for each of its turns, then End.
 func (m *Markdown) Session(s *sessions.Session) {
 	title := s.Title
 	if title == "" {
@@ -123,7 +122,7 @@ func (m *Markdown) End() {
 	}
 }
 
-// fence writes text between marks that it does not hold.
+// fence writes text between fences that are longer than any in the text.
 func (m *Markdown) fence(lang, text string) {
 	longest, run := 2, 0
 	for _, r := range text {

@@ -8,23 +8,23 @@ import (
 	"cursord/sessions"
 )
 
-// A Quiet is what a person sees of a turn that runs and says nothing. The daemon tells nothing of it: who shows the turn
-// counts from the last notification.
+// A Quiet describes a silent turn. The daemon sends nothing while a turn is silent, so the time counts from the last
+// notification.
 type Quiet struct {
-	turn    *sessions.Turn // as last published; nil before
-	since   time.Time      // when something of it came last
-	cancels time.Time      // since when it is being cancelled; the zero time if it is not
+	turn    *sessions.Turn // its last published state; nil before the first
+	since   time.Time      // the time of the last notification
+	cancels time.Time      // the time at which a cancel was asked for, or the zero time
 }
 
-// TickTime is how often who shows a turn looks at its Quiet.
+// TickTime is the time between two calls of Text.
 const TickTime = 250 * time.Millisecond
 
 const (
-	busyAfter = time.Second      // of silence, a person sees that the turn works
-	openAfter = 10 * time.Second // the same where that ends a line of the agent's text before its time
+	busyAfter = time.Second      // of silence until "working" is shown
+	openAfter = 10 * time.Second // the same while the agent's text stops within a line, which "working" would break
 )
 
-// Heard notes that something of the turn came, and the turn itself if it is that.
+// Heard notes a notification about the turn, and the turn's state if the notification has it.
 func (q *Quiet) Heard(turn *sessions.Turn) {
 	q.since = time.Now()
 	if turn != nil {
@@ -32,10 +32,10 @@ func (q *Quiet) Heard(turn *sessions.Turn) {
 	}
 }
 
-// Cancel notes that somebody has asked for the turn's end.
+// Cancel notes that somebody has asked for a cancel.
 func (q *Quiet) Cancel() { q.cancels = time.Now() }
 
-// Text is what is to be shown at a moment, "" for nothing. open says that the last line of the agent's text is not complete.
+// Text returns the words to show now, or "". open: the agent's text stops within a line.
 func (q *Quiet) Text(now time.Time, open bool) string {
 	if !q.cancels.IsZero() && (q.turn == nil || !q.turn.Status.Final()) {
 		return "cancelling" + seconds(now.Sub(q.cancels), " for ") + " (Ctrl-C again leaves the turn to the daemon)"
@@ -65,7 +65,7 @@ func (q *Quiet) Text(now time.Time, open bool) string {
 	return text
 }
 
-// seconds says for people how long something takes, behind a word; "" before it is a second.
+// seconds returns word and a duration in whole seconds; "" below one second.
 func seconds(d time.Duration, word string) string {
 	if d < time.Second {
 		return ""
@@ -73,7 +73,7 @@ func seconds(d time.Duration, word string) string {
 	return word + d.Truncate(time.Second).String()
 }
 
-// WaitsFor says for how many commands in the background a turn only waits.
+// WaitsFor names the number of background commands that a turn waits for.
 func WaitsFor(commands int) string {
 	return "waiting for " + term.Count(commands, "background command")
 }

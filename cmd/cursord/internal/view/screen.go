@@ -1,6 +1,6 @@
-// Package view is what people read of turns, items and diffs: a turn as it goes (Screen, and Follower, which picks it out of what a
-// workspace's subscribers are told), a session as Markdown, hunks with their changed words marked. What agents said comes out harmless
-// for terminals. It asks the daemon nothing.
+// Package view formats turns, items and diffs for people: Screen shows a turn as it runs, Follower picks that turn out of a
+// workspace's notifications, Markdown writes a session, and hunks get their changed words marked. Text of agents cannot
+// control a terminal. The package sends nothing to the daemon.
 package view
 
 import (
@@ -13,21 +13,21 @@ import (
 	"cursord/sessions"
 )
 
-// A Screen shows a turn as it goes: what the agent says on out, all else on errOut. Where both are the same place,
-// neither writes into the other's line.
+// A Screen shows a turn as it runs: the agent's text on out, everything else on errOut. If both are the same terminal or
+// pipe, each begins on a line of its own.
 type Screen struct {
 	out, ErrOut      io.Writer
 	OutTerm, errTerm bool
-	together         bool             // out and errOut are the same place
-	retracts         bool             // a line of errOut may be taken back
+	together         bool             // out and errOut lead to the same place
+	retracts         bool             // errOut can take back its last line
 	Palette          term.Palette     // of errOut
 	outOpen, errOpen bool             // the last line has no newline yet
-	waiting          bool             // errOut ends in a line of await's, to be wiped
-	call             string           // the tool call that it is of, if it is
-	silence          string           // what quiet has added to it
-	shown            map[string]int   // bytes shown of each item's text
-	last             string           // the item whose text out ends in
-	markdown         *markdown.Stream // of that text, where out is a terminal with colours; else nil
+	waiting          bool             // errOut ends in a line of await, which wipe removes
+	call             string           // the tool call in that line, or ""
+	silence          string           // the words of Quiet in that line, or ""
+	shown            map[string]int   // bytes of each item's text that are shown
+	last             string           // the item whose text was written to out last
+	markdown         *markdown.Stream // renders the agent's text; nil if out takes no colours
 }
 
 func NewScreen(out, errOut io.Writer) *Screen {
@@ -40,14 +40,14 @@ func NewScreen(out, errOut io.Writer) *Screen {
 	return s
 }
 
-// rendersIf has the agent's Markdown rendered if out takes colours.
+// rendersIf renders the agent's Markdown if out takes colours.
 func (s *Screen) rendersIf(palette term.Palette) {
 	if palette {
 		s.markdown = &markdown.Stream{Columns: func() int { return columns(s.out) }}
 	}
 }
 
-// columns returns the width of what w leads to, 0 if it is not known.
+// columns returns the width of the terminal behind w; 0 if it is unknown.
 func columns(w io.Writer) int {
 	if w, ok := w.(interface{ Columns() int }); ok {
 		return w.Columns()
@@ -55,7 +55,7 @@ func columns(w io.Writer) int {
 	return term.Columns(w)
 }
 
-// samePlace reports whether two writers lead to one place, such as a pipe that has both outputs of the program.
+// samePlace reports whether two writers lead to the same place, such as one pipe for stdout and stderr.
 func samePlace(a, b io.Writer) bool {
 	if a == b {
 		return true
@@ -70,14 +70,14 @@ func samePlace(a, b io.Writer) bool {
 	return err == nil && otherErr == nil && os.SameFile(fi, gi)
 }
 
-// NewTerminal returns a screen that takes w for a terminal. If w has a method Columns() int, that is its width.
+// NewTerminal returns a screen for a terminal at w. If w has a method Columns() int, that is its width.
 func NewTerminal(w io.Writer, palette term.Palette) *Screen {
 	s := &Screen{out: w, ErrOut: w, OutTerm: true, errTerm: true, together: true, retracts: true, Palette: palette, shown: map[string]int{}}
 	s.rendersIf(palette)
 	return s
 }
 
-// Item shows what is new about an item.
+// Item shows the new part of an item.
 func (s *Screen) Item(item *sessions.Item) {
 	switch item.Kind {
 	case sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemPlan:
@@ -93,7 +93,7 @@ func (s *Screen) Item(item *sessions.Item) {
 	}
 }
 
-// Delta shows text that was appended to an item, less what is shown already.
+// Delta shows text that was appended to an item, without the part that is shown already.
 func (s *Screen) Delta(id string, kind sessions.ItemKind, offset int, text string) {
 	known := s.shown[id]
 	if offset+len(text) <= known {
@@ -108,7 +108,7 @@ func (s *Screen) Delta(id string, kind sessions.ItemKind, offset int, text strin
 	}
 }
 
-// say shows what the agent says; each item begins on a line of its own.
+// say shows text of the agent. Each item begins on a line of its own.
 func (s *Screen) say(id, text string) {
 	s.wipe()
 	s.endLine(s.ErrOut, &s.errOpen)
@@ -126,7 +126,7 @@ func (s *Screen) say(id, text string) {
 	s.put(term.CleanText(text))
 }
 
-// Said returns text of the agent as it is written to w: Markdown is rendered for a terminal with colours.
+// Said formats text of the agent for w: Markdown is rendered on a terminal with colours.
 func Said(w io.Writer, text string) string {
 	if term.PaletteOf(w) {
 		return markdown.Text(text, columns(w))
@@ -134,7 +134,7 @@ func Said(w io.Writer, text string) string {
 	return term.CleanText(text)
 }
 
-// put writes text of the agent to out.
+// put writes text to out.
 func (s *Screen) put(text string) {
 	if text != "" {
 		io.WriteString(s.out, text)
@@ -142,7 +142,7 @@ func (s *Screen) put(text string) {
 	}
 }
 
-// endText writes the Markdown that waits for what follows it, because something else is shown next.
+// endText writes the held Markdown before something else is shown. whole: the item has ended.
 func (s *Screen) endText(whole bool) {
 	switch {
 	case s.markdown == nil:
@@ -153,7 +153,7 @@ func (s *Screen) endText(whole bool) {
 	}
 }
 
-// think shows what the agent thinks, to those who watch.
+// think shows the agent's thoughts on a terminal.
 func (s *Screen) think(text string) {
 	if !s.errTerm {
 		return
@@ -164,7 +164,7 @@ func (s *Screen) think(text string) {
 	s.errOpen = !strings.HasSuffix(text, "\n")
 }
 
-// tool shows a call when it has ended; a terminal shows it while it runs, too.
+// tool shows a tool call: on a terminal while it runs, and everywhere when it has ended.
 func (s *Screen) tool(item *sessions.Item) {
 	if item.Status != sessions.ItemRunning {
 		s.Line(ToolLine(s.Palette, item))
@@ -174,7 +174,7 @@ func (s *Screen) tool(item *sessions.Item) {
 	s.call = toolTitle(item.Tool)
 }
 
-// Quiet shows on a terminal what is waited for, beside the call that runs, until something else is shown; "" for nothing.
+// Quiet shows on a terminal the reason of a silence beside the running call, until something else is shown; "" shows none.
 func (s *Screen) Quiet(what string) {
 	if what == s.silence {
 		return
@@ -193,7 +193,7 @@ func (s *Screen) Quiet(what string) {
 	s.call, s.silence = call, what
 }
 
-// await shows on a terminal what happens at present, until something else is shown.
+// await shows a line on a terminal until something else is shown.
 func (s *Screen) await(what string) {
 	if s.errTerm && s.retracts {
 		s.beginLine()
@@ -203,17 +203,17 @@ func (s *Screen) await(what string) {
 	}
 }
 
-// room is how many cells a line of errOut has, less the last, and less what the terminal puts behind it for a Ctrl-C: a line
-// that wraps cannot be wiped.
+// room returns the cells of a line that wipe can remove: one less than the width, so that it does not wrap, and without the
+// "^C" that the terminal may add.
 func (s *Screen) room() int {
-	const most = 72 // of terminals that do not say
+	const most = 72 // if the width is unknown
 	if n := columns(s.ErrOut); n > 0 {
 		return max(n-1-len("^C"), 1)
 	}
 	return most
 }
 
-// Behind says what a turn waits for that has not begun: on a terminal until something else is shown, elsewhere as a line.
+// Behind shows why a turn is queued: on a terminal until something else is shown, elsewhere as a line.
 func (s *Screen) Behind(what string) {
 	if s.errTerm && s.retracts {
 		s.await("… (Ctrl-C gives up) " + what)
@@ -222,7 +222,7 @@ func (s *Screen) Behind(what string) {
 	s.Line(what)
 }
 
-// Open reports whether the agent's text stops in the middle of a line, or of a table, that a line about a silence would break.
+// Open reports whether the agent's text stops within a line or a table, which another line would break.
 func (s *Screen) Open() bool {
 	return s.together && (s.outOpen || s.markdown != nil && s.markdown.Held())
 }
@@ -234,7 +234,7 @@ func (s *Screen) Line(text string) {
 	io.WriteString(s.ErrOut, text+"\n")
 }
 
-// beginLine makes sure that what is written to errOut next does not stand behind what the agent said.
+// beginLine ends the agent's line if the next line of errOut would continue it.
 func (s *Screen) beginLine() {
 	s.wipe()
 	if s.together {
@@ -243,7 +243,7 @@ func (s *Screen) beginLine() {
 	}
 }
 
-// wipe takes away the line of the tool that runs.
+// wipe removes the line of await.
 func (s *Screen) wipe() {
 	s.call, s.silence = "", ""
 	if s.waiting {

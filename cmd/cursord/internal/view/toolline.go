@@ -8,7 +8,7 @@ import (
 	"cursord/sessions"
 )
 
-// ToolLine says in a line what a tool call does and how it ended.
+// ToolLine describes a tool call and its end in one line.
 func ToolLine(p term.Palette, item *sessions.Item) string {
 	title := toolTitle(item.Tool)
 	switch item.Status {
@@ -39,7 +39,7 @@ func toolTitle(t *sessions.Tool) string {
 	return title
 }
 
-// TurnEnd says in a line what has become of a turn.
+// TurnEnd describes the end of a turn in one line.
 func TurnEnd(t *sessions.Turn) string {
 	end := string(t.Status)
 	if t.StartedAt != nil && t.EndedAt != nil {
@@ -51,7 +51,7 @@ func TurnEnd(t *sessions.Turn) string {
 	return end
 }
 
-// UsedTokens says how many tokens an agent has read and written.
+// UsedTokens formats the tokens that an agent has read and written.
 func UsedTokens(in, out int64) string {
 	return fmt.Sprintf("%s in, %d out", term.Count(int(in), "token"), out)
 }

@@ -9,15 +9,14 @@ import (
 )
 
 const (
-	markLimit  = 2000 // bytes; nobody sees a word in a longer line
-	markWindow = 8    // lines that are looked at for the one that a line has become
+	markLimit  = 2000 // bytes; in longer lines no words are marked
+	markWindow = 8    // lines searched for the counterpart of a line
 )
 
 // A mark is a changed part of a line: the bytes from From to To, exclusive, of the line with its sign.
 type mark struct{ From, To int }
 
-// markWords returns, for each line of a hunk, which of its words have changed. Lines that have nothing to do with the
-// other side have no marks.
+// markWords returns the changed words of each line of a hunk. A line without a similar line on the other side has no marks.
 func markWords(lines []string) [][]mark {
 	marks := make([][]mark, len(lines))
 	for i := 0; i < len(lines); {
@@ -38,8 +37,8 @@ func markWords(lines []string) [][]mark {
 	return marks
 }
 
-// markRun pairs the removed lines from del to ins with the added ones from ins to end, in order. Where one side has
-// more lines, they may lie before, between or behind the pairs; of a few candidates the most similar is taken.
+// markRun pairs the removed lines from del to ins with the added lines from ins to end, in order. If one side has more
+// lines, the extra ones may stand before, between or behind the pairs; of a few candidates it takes the most similar.
 func markRun(lines []string, marks [][]mark, del, ins, end int) {
 	removed, added := ins-del, end-ins
 	next := 0
@@ -60,8 +59,8 @@ func markRun(lines []string, marks [][]mark, del, ins, end int) {
 	}
 }
 
-// compareWords returns what differs between two lines with their signs, and how much of them is the same: from 0,
-// also for lines that are too different to be one and the same, to 1.
+// compareWords returns the differences between two lines with their signs, and how similar they are: 1 is equal; 0 also
+// means too different to be the same line.
 func compareWords(old, new string) (oldMarks, newMarks []mark, same float64) {
 	const enough = 0.4
 	if len(old) > markLimit || len(new) > markLimit {
@@ -87,12 +86,12 @@ func compareWords(old, new string) (oldMarks, newMarks []mark, same float64) {
 	return oldMarks, newMarks, same
 }
 
-// inkIn counts the characters that are no blanks.
+// inkIn counts the characters that are not blank.
 func inkIn(s string) int {
 	return utf8.RuneCountInString(s) - strings.Count(s, " ") - strings.Count(s, "\t")
 }
 
-// marked paints a line that somebody else wrote, with the marks in reverse.
+// marked paints a line with its marks in reverse; the line may contain anything.
 func marked(p term.Palette, code, line string, marks []mark) string {
 	if !p || len(marks) == 0 {
 		return p.Paint(code, term.CleanText(line))
