@@ -19,12 +19,14 @@ type Outbox struct {
 	started bool               // guarded by mu
 	keyed   map[string]*letter // guarded by mu; in queue, by key
 	closed  bool               // guarded by mu
+	group   int                // guarded by mu; counts the messages without a key
 	broken  bool               // guarded by mu; a write has failed: messages are dropped
 }
 
 type letter struct {
-	key  string
-	body []byte
+	key   string
+	body  []byte // nil: a later one has replaced it
+	group int
 }
 
 // New returns an outbox that writes to w.
@@ -52,8 +54,8 @@ func (b *Outbox) SetFraming(f rpc.Framing) {
 	}
 }
 
-// Send sends the body of a message. A body with a key, other than "", replaces one with that key that has not been written yet.
-// After Close, and after the editor is gone, bodies are dropped.
+// Send sends the body of a message. A body with a key, other than "", replaces one with that key that has not been written yet; it
+// stays behind all messages without a key that were sent before it. After Close, and after the editor is gone, bodies are dropped.
 func (b *Outbox) Send(key string, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,12 +69,17 @@ func (b *Outbox) Send(key string, body []byte) {
 		return
 	}
 	if l := b.keyed[key]; l != nil {
-		l.body = body
-		return
+		if l.group == b.group {
+			l.body = body
+			return
+		}
+		l.body = nil // messages without a key came since: this one goes behind them
 	}
-	l := &letter{key: key, body: body}
+	l := &letter{key: key, body: body, group: b.group}
 	if key != "" {
 		b.keyed[key] = l
+	} else {
+		b.group++
 	}
 	b.queue = append(b.queue, l)
 	b.more.Signal()
@@ -105,8 +112,10 @@ func (b *Outbox) run() {
 		frames = frames[:0]
 		n := 0
 		for ; n < len(b.queue) && len(frames) < 64<<10; n++ {
-			frames = rpc.AppendFrame(frames, b.framing, b.queue[n].body)
-			delete(b.keyed, b.queue[n].key)
+			if l := b.queue[n]; l.body != nil {
+				frames = rpc.AppendFrame(frames, b.framing, l.body)
+				delete(b.keyed, l.key)
+			}
 			b.queue[n] = nil
 		}
 		if b.queue = b.queue[n:]; len(b.queue) == 0 {

@@ -1,0 +1,77 @@
+package outbox
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"cursord/rpc"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A slow editor reads nothing until it is told to.
+type slow struct {
+	reads   chan struct{} // closed when it reads
+	writing chan struct{} // closed when the first write has begun
+	text    strings.Builder
+}
+
+func newSlow() *slow { return &slow{reads: make(chan struct{}), writing: make(chan struct{})} }
+
+func (s *slow) Write(b []byte) (int, error) {
+	if s.text.Len() == 0 {
+		close(s.writing)
+	}
+	<-s.reads
+	return s.text.Write(b)
+}
+
+// TestLatestOfAKey: of the messages with one key that an editor has not read, only the latest is kept, and it is written behind the
+// messages without a key that were sent before it.
+func TestLatestOfAKey(t *testing.T) {
+	to := newSlow()
+	b := New(to)
+	b.SetFraming(rpc.FramingLines)
+	b.Start()
+	b.Send("", []byte("first"))
+	<-to.writing
+	for i := range 1000 {
+		b.Send("a", fmt.Appendf(nil, "a%d", i))
+		b.Send("b", fmt.Appendf(nil, "b%d", i))
+	}
+	require.Len(t, b.queue, 2)
+	b.Send("", []byte("edit"))
+	b.Send("a", []byte("behind the edit"))
+	b.Send("a", []byte("the latest"))
+	close(to.reads)
+	b.Close()
+	require.Equal(t, []string{"first", "b999", "edit", "the latest", ""}, strings.Split(to.text.String(), "\n"))
+	require.Empty(t, b.keyed)
+	b.Send("", []byte("too late"))
+	require.NotContains(t, to.text.String(), "too late")
+}
+
+// TestBeforeStart writes at once, and an editor that is gone costs nothing.
+func TestBeforeStart(t *testing.T) {
+	var text strings.Builder
+	b := New(&text)
+	b.SetFraming(rpc.FramingLines)
+	b.SetFraming(rpc.FramingHeaders)
+	b.Send("", []byte("answer"))
+	require.Equal(t, "answer\n", text.String())
+	b.Close()
+
+	in, out := io.Pipe()
+	require.NoError(t, in.Close())
+	b = New(out)
+	b.SetFraming(rpc.FramingLines)
+	b.Start()
+	b.Send("", []byte("nobody reads"))
+	b.Close()
+	require.Empty(t, b.queue)
+}
