@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -20,7 +21,7 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []hunks.Placed) {
 			file = d.OldPath // which the work tree has
 		}
 		doc := s.docAt(w, file)
-		p := hunks.Placed{Hunk: h, Diff: d, Index: i, URI: s.uriOf(w, file)}
+		p := hunks.Placed{Hunk: h, Diff: d, URI: s.uriOf(w, file)}
 		if h.Kind != "text" {
 			s.placeFile(w, &p)
 			all = append(all, p)
@@ -40,6 +41,10 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []hunks.Placed) {
 			p.To = max(p.From, min(p.To, doc.text.CountLines()))
 		}
 		all = append(all, p)
+	}
+	slices.SortStableFunc(all, func(a, b hunks.Placed) int { return cmp.Compare(a.From, b.From) })
+	for i := range all {
+		all[i].Index = i
 	}
 	return all
 }

@@ -205,8 +205,8 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	case sessions.TurnInterrupted:
 		level, message = levelWarning, "interrupted: the daemon ended"
 	}
-	if hunks, files := w.left(); files > 0 {
-		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(len(hunks), "hunk"), plaintext.Count(files, "file"))
+	if hunks, files := w.coming(); files > 0 {
+		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(hunks, "hunk"), plaintext.Count(files, "file"))
 	}
 	if t.Status == sessions.TurnCompleted && t.Result != nil {
 		if said := plaintext.FirstLine(*t.Result, 100); said != "" {

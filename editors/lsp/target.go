@@ -213,6 +213,18 @@ func (w *workspace) left() (all []string, files int) {
 	return all, files
 }
 
+// coming returns the number of pending hunks, with those that are about to come into unsaved documents, and that of their files.
+func (w *workspace) coming() (n, files int) {
+	all, files := w.left()
+	n = len(all)
+	for path, more := range w.mergeable {
+		if n += more; w.diffs[path] == nil {
+			files++
+		}
+	}
+	return n, files
+}
+
 func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 	if left, ok, err := countedBy(w, t); ok {
 		return left, err

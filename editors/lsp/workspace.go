@@ -31,6 +31,7 @@ type workspace struct {
 	diffs     map[string]*sessions.Diff // with pending hunks, by path
 	sessions  map[string]*sessions.Session
 	running   map[string]*progress // turns that have not ended, by id
+	mergeable map[string]int       // hunks that are about to come into unsaved documents, by path
 	own       map[string]bool      // those of them that this editor started
 	prompts   map[string]string    // the first words of prompts, by turn
 	session   string               // the chosen session for the next prompt
@@ -77,6 +78,7 @@ func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
 	w.opening, w.untrusted = nil, nil
 	w.known, w.seqs, w.fresh = false, map[string]uint64{}, false
+	w.mergeable = map[string]int{}
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
 	w.session, w.deciding, w.held = "", nil, nil
@@ -225,6 +227,9 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 		w.diffs[d.Path] = d
 	} else {
 		delete(w.diffs, d.Path)
+	}
+	if w.mergeable[d.Path] = d.Mergeable; d.Mergeable == 0 || !s.client.ApplyEdit {
+		delete(w.mergeable, d.Path)
 	}
 	s.merge(w, d)
 	s.publishDiff(w, d)

@@ -22,7 +22,7 @@ const (
 type Placed struct {
 	Hunk  *sessions.Hunk
 	Diff  *sessions.Diff
-	Index int // among the file's hunks
+	Index int // among the file's hunks, from top to bottom
 	URI   string
 	Text  *protocol.Text // of the document; nil if it is not open
 	Side  Side
