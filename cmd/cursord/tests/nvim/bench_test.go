@@ -14,8 +14,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimFigures measures what people would notice, and prints it. It asserts nothing about time; its sizes are small
-// unless CURSORD_NVIM_FIGURES is set.
+// TestNvimFigures measures what people notice, and prints the figures. It asserts no times. Its sizes are small unless
+// CURSORD_NVIM_FIGURES is set.
 func TestNvimFigures(t *testing.T) {
 	t.Parallel()
 	hunks, spread, history, deltas := 50, 20, 500, 500
@@ -55,7 +55,7 @@ func TestNvimFigures(t *testing.T) {
 			return (vim.uv.hrtime() - began) / 1e6
 		end`)
 		for _, verb := range []string{"accept", "reject", "undo", "accept", "reject", "undo"} {
-			// What the person sees at once, what the daemon's word costs Neovim, and when it is there.
+			// The time until the screen has changed, Neovim's CPU time for the answer, and the time until the answer is in.
 			ms := n.lua(`local verb = ...
 				vim.api.nvim_win_set_cursor(0, { require('cursord.review.places').places(vim.api.nvim_get_current_buf())[3].first + 1, 0 })
 				vim.cmd.redraw()
@@ -81,7 +81,7 @@ func TestNvimFigures(t *testing.T) {
 			return (vim.uv.hrtime() - began) / 1e6 / 100`).(float64)
 		t.Logf("going to another place in it, with the repaint: %.2f ms", ms)
 
-		// Deltas by themselves, into a long transcript.
+		// Deltas alone, into a long transcript.
 		n.lua(`local lines = ...
 			local shown = require('cursord.transcript').of(require('cursord.workspace').find().current)
 			local session = shown.session
@@ -106,7 +106,7 @@ func TestNvimFigures(t *testing.T) {
 		t.Logf("a delta into a transcript of %d lines: %.4f ms; of it, putting 200 of them in and repainting: %.2f ms", history, got[0], got[1])
 		require.NotContains(t, n.messages(), "Error")
 
-		// From the agent to the screen, 5,000 deltas a second; a timer finds how long Neovim has no time for a key.
+		// From the agent to the screen, 5,000 deltas a second. A timer measures how long Neovim could not take a key.
 		var script []string
 		script = append(script, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":3}`, deltas/50), `{"fake":"repeat","n":50}`, world.Streams("word {{i}} "), `{"fake":"sleep","ms":10}`)
 		w.Plays(append(script, world.Streams("The end."), world.Done)...)

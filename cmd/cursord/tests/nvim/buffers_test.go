@@ -11,13 +11,13 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// modified tells whether the buffer of a file has unsaved changes.
+// modified reports whether the buffer of a file has unsaved changes.
 func (n *nvim) modified(path string) bool {
 	n.t.Helper()
 	return n.lua("return vim.bo[vim.fn.bufnr('^' .. ... .. '$')].modified", n.w.Path(path)).(bool)
 }
 
-// rowsOf are the first lines, counted from 1, of the hunks that a buffer shows.
+// rowsOf returns the first lines, from 1, of the hunks that a buffer shows.
 func (n *nvim) rowsOf(path string) []any {
 	n.t.Helper()
 	return n.lua(`local rows = vim.empty_dict()
@@ -45,8 +45,8 @@ func (n *nvim) untilRows(path string, want ...any) {
 	})
 }
 
-// TestNvimUnsavedText decides in a buffer with changes above, below and inside of hunks: rejects are edits of the
-// buffer, each one step for undo, and the disk stays until it is saved.
+// TestNvimUnsavedText decides in a buffer with changes above, below and inside of hunks. Rejects are edits of the buffer,
+// each one step for undo; the file stays until the buffer is saved.
 func TestNvimUnsavedText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -90,7 +90,7 @@ func TestNvimUnsavedText(t *testing.T) {
 		n.untilText("f", want)
 		n.hunksOf("f", 3)
 
-		// Decided right after typing, before anything was told.
+		// Decided right after typing, before Neovim has reported the text.
 		n.lua(`vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'one more' })
 			vim.cmd('17Cursord reject')`)
 		want = "one more\n" + strings.Replace(want, "agent 15a\n", "line 15\n", 1)
@@ -105,8 +105,8 @@ func TestNvimUnsavedText(t *testing.T) {
 	})
 }
 
-// TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes: what it writes comes into the buffer, as
-// one step for undo, and is under review there.
+// TestNvimAgentWritesWhatIsUnsaved has the agent write a file whose buffer has changes. The agent's changes come into the
+// buffer, as one step for undo, and are under review there.
 func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -140,7 +140,7 @@ func TestNvimAgentWritesWhatIsUnsaved(t *testing.T) {
 	})
 }
 
-// TestNvimConflicts has the agent change the line that is unsaved in a buffer.
+// TestNvimConflicts has the agent change a line that has unsaved changes in a buffer.
 func TestNvimConflicts(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct{ command, text string }{
@@ -177,7 +177,7 @@ func TestNvimConflicts(t *testing.T) {
 	}
 }
 
-// TestNvimCursorStaysAtItsText has lines come and go above of what a person looks at.
+// TestNvimCursorStaysAtItsText has lines inserted and deleted above the cursor.
 func TestNvimCursorStaysAtItsText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -199,7 +199,7 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 		n.ex("Cursord reject!")
 		n.agree(e, "f", before, 0)
 		require.Equal(t, want, at())
-		// While somebody types, the file cannot be read again; what was typed stays, and so does the insert mode.
+		// While somebody types, Neovim cannot read the file again. The typed text stays, and so does Insert mode.
 		n.keys("itext")
 		n.until("insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
 		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
@@ -210,7 +210,7 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 	})
 }
 
-// TestNvimOddFiles has files without a line end, with CR LF, with a byte order mark, created and deleted.
+// TestNvimOddFiles reviews files without a final line end, with CR LF, with a byte order mark, created and deleted ones.
 func TestNvimOddFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -223,8 +223,7 @@ func TestNvimOddFiles(t *testing.T) {
 		e := w.Opens()
 		n := neovim(w, t, bin, "", "crlf", "bom", "noeol", "gone", "top")
 		n.lua("for _, f in ipairs(vim.fn.argv()) do vim.cmd.edit(f) end vim.cmd.edit('new')")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		for path, text := range after {
 			if text != "(absent)" {
 				n.untilText(path, strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(text, "\n")+"\n", "\r", ""), "\ufeff"))

@@ -31,7 +31,7 @@ func (n *nvim) untilTranscript(want string) {
 	n.poll("the transcript", func() bool { have = n.lua(transcript); return have == want })
 }
 
-// TestNvimChat writes in the chat: trust is asked for, the draft survives, text streams, and what folds folds.
+// TestNvimChat writes in the chat: trust is asked for, the draft survives, text streams, and thoughts are folded.
 func TestNvimChat(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -46,7 +46,7 @@ func TestNvimChat(t *testing.T) {
 			`{"type":"tool_call","subtype":"completed","call_id":"s","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"failure":{"command":"make","exitCode":2,"stdout":"one\ntwo\n","stderr":""}}}}}`,
 			world.Streams("Last words"), world.Done)
 		w.Start()
-		// The second choice at first, then the first one.
+		// The select answers with the second choice at first, then with the first one.
 		n := neovim(w, t, bin, `choices = {}
 			vim.ui.select = function(items, opts, on_choice)
 				table.insert(choices, opts.prompt)
@@ -112,8 +112,8 @@ Last words`)
 	})
 }
 
-// TestNvimTranscriptInAnyOrder is told of turns and items in all orders, as happens when what is told and what was asked
-// for cross: the transcript is the same.
+// TestNvimTranscriptInAnyOrder gets turns and items in all orders, as when notifications overtake answers. The transcript is
+// the same in each.
 func TestNvimTranscriptInAnyOrder(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -163,7 +163,7 @@ func TestNvimTranscriptInAnyOrder(t *testing.T) {
 	})
 }
 
-// TestNvimOvertakenAnswer reads a page, and a diff, that are older than what was told since they were asked for.
+// TestNvimOvertakenAnswer gets a page, and a diff, that are older than the notifications before them.
 func TestNvimOvertakenAnswer(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -227,7 +227,7 @@ func TestNvimScrolledWindowStays(t *testing.T) {
 	})
 }
 
-// TestNvimCrashesAndRestarts kills Neovim and then the daemon in the middle of turns; two Neovims stay in step.
+// TestNvimCrashesAndRestarts kills Neovim and then the daemon during turns. Two Neovims show the same afterwards.
 func TestNvimCrashesAndRestarts(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -243,7 +243,7 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		n.untilScreen("I wait.")
 		n.kill()
 
-		// Another one: transcript, running turn and hunk are there, and the turn goes on.
+		// Another Neovim shows the transcript, the running turn and the hunk, and the turn goes on.
 		n = neovim(w, t, bin, "", "f")
 		n.ex("Cursord resume")
 		n.hunksOf("f", 1)
@@ -269,7 +269,7 @@ func TestNvimCrashesAndRestarts(t *testing.T) {
 		other.agree(e, "f", after, 1)
 		n.agree(e, "f", after, 1)
 
-		// The daemon crashes in mid-turn; whoever notices first starts another.
+		// The daemon crashes during a turn; the first client that notices starts another.
 		require.NoError(t, os.Remove(w.Path("../go")))
 		w.Plays(world.Streams("I wait again. "), `{"fake":"wait","path":"{{cwd}}/../go"}`, world.Done)
 		n.ex("Cursord ask once more")
@@ -329,8 +329,8 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 	})
 }
 
-// TestNvimBesidePackages has vim.pack bring another plugin: the one that was installed is loaded beside it. From a
-// repository with the plugin at its root vim.pack brings it, too.
+// TestNvimBesidePackages has vim.pack bring another plugin; the installed one is loaded, too. From a repository with the
+// plugin at its root vim.pack brings ours.
 func TestNvimBesidePackages(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -342,7 +342,7 @@ func TestNvimBesidePackages(t *testing.T) {
 		bare := "vim.opt.rtp:remove(vim.opt.rtp:get()[1])\n"
 		n := neovim(w, t, bin, bare+fmt.Sprintf(add, w.Path("../other.nvim")))
 		has := n.lua("return vim.pack ~= nil") == true
-		n.until("the other plugin", "return vim.pack == nil or vim.g.other == 1") // vim.pack waits for git, and answers meanwhile
+		n.until("the other plugin", "return vim.pack == nil or vim.g.other == 1") // vim.pack waits for git, and serves requests meanwhile
 		require.Contains(t, n.lua("return vim.api.nvim_get_runtime_file('plugin/cursord.lua', true)"), w.Path("../.local/share/nvim/site/pack/cursord/start/cursord.nvim/plugin/cursord.lua"))
 		n.ex("Cursord review")
 		if !has {
@@ -361,7 +361,7 @@ func TestNvimBesidePackages(t *testing.T) {
 	})
 }
 
-// TestNvimInstalled installs the plugin as people do, and asks for its help and its health.
+// TestNvimInstalled installs the plugin with the command of README, and opens its help and its health.
 func TestNvimInstalled(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -376,8 +376,7 @@ func TestNvimInstalled(t *testing.T) {
 		n.ex("help cursord-review")
 		require.Contains(t, n.lua("return vim.api.nvim_get_current_line()"), "*cursord-review*")
 		n.ex("quit")
-		n.ex("Cursord ask hello")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("hello")
 		n.ex("checkhealth cursord")
 		require.Contains(t, n.text(), "connected: version")
 		require.Contains(t, n.text(), "1 session, 0 hunks to review")

@@ -11,7 +11,20 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// cell is the colours in which the screen has a text: "fg on bg", in hexadecimal digits, of its first cell.
+// A look is a background and a width of the screen.
+type look struct {
+	background string
+	columns    int
+}
+
+var looks = []look{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}}
+
+func (n *nvim) looks(l look) {
+	n.t.Helper()
+	n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns", l.background, l.columns)
+}
+
+// cell returns the colours of the first cell of a text on the screen: "fg on bg", in hexadecimal digits.
 func (n *nvim) cell(text string, row ...int) string {
 	n.t.Helper()
 	return n.lua(`local want, only = ...
@@ -41,22 +54,27 @@ func anys(all []int) (out []any) {
 	return out
 }
 
-// ground is the background of a highlight group, ink the foreground, in hexadecimal digits.
+const colourOf = `local group, key = ...
+	local function of(name) return vim.api.nvim_get_hl(0, { name = name, link = false })[key] end
+	return ('%06x'):format(of(group) or of('Normal'))`
+
+// ground returns the background of a highlight group, ink the foreground, in hexadecimal digits; those of Normal if it has
+// none.
 func (n *nvim) ground(group string) string {
 	n.t.Helper()
-	return n.lua("return ('%06x'):format(vim.api.nvim_get_hl(0, { name = ..., link = false }).bg)", group).(string)
+	return n.lua(colourOf, group, "bg").(string)
 }
 
 func (n *nvim) ink(group string) string {
 	n.t.Helper()
-	return n.lua("return ('%06x'):format(vim.api.nvim_get_hl(0, { name = ..., link = false }).fg)", group).(string)
+	return n.lua(colourOf, group, "fg").(string)
 }
 
 const luaBefore = "local function add(a, b)\n\treturn a + b -- sum\nend\n\nlocal x = 1\nprint(x)\n"
 const luaAfter = "local function add(a, b)\n\treturn a * b -- sum\nend\n\nlocal y = 'text'\nprint(x)\n"
 
-// TestNvimColours draws changed lines in the colours that their text has anyway, on a background of their own, in all widths
-// and on dark and on light: by treesitter, by syntax and in lines that are not there any more.
+// TestNvimColours draws changed lines on a background of their own, in the colours of their syntax: in all looks, by
+// treesitter, by syntax files, and in deleted lines.
 func TestNvimColours(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -69,14 +87,10 @@ func TestNvimColours(t *testing.T) {
 			vim.cmd('syntax on | filetype plugin on')
 			vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }`, "f.lua")
 		n.lua("vim.treesitter.start() vim.bo.tabstop = 4 vim.bo.expandtab = false")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		n.hunksOf("f.lua", 2)
-		for _, look := range []struct {
-			background string
-			columns    int
-		}{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}} {
-			n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns", look.background, look.columns)
+		for _, look := range looks {
+			n.looks(look)
 			add, gone := n.ground("CursordAdd"), n.ground("CursordDelete")
 			require.NotEqual(t, add, gone)
 			require.NotEqual(t, n.ground("Normal"), add)
@@ -96,7 +110,7 @@ func TestNvimColours(t *testing.T) {
 			screen := strings.Split(n.screen(), "\n")
 			require.Equal(t, "      return a + b -- sum", screen[1], "tabs as wide as in the text")
 			require.Equal(t, "┃     return a * b -- sum", screen[2])
-			// To the window's edge, and no further down.
+			// Up to the window's edge, and not below the last line.
 			edge := n.lua(`local out = {}
 				for r = 1, 5 do out[r] = vim.api.nvim__inspect_cell(1, r - 1, vim.o.columns - 1)[2].background or 0 end
 				return vim.tbl_map(function(c) return c ~= 0 and ('%06x'):format(c) or '' end, out)`)
@@ -110,7 +124,7 @@ func TestNvimColours(t *testing.T) {
 		n.hunksOf("f.py", 1)
 		require.Equal(t, n.ink("pythonInclude")+" on "+n.ground("CursordAdd"), n.cell("import sys"))
 
-		// Whoever defines a group has it, also after another colour scheme.
+		// A group that somebody has defined stays, also after another colour scheme.
 		n.ex("highlight CursordAdd guifg=#123456 guibg=#654321 | colorscheme habamax")
 		require.Nil(t, n.lua("return vim.api.nvim_get_hl(0, { name = 'CursordAdd', link = false }).fg"), "it is cleared as all groups are")
 		n.lua(`vim.api.nvim_create_autocmd('ColorScheme', { callback = function() vim.cmd('highlight CursordAdd guifg=#123456 guibg=#654321') end })
@@ -122,7 +136,7 @@ func TestNvimColours(t *testing.T) {
 	})
 }
 
-// blank has the background of all else be none.
+// blank replaces the background of Normal with "".
 func blank(all []any, normal string) []any {
 	for i := range all {
 		if all[i] == normal {
@@ -132,7 +146,7 @@ func blank(all []any, normal string) []any {
 	return all
 }
 
-// TestNvimPreview shows a hunk in a float with all of its text: tabs, wide characters and long lines.
+// TestNvimPreview shows the whole text of a hunk in a float: tabs, wide characters and long lines.
 func TestNvimPreview(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30) + "the end"
@@ -145,11 +159,10 @@ func TestNvimPreview(t *testing.T) {
 		w.Trusts()
 		n := neovim(w, t, bin, `vim.o.termguicolors, vim.o.tabstop = true, 4
 			vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }`, "f")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		n.hunksOf("f", 1)
-		for _, columns := range []int{80, 40} {
-			n.lua("vim.o.columns = ...", columns)
+		for _, look := range looks {
+			n.looks(look)
 			n.ex("2Cursord preview")
 			n.untilScreen("│+   日本語のテキスト two")
 			screen := n.screen()
@@ -164,7 +177,7 @@ func TestNvimPreview(t *testing.T) {
 					end
 				end
 				return { attr('│-   two') ~= attr('│ three'), attr('│+  ') ~= attr('│ three'), attr('│-   two') ~= attr('│+  ') }`), "colours")
-			n.ex("2Cursord preview") // goes there
+			n.ex("2Cursord preview") // moves the cursor into it
 			n.keys("q")
 			n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
 			n.ex("2Cursord preview")

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimCompletesAllFiles completes files by letters of their path, in a folder of many: those under review and in buffers
-// come first, and nothing is chosen before the person chooses.
+// TestNvimCompletesAllFiles completes files by letters of their path, in a large folder. Files under review and in buffers
+// come first, and nothing is selected before the person selects.
 func TestNvimCompletesAllFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -55,7 +55,7 @@ func TestNvimCompletesAllFiles(t *testing.T) {
 		n.until("no token", "return vim.fn.pumvisible() == 0 and vim.api.nvim_get_current_line():sub(-10) == 'me@nothing'")
 		n.keys("<Esc>")
 		n.until("the person's own", "return vim.o.completeopt == 'menu'")
-		// The models are asked for beside.
+		// The agent is asked for its models in the background.
 		require.Equal(t, []any{}, n.lua("return vim.fn.getcompletion('Cursord model ', 'cmdline')"))
 		n.until("they are known", "return #vim.fn.getcompletion('Cursord model ', 'cmdline') > 1")
 		n.quiet()

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimAcceptAllInACopyWaitsForNoKey accepts all of a copy, whose five files somebody else has unsaved: what is left out is
-// told in one line, and all of it in ":Cursord messages".
+// TestNvimAcceptAllInACopyWaitsForNoKey accepts all hunks of a copy while another client has its five files unsaved. One
+// line names the skipped hunks, and ":Cursord messages" has all of it.
 func TestNvimAcceptAllInACopyWaitsForNoKey(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

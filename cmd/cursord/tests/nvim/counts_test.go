@@ -11,7 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimCountsOfThePresent says after each decision what is left then, also of files that were moved, created and deleted.
+// TestNvimCountsOfThePresent decides hunks of moved, created and deleted files. Each message has the count of the hunks that
+// are left.
 func TestNvimCountsOfThePresent(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -50,7 +51,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 	})
 }
 
-// TestNvimCountsAMoveOnce rejects a move, after which the file's other hunks are at the former name, and counts only those.
+// TestNvimCountsAMoveOnce rejects a move. The file's other hunks are then at its former name, and only they are counted.
 func TestNvimCountsAMoveOnce(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -12,7 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimDismisses takes files outside of the workspace off the list by a key and by the command; a file in it stays.
+// TestNvimDismisses takes files outside of the workspace off the list, by a key and by the command. A file of the workspace
+// stays.
 func TestNvimDismisses(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

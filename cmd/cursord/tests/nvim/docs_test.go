@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimDocs holds the help to what there is: each command, map, setting, highlight group and event has its place, and
+// TestNvimDocs compares the help with the plugin: each command, map, setting, highlight group and event is described, and
 // every link leads somewhere.
 func TestNvimDocs(t *testing.T) {
 	t.Parallel()

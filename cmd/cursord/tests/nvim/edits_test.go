@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// todo is a call of the agent that tells its list of what is to be done, by its marks.
+// todo returns a call of the agent that reports its todo list. A mark is x for completed, ~ for in progress, or a blank.
 func todo(call, marks string) string {
 	all := []string{}
 	for i, mark := range marks {
@@ -23,8 +23,8 @@ func todo(call, marks string) string {
 		call, strings.Join(all, ","))
 }
 
-// TestNvimWhatTheChatShows looks at a chat while a turn works and after it: the patch of an edit, a failed command, the list of
-// what is to be done, the time, the tokens, and links; in colours, at 80 and 40 columns, on dark and on light.
+// TestNvimWhatTheChatShows looks at a chat during a turn and after it, in all looks: the patch of an edit, a failed command,
+// the todo list, the time, the tokens, and links.
 func TestNvimWhatTheChatShows(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -49,6 +49,15 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.untilScreen("✗ make (exit status 2)\n    three\n    four\n    five\n")
 		require.Regexp(t, `do it +working, 3 hunks · 0:\d\d`, n.screen())
 		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ make")
+		for _, look := range looks {
+			n.looks(look)
+			n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done")
+			normal := n.ground("Normal")
+			require.Equal(t, n.ink("CursordNote")+" on "+normal, n.cell("[x] step 1"), "done")
+			require.Equal(t, n.ink("CursordFile")+" on "+normal, n.cell("[~] step 2"), "in progress")
+			require.Equal(t, n.ink("Normal")+" on "+normal, n.cell("[ ] step 3"))
+		}
+		n.lua("vim.o.columns = 80")
 		w.Put("../go", "")
 		n.untilScreen("[~] step 3\n Cursor: 2 of 3 done")
 		w.Put("../on", "")
@@ -57,11 +66,8 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.keys("<C-w>j")
 		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
 		n.keys("gg:call search('Edit f')<CR><Tab>")
-		for _, look := range []struct {
-			background string
-			columns    int
-		}{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}} {
-			n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns", look.background, look.columns)
+		for _, look := range looks {
+			n.looks(look)
 			n.untilScreen("✓ Edit f +3 −2\n  │ @@ -3,5 +3,5 @@\n  │  line 3\n  │  line 4\n  │ -line 5\n  │ +agent 5\n")
 			require.Equal(t, n.ground("CursordAdd"), strings.Fields(n.cell("+agent 5"))[2])
 			require.Equal(t, n.ground("CursordDelete"), strings.Fields(n.cell("-line 5"))[2])
@@ -69,7 +75,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 			require.Equal(t, "CursordLink", n.lua("return vim.fn.synIDattr(vim.fn.synID(vim.fn.search('See f:9', 'nw'), 19, 1), 'name')"))
 		}
 		n.lua("vim.o.columns = 80")
-		// Only its first lines were told: it is read when somebody wants it.
+		// The daemon has cut this edit's report; unfolding reads the rest.
 		n.keys("gg:call search('Edit long')<CR>zt<Tab>")
 		n.untilScreen("✓ Edit long +1 −0\n  │ @@ -399,2 +399,3 @@\n  │  a line of a long file\n  │  a line of a long file\n  │ +the end\n")
 		n.keys("gg/agent 20b<CR><CR>")
@@ -78,7 +84,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.keys("gg/f:9<CR><CR>")
 		n.until("the line", "return vim.fn.expand('%') == 'f' and vim.fn.line('.') == 9")
 		n.ex("wincmd j")
-		n.keys("gg:call search('make')<CR>zt<CR>") // what it said first
+		n.keys("gg:call search('make')<CR>zt<CR>") // the beginning of its output
 		n.untilScreen("\n  │ one\n  │ two\n    three")
 		n.quiet()
 	})

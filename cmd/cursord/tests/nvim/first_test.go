@@ -53,8 +53,8 @@ func TestNvimFirstCommand(t *testing.T) {
 	})
 }
 
-// TestNvimShowsWhatWasLeft opens a file with hunks that were left to review, with a daemon and without one: they are shown
-// before any command. For a folder without any, nothing is started.
+// TestNvimShowsWhatWasLeft opens a file with pending hunks, with a daemon and without one: they are shown before any
+// command. In a folder without hunks nothing is started.
 func TestNvimShowsWhatWasLeft(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

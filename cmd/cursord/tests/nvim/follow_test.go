@@ -13,7 +13,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is for the next hunk.
+// TestNvimDecidesAsFastAsOneTypes decides hunk after hunk without waiting for the daemon: each key is about the next hunk.
 func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -33,7 +33,7 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 		want := world.Numbered(60, map[int]string{15: changed[15], 35: changed[35], 55: changed[55]})
 		n.agree(e, "f", want, 1)
 		n.until("the last hunk", "return vim.fn.line('.') == 57")
-		// Out of sight at once, also in the list.
+		// The hunks disappear at once, also from the list.
 		n.ex("Cursord undo")
 		n.hunksOf("f", 2)
 		n.ex("Cursord review")
@@ -47,7 +47,7 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 	})
 }
 
-// TestNvimDecisionFails has a hunk there again that could not be decided, and the cursor at it.
+// TestNvimDecisionFails makes a decision that fails: the hunk is shown again, and the cursor is on it.
 func TestNvimDecisionFails(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -71,14 +71,14 @@ func TestNvimDecisionFails(t *testing.T) {
 		n.hunksOf("f", 2)
 		require.Equal(t, after, w.Get("f"))
 		d.Closes()
-		e.Must("diff/list", world.Obj{"workspace": w.Root}, nil) // what the other connection said has arrived
+		e.Must("diff/list", world.Obj{"workspace": w.Root}, nil) // the daemon has the other connection's document
 		n.ex("Cursord reject")
 		n.agree(e, "f", world.Numbered(30, map[int]string{15: "agent 15\n"}), 1)
 	})
 }
 
-// TestNvimSavesWhatFollowedItsFile saves a buffer that has followed its file without Neovim having read it: it does not
-// ask then, but for a file that somebody else has written meanwhile it does.
+// TestNvimSavesWhatFollowedItsFile saves a buffer that has followed its file without being read again. Neovim does not ask,
+// but for a file that another program has written since.
 func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -100,14 +100,14 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		n.ex("Cursord chat")
 		n.keys("<Esc>:wincmd t<CR>")
 		n.hunksOf("f", 3)
-		n.ex("enew | bwipeout f | edit f") // it is read by autocommands, while which no other ones run
+		n.ex("enew | bwipeout f | edit f") // autocommands read it, in which no other autocommands run
 		n.hunksOf("f", 3)
 		require.Equal(t, was, stat(), "nothing is written")
 		n.ex("15,16Cursord reject")
 		one := world.Numbered(30, map[int]string{5: "agent 5\n", 30: "the end\n"})
 		n.agree(e, "f", one, 2)
 		require.Equal(t, 1.0, n.lua("return vim.fn.undotree().seq_last"), "one step for undo, and not all of the file")
-		n.ex("checktime") // which knows the file
+		n.ex("checktime") // Neovim knows the file's time
 		n.keys("ggOmine<Esc>")
 		n.untilText("f", "mine\n"+one)
 		n.ex("write other")
@@ -119,7 +119,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		two := "mine\n" + strings.Replace(one, "agent 5", "line 5", 1)
 		n.agree(e, "f", two, 1)
 
-		// Also where no autocommand runs.
+		// Also without autocommands.
 		n.keys("ggOmore<Esc>")
 		n.untilText("f", "more\n"+two)
 		n.ex("noautocmd write")
@@ -139,7 +139,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 		warned := func() {
 			n.until("it is asked", "return vim.fn.execute('messages'):find('changed since reading it', 1, true) ~= nil")
 		}
-		waits := n.lua("return vim.fn.has('nvim-0.12')") == 0.0 // a newer one goes on while it asks
+		waits := n.lua("return vim.fn.has('nvim-0.12')") == 0.0 // newer ones go on while they ask
 		n.keys(":write<CR>")
 		if waits {
 			n.poll("the question", func() bool { return n.call("nvim_get_mode").(map[any]any)["blocking"] == true })
@@ -156,7 +156,7 @@ func TestNvimSavesWhatFollowedItsFile(t *testing.T) {
 	})
 }
 
-// TestNvimTakesUpWhatItCannotPatch has a buffer whose text is not what its file holds: Neovim reads it again.
+// TestNvimTakesUpWhatItCannotPatch has a buffer with a converted text: Neovim reads its file again.
 func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -166,7 +166,7 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 		w.Plays(world.Changing(before, after)...)
 		w.Start()
 		e := w.Opens()
-		// What a person sees of "upper" is made of it when it is read, as with files that are encrypted.
+		// An autocommand converts "upper" when it is read, as for encrypted files.
 		n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false } }
 			vim.api.nvim_create_autocmd('BufReadPost', { pattern = '*/upper', callback = function()
 				vim.cmd('silent %s/.*/\\U&/ | set nomodified')
@@ -182,7 +182,7 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 	})
 }
 
-// TestNvimUndoOfSeveralFiles rejects over several files: "u" in one of them takes all of it back.
+// TestNvimUndoOfSeveralFiles rejects hunks of several files at once: "u" in one of the files takes the whole decision back.
 func TestNvimUndoOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -212,8 +212,8 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 	})
 }
 
-// TestNvimUndoReachesUnsavedText rejects over several files, one of which has changes: "u" in another one brings its part
-// back, too.
+// TestNvimUndoReachesUnsavedText rejects hunks of several files, one of them with unsaved changes: "u" in another file takes
+// its part back, too.
 func TestNvimUndoReachesUnsavedText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -244,7 +244,7 @@ func TestNvimUndoReachesUnsavedText(t *testing.T) {
 	})
 }
 
-// TestNvimPromptIsText asks with what else would have a meaning in a command line.
+// TestNvimPromptIsText asks with characters that have a meaning on a command line.
 func TestNvimPromptIsText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

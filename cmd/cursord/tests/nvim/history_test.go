@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimUndoWalksAllDecisions goes back over several rejects at once, as by "uu", "2u" and ":undo": each is taken back, the
-// hunks are under review again, and none of it becomes a person's text.
+// TestNvimUndoWalksAllDecisions goes back over several rejects at once, by "uu", "2u", ":undo" and others. Each is taken
+// back, the hunks are pending again, and no line becomes a person's.
 func TestNvimUndoWalksAllDecisions(t *testing.T) {
 	t.Parallel()
 	back := []struct{ name, act string }{
@@ -39,10 +39,9 @@ func TestNvimUndoWalksAllDecisions(t *testing.T) {
 		e := w.Opens()
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }")
 		for i := range back {
-			n.ex(fmt.Sprint("edit f", i)) // before the agent's work, which is the first state of the history then
+			n.ex(fmt.Sprint("edit f", i)) // before the agent's work, so that this is the first state of the history
 		}
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		for i, c := range back {
 			t.Log(c.name)
 			path := fmt.Sprint("f", i)
@@ -54,13 +53,13 @@ func TestNvimUndoWalksAllDecisions(t *testing.T) {
 			n.agree(e, path, world.Numbered(40, map[int]string{25: all[25], 35: all[35]}), 2)
 			require.Equal(t, 3.0, n.lua("return vim.fn.undotree().seq_cur"))
 			n.lua(c.act + " vim.cmd.stopinsert()")
-			if c.name == ":undo" { // to the state behind the first reject
+			if c.name == ":undo" { // to the state after the first reject
 				n.agree(e, path, one, 3)
 				n.ex("undo 1")
 			}
 			n.agree(e, path, after, 4)
 		}
-		// As decisions they can be made again, and one by one taken back.
+		// Redo makes them again as decisions; undo takes them back one by one.
 		n.ex("5Cursord reject")
 		n.agree(e, "f5", one, 3)
 		n.ex("15Cursord reject")
@@ -73,7 +72,7 @@ func TestNvimUndoWalksAllDecisions(t *testing.T) {
 	})
 }
 
-// TestNvimReadsAgain has ":edit" show each hunk once, however often the file is read.
+// TestNvimReadsAgain shows each hunk once, however often ":edit" reads the file.
 func TestNvimReadsAgain(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -85,8 +84,7 @@ func TestNvimReadsAgain(t *testing.T) {
 		w.Start()
 		e := w.Opens()
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }", "f")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		n.agree(e, "f", after, 4)
 		marks := func() any {
 			return n.lua(`local function count(ns)
@@ -103,7 +101,7 @@ func TestNvimReadsAgain(t *testing.T) {
 			require.Equal(t, once, marks(), command)
 			require.Equal(t, screen, n.screen(), command)
 		}
-		// With changes of one's own, told or not, which that drops.
+		// With changes of the person, reported or not, which ":edit!" drops.
 		n.keys("ggOmine<Esc>")
 		n.untilRows("f", 6, 16, 26, 36)
 		n.ex("edit!")
@@ -121,7 +119,7 @@ func TestNvimReadsAgain(t *testing.T) {
 	})
 }
 
-// TestNvimHunksBesideAMode goes to the text of a file that became executable as well, and shows it beside what it was.
+// TestNvimHunksBesideAMode goes to the hunks of a file that became executable as well, and shows its diff.
 func TestNvimHunksBesideAMode(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -132,8 +130,7 @@ func TestNvimHunksBesideAMode(t *testing.T) {
 		w.Start()
 		e := w.Opens()
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		n.agree(e, "f", after, 3)
 		at := func() any { return n.lua("return { vim.fn.bufname(), vim.fn.line('.') }") }
 		for _, row := range []float64{5, 15, 5} {

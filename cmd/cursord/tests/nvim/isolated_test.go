@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimIsolated reviews what an agent did in a copy of the workspace: the files, and the buffers, stay as they are until
-// something is accepted, and what is accepted is an edit where the buffer has changes.
+// TestNvimIsolated reviews an agent's work in a copy of the workspace. Files and buffers stay until a hunk is accepted; in a
+// buffer with changes an accept is an edit.
 func TestNvimIsolated(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -39,7 +39,7 @@ func TestNvimIsolated(t *testing.T) {
 		require.Equal(t, n.ground("CursordDelete"), strings.Fields(n.cell("line 5"))[2], "what is to go is here")
 		require.Equal(t, n.ground("CursordAdd"), strings.Fields(n.cell("agent 5a"))[2], "what is to come is below")
 
-		// Accepted, it is in the file, and "u" takes that back.
+		// An accept writes the file, and "u" takes it back.
 		accepted := change(map[int]string{5: all[5]})
 		n.keys("5G")
 		n.ex("Cursord accept")
@@ -54,13 +54,13 @@ func TestNvimIsolated(t *testing.T) {
 		n.agree(e, "f", before, 3)
 		n.ex("Cursord redo")
 		n.agree(e, "f", accepted, 2)
-		// Rejected, it is in the copy no more.
+		// A reject drops the hunk from the copy.
 		n.keys("16G")
 		n.ex("Cursord reject")
 		n.agree(e, "f", accepted, 1)
 		require.Equal(t, change(map[int]string{5: all[5], 25: all[25]}), w.Copied(s, "f"))
 
-		// In a buffer with changes it is an edit, which reaches the disk when that is saved.
+		// In a buffer with changes an accept is an edit, which reaches the disk with a save.
 		n.keys("ggOmine<Esc>")
 		n.untilRows("f", 28)
 		n.lua("vim.cmd('28Cursord accept')")
@@ -72,7 +72,7 @@ func TestNvimIsolated(t *testing.T) {
 		n.agree(e, "f", want, 0)
 		n.poll("the copy has what was typed", func() bool { return w.Copied(s, "f") == want })
 
-		// Files that come and go.
+		// Created and deleted files.
 		n.ex("Cursord review")
 		n.untilScreen("gone|1| deleted (+0 -2)")
 		n.untilScreen("new|1| created (+2 -0)")
@@ -92,7 +92,7 @@ func TestNvimIsolated(t *testing.T) {
 	})
 }
 
-// TestNvimChoosesIsolation begins sessions in a copy and in the workspace itself, by command and by setting.
+// TestNvimChoosesIsolation begins sessions in a copy and in the workspace, by command and by setting.
 func TestNvimChoosesIsolation(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -115,7 +115,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 			}
 			return list
 		}
-		// Nothing is left of a session that could not begin.
+		// A prompt that was not sent makes no session.
 		n.ex("Cursord ask refused")
 		n.until("the question", "return shown[1] and shown[1].prompt:find('May the agent', 1, true) ~= nil")
 		n.poll("no session", func() bool { return len(sessions()) == 0 })
@@ -132,7 +132,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 		n.untilScreen(" in a copy")
 		n.keys("<Esc>:Cursord chat<CR>")
 		n.lua("said = {}")
-		// Both go to the one session that begins.
+		// Both prompts go to the one session that is made.
 		n.lua("vim.cmd('Cursord ask second | third') vim.cmd('Cursord ask fourth')")
 		n.until("both ends", "return #said == 2 and said[2].text == 'cursord: done'")
 		require.Equal(t, []string{"second | third copy", "first none"}, sessions())
@@ -154,7 +154,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 	})
 }
 
-// TestNvimAcceptsAsEdited edits what is in a copy beside the file, and accepts it so by writing it.
+// TestNvimAcceptsAsEdited edits the text of a copy in the diff tab, and accepts it by ":write".
 func TestNvimAcceptsAsEdited(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -172,7 +172,7 @@ func TestNvimAcceptsAsEdited(t *testing.T) {
 		n.agree(e, "f", before, 3)
 		n.ex("Cursord diff | wincmd l")
 		require.Equal(t, change(all), n.text())
-		// Somebody else changes the file: what was edited stays, and says so.
+		// Another program changes the file: the edited text stays, and ":write" says why it fails.
 		n.keys("5Gccmine 5<Esc>")
 		n.until("it is typed", "return vim.api.nvim_get_current_line() == 'mine 5'")
 		n.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('^f$'), 0, 1, false, { 'first' })")
@@ -192,14 +192,14 @@ func TestNvimAcceptsAsEdited(t *testing.T) {
 		n.agree(e, "f", edited, 0)
 		n.until("its window is closed", "return #vim.api.nvim_tabpage_list_wins(0) == 1")
 		n.ex("tabclose!")
-		// One step back is the person's part, the next one the decision.
+		// The first "u" takes the person's edit back, the second one the decision.
 		n.keys("u")
 		n.untilText("f", change(all))
 		n.keys("u")
 		n.untilText("f", before)
 		n.ex("silent! edit!")
 
-		// As it is; in a buffer with changes; a new file; one that goes.
+		// Unedited; in a buffer with changes; a created file; a deleted one.
 		n.ex("edit g")
 		n.hunksOf("g", 1)
 		n.keys("Gomine<Esc>")

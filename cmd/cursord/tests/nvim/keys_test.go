@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimKeysOfTheChat presses the keys of the transcript and of the input.
+// TestNvimKeysOfTheChat uses the keys of the transcript and of the input.
 func TestNvimKeysOfTheChat(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -77,7 +77,7 @@ func TestNvimKeysOfTheChat(t *testing.T) {
 		n.keys("q")
 		n.until("it is closed", "return vim.bo.filetype ~= 'cursord_chat' and vim.fn.win_findbuf(vim.fn.bufnr('lib/a.go'))[1] == vim.api.nvim_get_current_win()")
 
-		// The end of a turn.
+		// <C-c> ends the turn.
 		w.Plays(world.Streams("I wait."), world.Waits("never"), world.Done)
 		n.ex("Cursord ask wait")
 		n.untilScreen("I wait.")
@@ -85,7 +85,7 @@ func TestNvimKeysOfTheChat(t *testing.T) {
 		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
 		n.keys("<Esc>")
 		n.until("normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
-		n.keys("<C-c>") // typed ahead, it would drop what is typed
+		n.keys("<C-c>") // <C-c> would drop keys that are typed ahead
 		n.until("a word", "return said[#said].text == 'cursord: the turn was cancelled'")
 	})
 }

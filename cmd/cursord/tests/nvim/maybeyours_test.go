@@ -10,8 +10,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimMaybeYours shows apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
-// it by itself.
+// TestNvimMaybeYours marks a hunk that no call of the agent explains. A reject of several hunks leaves it alone; a reject of
+// it alone takes it back.
 func TestNvimMaybeYours(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -34,7 +34,7 @@ func TestNvimMaybeYours(t *testing.T) {
 		require.NotContains(t, n.screen(), "may be yours: no call", "only signs")
 		n.ex("Cursord overlay")
 
-		// All, the file, or a range of several.
+		// A reject of all, of the file, or of a range with several hunks.
 		n.ex("Cursord reject!")
 		n.until("what is left", "return said[#said] and said[#said].text == ...",
 			"cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
@@ -55,7 +55,7 @@ func TestNvimMaybeYours(t *testing.T) {
 	})
 }
 
-// TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and one of them alone.
+// TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and then one hunk alone.
 func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimSavesWhileADecisionIsMade types, and saves, before the daemon has said what came of a decision: neither is lost,
-// and Neovim does not ask about a file that is as it was decided.
+// TestNvimSavesWhileADecisionIsMade types and saves while a decision is on its way. Neither is lost, and Neovim does not ask
+// about the file.
 func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 	t.Parallel()
 	typed := func(text string) string {

@@ -12,19 +12,19 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// ownNotify has Neovim itself show what the plugin says, in so many columns.
+// ownNotify has Neovim itself show the plugin's messages, on a screen with this many columns.
 const ownNotify = `vim.notify = builtin_notify
 	vim.o.columns = %d`
 
-// waits tells whether Neovim waits for a key, as after a message that is too long.
+// waits reports whether Neovim waits for a key, as after a message that is too long.
 func (n *nvim) waits() bool {
 	n.t.Helper()
 	mode := n.call("nvim_get_mode").(map[any]any)
 	return mode["blocking"] == true || strings.HasPrefix(fmt.Sprint(mode["mode"]), "r")
 }
 
-// TestNvimNoMessageWaitsForAKey has all that is told at once, and at length, fit into the last line of the screen. The rest
-// can be read.
+// TestNvimNoMessageWaitsForAKey makes the plugin say much at once, and long texts. All fit into the last line of the screen,
+// and the rest can be read.
 func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("no more credit for this account, ", 9)
@@ -63,7 +63,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			n.keys(":Cursord nonsense" + strings.Repeat("x", 90) + "<CR>")
 			shows(`cursord: "nonsense`)
 
-			// In a copy, where all that is left is in conflict with what the person has unsaved elsewhere.
+			// In a copy, where all hunks are in conflict with unsaved texts of other clients.
 			for path := range before {
 				d := e.OpenDocument(path)
 				d.Set("theirs\n" + after[path])
@@ -86,7 +86,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			n.poll("all of it", func() bool { return strings.Contains(n.text(), strings.TrimSpace(long)) })
 			n.keys("q:let g:typed = 1<CR>")
 			n.until("what is typed is a command", "return vim.g.typed == 1")
-			// What is told while somebody types a command comes when it is typed.
+			// A message that comes while somebody types a command is shown after that.
 			n.keys(":let g:typed = ")
 			n.lua("require('cursord.rpc').say('meanwhile') require('cursord.rpc').say('two of them', vim.log.levels.WARN)")
 			n.keys("2<CR>")
@@ -97,7 +97,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 	})
 }
 
-// TestNvimDeclinedTrust keeps the prompt, and says so, when somebody declines, or chooses nothing.
+// TestNvimDeclinedTrust answers no, and nothing, to the question for trust: the prompt is kept, and a message says so.
 func TestNvimDeclinedTrust(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -136,7 +136,7 @@ func TestNvimDeclinedTrust(t *testing.T) {
 	})
 }
 
-// TestNvimNames shows files by the names that people give them, and has no function for what is no subcommand.
+// TestNvimNames shows files by relative names, and has no functions for names that are no subcommands.
 func TestNvimNames(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -148,8 +148,7 @@ func TestNvimNames(t *testing.T) {
 		w.Start()
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.o.statusline = '%f %l' vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.ex("Cursord ask do it")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("do it")
 		for _, name := range []string{"f 5", "src/g 3", "src/new 1", "f 5"} {
 			n.ex("Cursord next")
 			n.untilScreen("\n" + name + "\n")

@@ -10,8 +10,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimWithoutAFinalLineEnd reviews and saves a file whose last line has no end: a save neither adds one nor makes the
-// agent's line a person's, and "u" leaves a buffer that is its file.
+// TestNvimWithoutAFinalLineEnd reviews and saves a file whose last line has no end. A save neither adds an end nor makes the
+// agent's line a person's, and after "u" the buffer equals its file.
 func TestNvimWithoutAFinalLineEnd(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, before, after string }{
@@ -44,8 +44,7 @@ func TestNvimWithoutAFinalLineEnd(t *testing.T) {
 				require.Equal(t, hunks, listed)
 			}
 			require.Equal(t, true, n.lua("return vim.bo.fixendofline"))
-			n.ex("Cursord ask do it")
-			n.until("the end of the turn", "return said[1] ~= nil")
+			n.turn("do it")
 			is(c.after, 1)
 			n.ex("write!")
 			is(c.after, 1)
@@ -58,7 +57,7 @@ func TestNvimWithoutAFinalLineEnd(t *testing.T) {
 			n.untilRows("f", 2)
 			n.ex("2Cursord reject")
 			is(c.before, 0)
-			if c.name == "and nothing else" { // of which the history of a buffer knows nothing
+			if c.name == "and nothing else" { // the undo history does not know the line's end
 				n.ex("Cursord undo")
 			} else {
 				n.keys("u")

@@ -39,7 +39,7 @@ type nvim struct {
 	waiting map[uint32]chan []any
 }
 
-// nvimInit keeps what the plugin says, so that no long message waits for a key.
+// nvimInit records the plugin's messages, so that no long one waits for a key.
 const nvimInit = `
 vim.o.columns, vim.o.lines = 100, 30
 said, builtin_notify = {}, vim.notify
@@ -114,7 +114,7 @@ func (n *nvim) call(method string, params ...any) any {
 	return nil
 }
 
-// lua runs code, whose arguments are JSON, and returns what it returns.
+// lua runs code and returns its result; arguments go through JSON.
 func (n *nvim) lua(code string, args ...any) any {
 	n.t.Helper()
 	in, err := json.Marshal(append([]any{}, args...))
@@ -131,6 +131,13 @@ func (n *nvim) lua(code string, args ...any) any {
 func (n *nvim) ex(command string) {
 	n.t.Helper()
 	n.lua("vim.cmd(...)", command)
+}
+
+// turn asks for the first turn and waits until the plugin says how it has ended.
+func (n *nvim) turn(prompt string) {
+	n.t.Helper()
+	n.ex("Cursord ask " + prompt)
+	n.until("the end of the turn", "return said[1] ~= nil")
 }
 
 // keys types, as if by hand; <CR> and the like are keys.
@@ -152,7 +159,7 @@ func (n *nvim) poll(what string, fits func() bool) {
 	}
 }
 
-// text is what the current buffer holds, or the one of a file.
+// text returns the text of the current buffer, or of a file's.
 func (n *nvim) text(path ...string) string {
 	n.t.Helper()
 	name := ""
@@ -174,7 +181,7 @@ func (n *nvim) untilText(path, want string) {
 	n.poll("the text of "+path, func() bool { have = n.text(path); return have == want })
 }
 
-// messages is what ":messages" has, and what the plugin said.
+// messages returns ":messages" and the plugin's messages.
 func (n *nvim) messages() string {
 	n.t.Helper()
 	return n.lua(`local all = { vim.fn.execute('messages') }
@@ -182,7 +189,7 @@ func (n *nvim) messages() string {
 		return table.concat(all, '\n')`).(string)
 }
 
-// screen is what a person would see.
+// screen returns the text of the screen.
 func (n *nvim) screen() string {
 	n.t.Helper()
 	all := n.lua(`vim.cmd.redraw()
@@ -202,7 +209,7 @@ func (n *nvim) untilScreen(part string) {
 	n.poll("on the screen: "+part, func() bool { return strings.Contains(n.screen(), part) })
 }
 
-// quiet requires that nothing went wrong that a person would have seen.
+// quiet requires that no warning and no error was shown.
 func (n *nvim) quiet() {
 	n.t.Helper()
 	require.Empty(n.t, n.lua(`return vim.tbl_filter(function(s) return s.level >= vim.log.levels.WARN end, said)`))

@@ -11,8 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimReviewBuffer reviews all hunks as one patch, by keys: whole hunks, lines, files, turns; what is drawn, and in which
-// colours, at 80 and 40 columns, on dark and on light.
+// TestNvimReviewBuffer reviews all hunks as one patch, by keys: whole hunks, lines, files, turns. It looks at text and
+// colours in all looks.
 func TestNvimReviewBuffer(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -34,11 +34,9 @@ func TestNvimReviewBuffer(t *testing.T) {
 		n.keys("15G:Cursord patch<CR>")
 		n.until("the hunk that the cursor was on", "return vim.bo.filetype == 'cursord_review' and vim.api.nvim_get_current_line():find('@@ -12,7 +12,9 @@', 1, true) == 1")
 		n.until("all", "return require('cursord.workspace').find():pending() == 7")
-		for _, look := range []struct {
-			background string
-			columns    int
-		}{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}} {
-			n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns vim.cmd('normal! zt')", look.background, look.columns)
+		for _, look := range looks {
+			n.looks(look)
+			n.ex("normal! zt")
 			screen := n.screen()
 			require.Contains(t, screen, " 7 hunks in 4 files")
 			require.Contains(t, screen, "\n line 14\n-line 15\n+agent 15a\n")
@@ -79,7 +77,7 @@ func TestNvimReviewBuffer(t *testing.T) {
 		n.poll("it is back", func() bool { return strings.Contains(w.Get("f"), "agent 15b") })
 		n.keys("U")
 		n.poll("and gone", func() bool { return !strings.Contains(w.Get("f"), "agent 15b") })
-		n.untilScreen("+agent 15a\n+agent 15c") // drawing the buffer anew opens what is folded
+		n.untilScreen("+agent 15a\n+agent 15c") // drawing the buffer again opens folds
 		n.untilScreen("redo: 7 hunks left")
 		n.keys("[[[[<Tab>")
 		n.untilScreen("modified f +3 −3\nmodified g.lua")

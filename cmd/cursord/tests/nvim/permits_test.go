@@ -11,8 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestNvimChoosesPermits sets what the agent may do, by command and by choice, for the next session and for one that there
-// is, and has images go along.
+// TestNvimChoosesPermits sets what the agent may do, by command and by choice, for the present and for the next session, and
+// sends images.
 func TestNvimChoosesPermits(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -71,7 +71,7 @@ func TestNvimChoosesPermits(t *testing.T) {
 	})
 }
 
-// TestNvimTellsWhatWasDenied shows the reason beside a call that was refused, unfolded.
+// TestNvimTellsWhatWasDenied shows beside a denied call why it was denied, without unfolding.
 func TestNvimTellsWhatWasDenied(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -10,7 +10,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimTellsWhatATurnWaitsFor shows in Neovim that a turn only waits, and since when it is silent.
+// TestNvimTellsWhatATurnWaitsFor shows that a turn only waits, and how long it has been silent.
 func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -19,8 +19,8 @@ var (
 	nvimSeed  = flag.Uint64("nvim.seed", 1, "what they are drawn from")
 )
 
-// nvimAgrees is Lua that says what does not fit: buffers without changes are their files, hunks are those that the daemon
-// lists for this Neovim, and their marks are where these say.
+// nvimAgrees is Lua that returns the first mismatch. Buffers without changes equal their files, hunks are those of the
+// daemon's list for this Neovim, and marks are at their places.
 const nvimAgrees = `
 function disagreement()
 	local ws = require('cursord.workspace').find()
@@ -62,8 +62,8 @@ function disagreement()
 	return next(by) and 'more is listed: ' .. next(by) or ''
 end`
 
-// TestNvimRandomReview decides, types, undoes and asks at random in three files: whatever is done, buffers, disk, marks and
-// what is listed agree when it is done.
+// TestNvimRandomReview decides, types, undoes and asks at random in three files. After each step buffers, disk, marks and
+// the daemon's list agree.
 func TestNvimRandomReview(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

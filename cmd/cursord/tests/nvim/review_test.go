@@ -13,7 +13,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// hunksOf waits until a file's buffer shows so many hunks, and the daemon's list says the same.
+// hunksOf waits until a file's buffer shows this many hunks.
 func (n *nvim) hunksOf(path string, count int) {
 	n.t.Helper()
 	n.until(path+" with its hunks", `local path, count = ...
@@ -21,7 +21,7 @@ func (n *nvim) hunksOf(path string, count int) {
 		return (d and d.pending or 0) == count`, n.w.Path(path), count)
 }
 
-// agree requires that the buffer of a file, the disk and what is listed say the same.
+// agree requires that a file's buffer, the disk and the daemon's list agree.
 func (n *nvim) agree(e *world.Editor, path, want string, hunks int) {
 	n.t.Helper()
 	n.untilText(path, want)
@@ -37,7 +37,7 @@ func (n *nvim) agree(e *world.Editor, path, want string, hunks int) {
 
 const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"It is **done**, see ` + "`f`" + `.\n"}]}}`
 
-// TestNvimMainJob asks with a selection and reviews what comes, with windows, disk and daemon compared at each step.
+// TestNvimMainJob asks about a selection and reviews the changes. It compares windows, disk and daemon at each step.
 func TestNvimMainJob(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -70,12 +70,12 @@ what is this?`, strings.TrimSpace(w.Runs()[0].Prompt))
 		require.Contains(t, n.screen(), "  line 5  ")
 		require.Contains(t, n.screen(), "┃ agent 5  ")
 
-		// Accepting leaves the text, and goes to the next one.
+		// An accept leaves the text, and goes to the next hunk.
 		n.keys("5G")
 		n.ex("Cursord accept")
 		n.agree(e, "f", after, 1)
 		n.until("the next hunk", "return vim.fn.line('.') == 15")
-		// Rejecting changes the disk and the buffer with it.
+		// A reject changes the disk and the buffer.
 		n.ex("Cursord reject")
 		n.agree(e, "f", change(map[int]string{5: five}), 0)
 		n.ex("Cursord undo")
@@ -84,7 +84,7 @@ what is this?`, strings.TrimSpace(w.Runs()[0].Prompt))
 		n.agree(e, "f", change(map[int]string{5: five}), 0)
 		n.ex("Cursord undo")
 		n.agree(e, "f", after, 1)
-		// A visual range takes what shows in it.
+		// A visual range decides the lines in it.
 		n.keys("16GV:Cursord reject<CR>")
 		n.agree(e, "f", change(map[int]string{5: five, 15: "agent 15a\n"}), 1)
 		n.ex("Cursord undo")
@@ -109,7 +109,7 @@ what is this?`, strings.TrimSpace(w.Runs()[0].Prompt))
 	})
 }
 
-// TestNvimUndoBringsTheHunkBack rejects in a buffer that is as its file, and takes that back with "u".
+// TestNvimUndoBringsTheHunkBack rejects in a saved buffer, and takes that back with "u".
 func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -130,7 +130,7 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 		n.hunksOf("f", 2)
 		n.agree(e, "f", after, 2)
 
-		// Another decision lies in between, and stays.
+		// Another decision was made in between, and stays.
 		n.ex("Cursord reject")
 		n.agree(e, "f", world.Numbered(30, map[int]string{15: ""}), 1)
 		e.Decides("diff/accept", world.Obj{"all": true})
@@ -145,8 +145,8 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 	})
 }
 
-// TestNvimListAndOperators decides by the keys of the quickfix list, by operators, text objects and ".", and looks at a
-// file beside what it was.
+// TestNvimListAndOperators decides by the keys of the quickfix list, by operators, text objects and ".", and opens the diff
+// of a file.
 func TestNvimListAndOperators(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -238,7 +238,7 @@ func TestNvimListAndOperators(t *testing.T) {
 	})
 }
 
-// TestNvimDrawsWhatIsInSight has many hunks in a long file: what is drawn of them is what windows show, wherever they go.
+// TestNvimDrawsWhatIsInSight scrolls in a long file with many hunks: those in sight are drawn.
 func TestNvimDrawsWhatIsInSight(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -265,7 +265,7 @@ func TestNvimDrawsWhatIsInSight(t *testing.T) {
 		}
 		n.untilScreen("\n  line 11\n")
 		require.Less(t, drawn(), 30)
-		// The screen is the one that Neovim draws when all of it is there already.
+		// The same screen comes when all hunks have been drawn before.
 		look := func() []any {
 			return []any{n.screen(), n.lua("return { vim.fn.winline(), vim.fn.line('.'), vim.fn.line('w0') }")}
 		}

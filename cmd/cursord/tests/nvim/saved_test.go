@@ -10,8 +10,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimUndoAfterASave decides in text that is not saved, saves it, and goes back with "u": text and hunk are there again,
-// in Neovim and for the daemon.
+// TestNvimUndoAfterASave decides in unsaved and in saved text, saves, and goes back with "u". Text and hunk come back, in
+// Neovim and in the daemon, also if the next save follows at once.
 func TestNvimUndoAfterASave(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -50,7 +50,7 @@ func TestNvimUndoAfterASave(t *testing.T) {
 			n.agree(e, "f", decided+"mine\n", 1)
 			n.ex("Cursord undo")
 			n.agree(e, "f", text+"mine\n", 2)
-			// The next save comes before Neovim has reported what "u" made.
+			// The next save comes before Neovim has reported the text that "u" made.
 			mine := "mine\n"
 			for _, at := range []string{"decided in unsaved text", "saved since", "decided in saved text", "decided elsewhere"} {
 				t.Log(at)

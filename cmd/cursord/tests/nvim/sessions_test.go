@@ -12,7 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimSessions picks among the sessions of two folders, and has them in a list: looked at, renamed, deleted, gone on with.
+// TestNvimSessions picks among the sessions of two folders. In the list of sessions it previews one, renames one, deletes
+// one and goes on with one.
 func TestNvimSessions(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -49,11 +50,8 @@ func TestNvimSessions(t *testing.T) {
 		n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
 
 		n.keys(":Cursord sessions!<CR>")
-		for _, look := range []struct {
-			background string
-			columns    int
-		}{{"dark", 80}, {"light", 80}, {"dark", 40}, {"light", 40}} {
-			n.lua("local bg, columns = ... vim.o.background, vim.o.columns = bg, columns", look.background, look.columns)
+		for _, look := range looks {
+			n.looks(look)
 			n.untilScreen("\n        1 hunk    now        ")
 			require.Contains(t, n.screen(), " Sessions")
 			require.Equal(t, n.ink("CursordMaybeText"), strings.Fields(n.cell("1 hunk "))[0])
@@ -80,8 +78,8 @@ func TestNvimSessions(t *testing.T) {
 	})
 }
 
-// TestNvimAsksInPlace asks beside a selection, by a saved prompt, with what a language server knows, and lists the same for
-// plugins that complete.
+// TestNvimAsksInPlace asks in a float beside a selection, by a saved prompt and with symbols, and checks the sources for
+// completion plugins.
 func TestNvimAsksInPlace(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -95,7 +93,7 @@ func TestNvimAsksInPlace(t *testing.T) {
 			vim.g.cursord = { chat = { open_on_ask = false }, notify = { progress = false } }`, "lib/a.lua")
 		n.keys("3GVjjga")
 		n.untilScreen("╭ Ask about lines 3–5 ─")
-		require.Contains(t, n.screen(), "line 5\n╭ Ask about lines 3–5 ─", "it is below of what it is about")
+		require.Contains(t, n.screen(), "line 5\n╭ Ask about lines 3–5 ─", "it is below the lines")
 		n.keys("/ti")
 		n.until("the saved prompt", "return vim.fn.pumvisible() == 1")
 		n.keys("<C-n><CR> and<C-j>then<C-j>stop")
@@ -110,7 +108,7 @@ func TestNvimAsksInPlace(t *testing.T) {
 		n.keys("no<Esc><Esc>")
 		n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
 
-		// Symbols, by a language server that is one here.
+		// Symbols, by a small language server.
 		n.lua(`vim.lsp.start({ name = 'one', root_dir = vim.fn.getcwd(), cmd = function()
 				return {
 					request = function(method, params, done)
@@ -134,7 +132,7 @@ func TestNvimAsksInPlace(t *testing.T) {
 		n.keys("<C-u>")
 		n.until("nothing", "return vim.api.nvim_get_current_line() == ''")
 
-		// The sources of plugins, by the interfaces that they document.
+		// The sources, by the interfaces that the plugins document.
 		require.Equal(t, []any{"/mine", "/tidy"}, n.lua(`local out
 			require('cursord.sources.blink').new():get_completions({ line = '/', cursor = { 1, 1 } }, function(answer) out = answer end)
 			return vim.tbl_map(function(i) return i.textEdit.newText end, out.items)`))
@@ -151,7 +149,8 @@ func TestNvimAsksInPlace(t *testing.T) {
 	})
 }
 
-// TestNvimTellsThoseWhoLookElsewhere has the terminal notify at a turn's end when Neovim has not the focus, and only then.
+// TestNvimTellsThoseWhoLookElsewhere has the terminal notify at a turn's end if Neovim does not have the focus, and not
+// otherwise.
 func TestNvimTellsThoseWhoLookElsewhere(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

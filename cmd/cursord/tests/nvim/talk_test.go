@@ -13,7 +13,7 @@ import (
 	"cursord/sessions"
 )
 
-// picks answers each vim.ui.select by the choice that Lua says, and keeps what was shown.
+// picks answers each vim.ui.select with the choice that Lua names, and records the choices.
 const picks = `shown = {}
 	pick = nil
 	vim.ui.select = function(items, opts, on_choice)
@@ -46,7 +46,7 @@ func TestNvimPickers(t *testing.T) {
 			return out.Sessions[0]
 		}
 
-		// Before there is a session they are for the next one.
+		// Without a session they are for the next one.
 		n.ex("Cursord resume")
 		say("cursord: there is no session to resume")
 		n.lua("pick = 'plan'")
@@ -64,7 +64,7 @@ func TestNvimPickers(t *testing.T) {
 		require.Equal(t, "fake-large", *first.Model)
 		require.Subset(t, w.Runs()[0].Args, []string{"--model", "fake-large", "--mode", "plan"})
 
-		// Then for the session of the chat; nothing happens when nothing is picked.
+		// Then for the chat's session. If nothing is picked, nothing happens.
 		n.lua("pick = nil")
 		n.ex("Cursord mode")
 		n.ex("Cursord mode agent")
@@ -98,8 +98,8 @@ func TestNvimPickers(t *testing.T) {
 	})
 }
 
-// TestNvimContext sends what tokens name: the file with its unsaved text, lines of a file, diagnostics, the quickfix list
-// and what is under review.
+// TestNvimContext sends the context that tokens name: the file with its unsaved text, lines of a file, diagnostics, the
+// quickfix list and pending hunks.
 func TestNvimContext(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -167,7 +167,7 @@ src/a.go:1:3: look here
 	})
 }
 
-// TestNvimTellsOfTurns has one message at a turn's end, autocommands, and, where Neovim knows them, progress messages.
+// TestNvimTellsOfTurns has one message at a turn's end, autocommands, and progress messages in newer Neovims.
 func TestNvimTellsOfTurns(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -206,7 +206,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 			require.Regexp(t, `^\[\[cursord running .*\] \[cursord success .*\]\]$`, fmt.Sprint(n.lua("return progress")))
 		}
 
-		// One that fails says why, once, and the state says so until the next one.
+		// A failed turn says why, once, and the state shows it until the next turn.
 		w.Plays(`{"type":"result","subtype":"error","is_error":true,"result":"no more credit"}`)
 		n.ex("Cursord ask again")
 		n.until("an error", "return said[2] ~= nil")
@@ -217,8 +217,8 @@ func TestNvimTellsOfTurns(t *testing.T) {
 	})
 }
 
-// TestNvimChatIsWhereItWasConfigured shows the chat in each of its places: asking moves no focus, and closing it leaves
-// what was there.
+// TestNvimChatIsWhereItWasConfigured shows the chat in each of its positions: asking does not move the focus, and closing
+// the chat restores the windows.
 func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -226,8 +226,10 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 		w.Put("f", "text\n")
 		w.Start()
 		w.Trusts()
+		n := neovim(w, t, bin, "", "f")
+		said := 0.0
 		for _, position := range []string{"left", "right", "below", "tab"} {
-			n := neovim(w, t, bin, fmt.Sprintf("vim.g.cursord = { chat = { position = %q, width = 30 } }", position), "f")
+			n.lua("vim.g.cursord = { chat = { position = ..., width = 30 } } require('cursord.config').reload()", position)
 			tabs := 1.0
 			if position == "tab" {
 				tabs = 2
@@ -235,9 +237,10 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 			where := func() any {
 				return n.lua(`return { vim.fn.tabpagenr('$'), #vim.api.nvim_list_wins(), vim.bo.filetype, vim.fn.bufname() }`)
 			}
-			for i := 1.0; i <= 2; i++ {
+			for range 2 {
+				said++
 				n.ex("Cursord ask hello")
-				n.until("the end of the turn", "return #said == ...", i)
+				n.until("the end of the turn", "return #said == ...", said)
 				require.Equal(t, []any{tabs, 3.0, "", "f"}, where(), position)
 			}
 			n.keys(":Cursord chat<CR>")
@@ -249,12 +252,12 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 			n.until("a file's window", "return vim.bo.filetype == '' and #vim.api.nvim_tabpage_list_wins(0) == 1")
 			require.Equal(t, "", n.lua("return vim.wo.winbar .. vim.v.errmsg"))
 			n.quiet()
-			n.kill()
+			n.lua("vim.cmd('silent! tabonly') vim.cmd('edit f')")
 		}
 	})
 }
 
-// TestNvimAnswerWithoutText has text of an item be asked for while the daemon has stored none of it: what is shown stays.
+// TestNvimAnswerWithoutText reads an item of which the daemon has stored no text yet: the shown text stays.
 func TestNvimAnswerWithoutText(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimOnATerminal has Neovim draw on a real terminal: what the person sees, and that no message waits for a key.
+// TestNvimOnATerminal has Neovim draw on a real terminal, where no message waits for a key.
 func TestNvimOnATerminal(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimRandomTogether has two Neovims on one workspace decide at random, and one of them type and save, also of what is in a copy: whatever is done,
-// both show what the daemon lists, and buffers without changes are their files.
+// TestNvimRandomTogether has two Neovims decide at random in one workspace, with and without a copy, while one of them types
+// and saves. Both show the daemon's list, and buffers without changes equal their files.
 func TestNvimRandomTogether(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNvimChatKeepsItsLook opens the chat before it is known which session it is about, and goes from one to another: thoughts
-// are folded, also in Insert mode, the title is above, and a "_" in a word is not marked as an error of Markdown.
+// TestNvimChatKeepsItsLook opens the chat before its session is known, and changes sessions. Thoughts are folded, also in
+// Insert mode, the title is above, and a "_" in a word is not marked as an error of Markdown.
 func TestNvimChatKeepsItsLook(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -52,7 +52,8 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 	})
 }
 
-// TestNvimInASessionFile restores windows from a session file: of the chat it has the names alone, so the chat is opened again.
+// TestNvimInASessionFile restores windows from a session file. The file has only the names of the chat's buffers, so the
+// chat is opened again.
 func TestNvimInASessionFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -62,8 +63,7 @@ func TestNvimInASessionFile(t *testing.T) {
 		w.Start()
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
-		n.ex("Cursord ask first")
-		n.until("the end of the turn", "return said[1] ~= nil")
+		n.turn("first")
 		n.ex("Cursord patch")
 		n.ex("mksession! ../session.vim")
 		require.Contains(t, w.Get("../session.vim"), "cursord://chat/")
@@ -94,8 +94,8 @@ func nvimAndAChange(w *world.World, t *testing.T, bin string) (e *world.Editor, 
 	return e, n, before, after
 }
 
-// TestNvimShowsOldLinesOnce has a file beside what it was: its buffer shows the deleted lines by itself only where that is not
-// beside it, and if the overlay is wanted.
+// TestNvimShowsOldLinesOnce opens the diff of a file. The file's buffer hides its deleted lines while the other window shows
+// them.
 func TestNvimShowsOldLinesOnce(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -128,7 +128,8 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 	})
 }
 
-// TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer: what the file does not hold is a change.
+// TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer. The buffer is modified when it differs
+// from the file.
 func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
@@ -149,7 +150,7 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 	})
 }
 
-// TestNvimCompletesFilesThatAreThere completes no file that git has and that is deleted.
+// TestNvimCompletesFilesThatAreThere does not complete deleted files that git still lists.
 func TestNvimCompletesFilesThatAreThere(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
