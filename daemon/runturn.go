@@ -6,6 +6,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/program"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
@@ -90,7 +91,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 				answered = true
 				w.d.agent.Answered(found.Path, req.Version)
 			}
-			for part := range review.Parts(events) {
+			for part := range agentcalls.Parts(events) {
 				left -= len(part)
 				w.sendCalls(t, watch, at.words, part, left == 0)
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/clock"
 )
 
@@ -13,7 +14,7 @@ const wordTime = 250 * time.Millisecond
 
 // explained reports whether agents would have announced a change by now that was made at the moment when.
 func (t *Worktree) explained(when int64) bool {
-	if when > clock.Now()+int64(saidMax) {
+	if when > clock.Now()+int64(agentcalls.SaidMax) {
 		return true // its time is not by this machine's clock, so waiting does not help
 	}
 	for _, h := range t.hearings {

@@ -2,7 +2,6 @@ package review
 
 import (
 	"path/filepath"
-	"sync"
 	"time"
 
 	"cursord/daemon/internal/atomicfile"
@@ -149,29 +148,13 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	}
 }
 
-// DocumentChanged has the reviewer look at a document of the workspace, at once or in a moment: people type faster than
-// anybody reads.
+// DocumentChanged has the reviewer look at a document of the workspace, at once or in a moment.
 func (r *Reviewer) DocumentChanged(path string, atOnce bool) {
-	look := func() { r.later.Put(r.lookAtDocuments) }
-	r.docs.mu.Lock()
-	defer r.docs.mu.Unlock()
-	if r.docs.paths == nil {
-		r.docs.paths = map[string]bool{}
-	}
-	r.docs.paths[path] = true
-	switch {
-	case atOnce:
-		look()
-	case r.docs.timer == nil:
-		r.docs.timer = time.AfterFunc(r.watch.Limits.Settle, look)
-	}
+	r.docs.Add(path, atOnce, r.watch.Limits.Settle, func() { r.later.Put(r.lookAtDocuments) })
 }
 
 func (r *Reviewer) lookAtDocuments() {
-	r.docs.mu.Lock()
-	paths := r.docs.paths
-	r.docs.paths, r.docs.timer = nil, nil
-	r.docs.mu.Unlock()
+	paths := r.docs.Take()
 	var files []*file
 	for _, f := range r.sorted() {
 		if !f.outside() && paths[r.absolute(f)] {
@@ -180,11 +163,4 @@ func (r *Reviewer) lookAtDocuments() {
 		}
 	}
 	r.refreshAll(files)
-}
-
-// changedDocuments are the documents that the reviewer has still to look at.
-type changedDocuments struct {
-	mu    sync.Mutex
-	paths map[string]bool // guarded by mu; absolute
-	timer *time.Timer     // guarded by mu; nil: no look is planned
 }

@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
@@ -51,7 +52,7 @@ type Reviewer struct {
 	watch     *watch.Files
 	rewatch   bool // what is pending may have changed since watch was given its paths
 
-	docs changedDocuments
+	docs documents.Changed // that the reviewer has still to look at
 }
 
 // A file is a path under review.

@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
@@ -188,13 +189,13 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 				t.dir = ev.Dir
 			}
 		case agent.ToolStart:
-			if writes(ev.Call.Name) || writesAnything(ev.Call.Name) {
+			if agentcalls.Write(ev.Call.Name) || agentcalls.WriteAnything(ev.Call.Name) {
 				t.start.CallBegins()
 			}
-			if writes(ev.Call.Name) {
+			if agentcalls.Write(ev.Call.Name) {
 				t.begin(&ev)
 			}
-			if writesAnything(ev.Call.Name) {
+			if agentcalls.WriteAnything(ev.Call.Name) {
 				t.beginRun(&ev, starts)
 			}
 			starts++
@@ -228,7 +229,7 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 
 func (t *Turn) begin(ev *agent.ToolStart) {
 	call, w := &ev.Call, &watchedCall{}
-	from, dated := saidAt(ev.Said, t.arrived, t.asked)
+	from, dated := agentcalls.SaidAt(ev.Said, t.arrived, t.asked)
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
 			w.files = append(w.files, watchedFile{spot: s, by: s.tree.writer(s.path)})

@@ -3,13 +3,12 @@ package review
 import (
 	"cmp"
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"time"
 
 	"cursord/agent"
-	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
@@ -19,9 +18,6 @@ import (
 
 // This file is the part of a Turn that finds changes by calls that may write any file: commands, MCP servers, sub-agents,
 // unknown tools.
-
-// saidMax is the age above which a time that the agent gives counts as one of another machine's clock.
-const saidMax = 2 * time.Second
 
 // A run is a call that may write any file.
 type run struct {
@@ -34,34 +30,6 @@ type run struct {
 // Items are the items of a batch's calls, one for each ToolStart and each ToolEnd.
 type Items struct{ Started, Ended []string }
 
-// writes reports whether calls of this tool write the files that they name.
-func writes(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
-
-// writesAnything reports whether calls of this tool may write files that they do not name.
-func writesAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
-
-// Parts cuts a batch behind each call after which the disk may have to be scanned.
-func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
-	return func(yield func([]agent.Event) bool) {
-		from := 0
-		for i, ev := range events {
-			var cut bool
-			switch ev := ev.(type) {
-			case agent.ToolStart:
-				cut = writesAnything(ev.Call.Name)
-			case agent.ToolEnd:
-				cut = writesAnything(ev.Call.Name)
-			}
-			if cut || i == len(events)-1 {
-				if !yield(events[from : i+1]) {
-					return
-				}
-				from = i + 1
-			}
-		}
-	}
-}
-
 // came notes when the present events came and the earliest moment at which they may have been written. Output that waited
 // may be as old as the last time at which the daemon had processed everything.
 func (t *Turn) came() {
@@ -73,21 +41,8 @@ func (t *Turn) came() {
 	t.arrived = min(t.asked, t.arrived)
 }
 
-// saidAt returns the moment at which the agent says it wrote an event. If the agent gives none, or its clock is not this
-// machine's, it returns now and false.
-func saidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
-	if by.IsZero() {
-		return now, false
-	}
-	at := clock.Moment(by.UnixNano())
-	if at > now+int64(attribution.Tick) || earliest-at > int64(saidMax) {
-		return now, false
-	}
-	return at, true
-}
-
 func (t *Turn) beginRun(ev *agent.ToolStart, start int) {
-	from, known := saidAt(ev.Said, t.arrived, t.asked)
+	from, known := agentcalls.SaidAt(ev.Said, t.arrived, t.asked)
 	earliest := from
 	if !known {
 		earliest = t.arrived
@@ -116,7 +71,7 @@ func (t *Turn) source(via diffs.Via) diffs.Source {
 func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	open := t.runs[ev.Call.ID]
 	if len(open) == 0 {
-		if !writesAnything(ev.Call.Name) || ev.State == agent.CallRejected {
+		if !agentcalls.WriteAnything(ev.Call.Name) || ev.State == agent.CallRejected {
 			return
 		}
 		from := t.start.Began() // nothing says when the call began
@@ -136,7 +91,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	}
 	r.end = end
 	now := clock.Now()
-	to, known := saidAt(ev.Said, t.arrived, now)
+	to, known := agentcalls.SaidAt(ev.Said, t.arrived, now)
 	if known {
 		to = min(to+int64(time.Millisecond), now) // agents give times in whole ms
 	}
@@ -323,18 +278,7 @@ func (t *Turn) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return
 	}
-	now := snapshot.OutsideControl(t.tree.root)
-	changed := map[string]atomicfile.State{}
-	for name, img := range now {
-		if !img.Same(t.outside[name]) {
-			changed[name] = img
-		}
-	}
-	for name := range t.outside {
-		if _, there := now[name]; !there {
-			changed[name] = atomicfile.State{}
-		}
-	}
+	changed := snapshot.ChangedOutside(t.tree.root, t.outside)
 	if len(changed) == 0 {
 		return
 	}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"cursord/agent"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
@@ -186,11 +187,11 @@ func (r *Reviewer) takeInEnded() {
 func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 	calls := &f.tree.calls
 	switch {
-	case !writes(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
+	case !agentcalls.Write(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
 		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
 	default:
 		var changed int64
-		to, dated := saidAt(ev.Said, t.arrived, clock.Now())
+		to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now())
 		f.after, f.saves, changed = calls.ReadLeft(f.path)
 		if f.saves > 0 { // else it was over before anybody looked, and what is of the moment in which it ended may be later
 			to += int64(time.Millisecond)
@@ -198,7 +199,7 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 		// A formatter of hooks is part of the change.
 		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
 	}
-	if writes(ev.Call.Name) {
+	if agentcalls.Write(ev.Call.Name) {
 		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
 		f.saves = max(f.saves, calls.Saves(f.path))
 	}

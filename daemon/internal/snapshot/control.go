@@ -141,3 +141,19 @@ func OutsideControl(root string) map[string]atomicfile.State {
 	}
 	return held
 }
+
+// ChangedOutside returns the control files outside of a root that differ from what [OutsideControl] has found before, as they are now.
+func ChangedOutside(root string, before map[string]atomicfile.State) map[string]atomicfile.State {
+	now, changed := OutsideControl(root), map[string]atomicfile.State{}
+	for name, img := range now {
+		if !img.Same(before[name]) {
+			changed[name] = img
+		}
+	}
+	for name := range before {
+		if _, there := now[name]; !there {
+			changed[name] = atomicfile.State{}
+		}
+	}
+	return changed
+}

@@ -1,0 +1,56 @@
+// Package agentcalls says what an agent's events mean for the disk: which calls write files, after which of them the disk may have to
+// be scanned, and when the agent wrote an event.
+package agentcalls
+
+import (
+	"iter"
+	"time"
+
+	"cursord/agent"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+)
+
+// SaidMax is the age above which a time that the agent gives counts as one of another machine's clock.
+const SaidMax = 2 * time.Second
+
+// Write reports whether calls of this tool write the files that they name.
+func Write(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
+
+// WriteAnything reports whether calls of this tool may write files that they do not name.
+func WriteAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
+
+// Parts cuts a batch behind each call after which the disk may have to be scanned.
+func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
+	return func(yield func([]agent.Event) bool) {
+		from := 0
+		for i, ev := range events {
+			var cut bool
+			switch ev := ev.(type) {
+			case agent.ToolStart:
+				cut = WriteAnything(ev.Call.Name)
+			case agent.ToolEnd:
+				cut = WriteAnything(ev.Call.Name)
+			}
+			if cut || i == len(events)-1 {
+				if !yield(events[from : i+1]) {
+					return
+				}
+				from = i + 1
+			}
+		}
+	}
+}
+
+// SaidAt returns the moment at which the agent says it wrote an event. If the agent gives none, or its clock is not this
+// machine's, it returns now and false. earliest is a moment before which the event was not written.
+func SaidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
+	if by.IsZero() {
+		return now, false
+	}
+	at := clock.Moment(by.UnixNano())
+	if at > now+int64(attribution.Tick) || earliest-at > int64(SaidMax) {
+		return now, false
+	}
+	return at, true
+}

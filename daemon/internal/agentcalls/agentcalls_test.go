@@ -1,0 +1,59 @@
+package agentcalls
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/agent"
+	"cursord/daemon/internal/clock"
+)
+
+// TestParts cuts batches of calls, each a word: s and S are the start and the end of a command, e and E of an edit.
+func TestParts(t *testing.T) {
+	events := map[rune]agent.Event{
+		's': agent.ToolStart{Call: agent.Call{Name: "shell"}}, 'S': agent.ToolEnd{Call: agent.Call{Name: "shell"}},
+		'e': agent.ToolStart{Call: agent.Call{Name: "edit"}}, 'E': agent.ToolEnd{Call: agent.Call{Name: "edit"}},
+	}
+	for batch, want := range map[string][]int{"": nil, "eE": {2}, "sS": {1, 1}, "eEsSeE": {3, 1, 2}, "S": {1}, "eSe": {2, 1}} {
+		var all []agent.Event
+		for _, r := range batch {
+			all = append(all, events[r])
+		}
+		var got []int
+		for part := range Parts(all) {
+			got = append(got, len(part))
+		}
+		require.Equal(t, want, got, batch)
+	}
+	for part := range Parts([]agent.Event{events['s'], events['S']}) {
+		require.Len(t, part, 1)
+		break
+	}
+}
+
+// TestSaidAt believes the times that agents give only where they are of this machine's clock.
+func TestSaidAt(t *testing.T) {
+	now := clock.Now()
+	at := func(before time.Duration) time.Time { return time.Now().Add(-before) }
+	for _, c := range []struct {
+		name  string
+		by    time.Time
+		known bool
+	}{
+		{"no time", time.Time{}, false},
+		{"a moment ago", at(100 * time.Millisecond), true},
+		{"before the earliest moment, but not by much", at(2 * time.Second), true},
+		{"an hour ago", at(time.Hour), false},
+		{"in an hour", at(-time.Hour), false},
+	} {
+		got, known := SaidAt(c.by, now-int64(time.Second), now)
+		require.Equal(t, c.known, known, c.name)
+		if !known {
+			require.Equal(t, now, got, c.name)
+		} else {
+			require.Less(t, got, now, c.name)
+		}
+	}
+}
