@@ -166,6 +166,8 @@ func (s *stage) judge(c *client, late bool, limit time.Duration) {
 		w.fault("it failed: %v%s", c.err, said)
 	case !w.started:
 		w.fault("it started no turn in its working directory")
+	case w.losses == 0 && w.end != nil && w.end.Status == sessions.TurnFailed:
+		w.fault("its turn failed, so not everything was checked: %s", endOf(w.end))
 	case s.play.mayFail && w.losses == 0 && w.end != nil:
 		w.fault("its turn ended before the daemon was taken away, so nothing was checked: %s", endOf(w.end))
 	case s.play.mayFail && !w.learned:

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,12 +14,13 @@ import (
 // has missed something.
 func TestATurnThatEndsTooSoon(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ turn, said string }{
-		{`{"id": "t", "status": "cancelled"}`, "nothing was checked: cancelled"},
-		{`{"id": "t", "status": "failed", "error": {"message": "another program ended the agent"}}`, "nothing was checked: failed, another program ended the agent"},
+	const failed = `{"id": "t", "status": "failed", "error": {"message": "another program ended the agent"}}`
+	for _, tt := range []struct{ play, turn, said string }{
+		{"crash", `{"id": "t", "status": "cancelled"}`, "nothing was checked: cancelled"},
+		{"crash", failed, "not everything was checked: failed, another program ended the agent"},
+		{"examples", failed, "not everything was checked: failed, another program ended the agent"},
 	} {
-		p := plays[3]
-		require.True(t, p.mayFail)
+		p := plays[slices.IndexFunc(plays, func(p play) bool { return p.name == tt.play })]
 		w := newWatcher(p, "c.sock", "d.sock")
 		c := w.connected()
 		c.fromClient(rpc.Message{ID: json.RawMessage("1"), Method: "turn/start", Params: json.RawMessage(`{"turnId": "t"}`)})
