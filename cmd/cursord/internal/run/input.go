@@ -1,5 +1,5 @@
-// Package run is what "cursord run" has beside the turn itself: what goes with the prompt, in which form the answer comes out and
-// where to, and what is said at the end.
+// Package run has the parts of "cursord run" beside the turn itself: its input, the format and destination of its output,
+// and its last lines.
 package run
 
 import (
@@ -23,10 +23,10 @@ import (
 	"cursord/rpc"
 )
 
-// patience is how long a standard input that does not end is read before people are told.
+// patience is the time for which stdin is read before people are told that the command waits for it.
 const patience = 2 * time.Second
 
-// Asked returns what a command line asks: the prompt, and what goes with it.
+// Asked returns the prompt of a command line, and the context that goes with it.
 func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (prompt string, with []rpc.Context, err error) {
 	named, err := NameFiles("--file", files)
 	if err != nil {
@@ -46,8 +46,8 @@ func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (pro
 	return prompt, with, nil
 }
 
-// readPrompt returns the prompt of a command line: its argument, or what stdin has where that is - or absent. With a prompt what stdin
-// has is returned as context, or nil. errOut is told where stdin does not end.
+// readPrompt returns the prompt: the argument, or stdin if the argument is - or absent. With an argument, piped stdin is
+// returned as context, else nil. If stdin does not end, errOut says so.
 func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string, piped *rpc.Context, err error) {
 	given := len(args) > 0 && args[0] != "-"
 	if !given && len(args) == 0 && term.IsTerminal(stdin) {
@@ -84,7 +84,7 @@ func hasInput(stdin io.Reader) bool {
 	return err == nil && info.Mode()&fs.ModeCharDevice == 0 && !info.IsDir()
 }
 
-// readAll reads text from stdin, at most what a message can hold and one byte, which is enough to be refused.
+// readAll reads stdin, up to one byte more than a message can hold: the daemon refuses that.
 func readAll(stdin io.Reader, errOut io.Writer) (string, error) {
 	late := time.AfterFunc(patience, func() {
 		fmt.Fprintln(errOut, "cursord: reading the standard input, which has not ended yet; \"</dev/null\" leaves it out")
@@ -102,7 +102,7 @@ func readAll(stdin io.Reader, errOut io.Writer) (string, error) {
 	return string(raw), nil
 }
 
-// nameImages names images for the agent. A relative path counts from the current directory.
+// nameImages returns the context for images. A relative path counts from the current directory.
 func nameImages(list []string) ([]rpc.Context, error) {
 	var out []rpc.Context
 	for _, path := range list {
@@ -120,8 +120,9 @@ func nameImages(list []string) ([]rpc.Context, error) {
 
 var withLines = regexp.MustCompile(`^(.+):(\d+)(?:-(\d+))?$`)
 
-// NameFiles names files for the agent, which a person has given with a flag, each PATH, PATH:LINE or PATH:FROM-TO. Lines count from 1, and TO is included. A relative path
-// counts from the current directory. A file whose name ends like lines is taken by its name.
+// NameFiles returns the context for files that a person has given with a flag: PATH, PATH:LINE or PATH:FROM-TO. Lines count
+// from 1, and TO is included. A relative path counts from the current directory. If a file has the whole name, such as
+// "a:1", that file is meant.
 func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 	var out []rpc.Context
 	for _, arg := range list {
@@ -155,7 +156,7 @@ func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 	return out, nil
 }
 
-const maxLine = 1<<31 - 1 // of LSP's numbers
+const maxLine = 1<<31 - 1 // the largest number in LSP
 
 func absolute(flag, path string) (string, error) {
 	abs, err := filepath.Abs(path)
@@ -168,7 +169,7 @@ func absolute(flag, path string) (string, error) {
 	return abs, nil
 }
 
-// checkFile says why a file cannot be named: it is not there, is none, cannot be read or has not so many lines.
+// checkFile returns an error if a file does not exist, is no regular file, cannot be read, or has too few lines.
 func checkFile(flag, path, abs string, from int) error {
 	info, err := os.Stat(abs)
 	switch {

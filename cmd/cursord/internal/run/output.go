@@ -17,16 +17,16 @@ import (
 	"cursord/sessions"
 )
 
-// A Format is in which form the answer comes out.
+// A Format is the format of the answer.
 type Format string
 
 const (
-	Text   Format = "text"        // what the agent says, as it says it
+	Text   Format = "text"        // the agent's text as it comes
 	JSON   Format = "json"        // one Outcome, at the end
-	Stream Format = "stream-json" // the turn's notifications as they come, a line each
+	Stream Format = "stream-json" // the turn's notifications as they come, one a line
 )
 
-// CheckFormat returns the format that flags name.
+// CheckFormat returns the format for the flags' values.
 func CheckFormat(name string, asJSON bool) (Format, error) {
 	f := Format(name)
 	switch {
@@ -42,7 +42,7 @@ func CheckFormat(name string, asJSON bool) (Format, error) {
 	return f, nil
 }
 
-// Follow returns what shows a turn in a format: the answer on out, all else on errOut, or nothing of that if quiet.
+// Follow returns a follower that writes the answer to out and everything else to errOut; quiet leaves out the latter.
 func Follow(turn string, f Format, out, errOut io.Writer, quiet bool) *view.Follower {
 	switch {
 	case f == Stream:
@@ -55,19 +55,19 @@ func Follow(turn string, f Format, out, errOut io.Writer, quiet bool) *view.Foll
 	return view.NewFollower(turn, view.NewScreen(out, errOut), nil)
 }
 
-// An Outcome is what programs read of a turn that has ended.
+// An Outcome is a turn that has ended, for programs.
 type Outcome struct {
-	Result     *string             `json:"result"`  // what the agent said; null: it did not get so far
+	Result     *string             `json:"result"`  // the agent's text; null: the turn ended before it
 	Session    string              `json:"session"` // its id
 	Turn       string              `json:"turn"`    // its id
 	Status     sessions.TurnStatus `json:"status"`
 	Error      *sessions.TurnError `json:"error"`
 	Usage      *sessions.Usage     `json:"usage"`
 	DurationMS int64               `json:"durationMs"`
-	Pending    *Pending            `json:"pending"` // null: it could not be had
+	Pending    *Pending            `json:"pending"` // null: the daemon did not answer
 }
 
-// PrintBegun prints which turn has begun: its id, or with its session as JSON.
+// PrintBegun prints the id of a turn that has begun; as JSON with its session.
 func PrintBegun(w io.Writer, turn *sessions.Turn, f Format) error {
 	if f == Text {
 		_, err := fmt.Fprintln(w, term.Clean(turn.ID))
@@ -80,18 +80,18 @@ func PrintBegun(w io.Writer, turn *sessions.Turn, f Format) error {
 	}{turn.SessionID, turn.ID, turn.Status})
 }
 
-// A Pending is what is to be reviewed after a turn.
+// A Pending counts the pending hunks after a turn.
 type Pending struct {
-	Hunks int `json:"hunks"` // of this turn
+	Hunks int `json:"hunks"` // hunks of this turn
 	All   int `json:"all"`   // hunks of the workspace
-	Files int `json:"files"` // that these are in
+	Files int `json:"files"` // files with these hunks
 }
 
-// PendingAfter counts what is to be reviewed after a turn; nil where that cannot be had.
+// PendingAfter counts the pending hunks after a turn; nil if the daemon does not answer.
 func PendingAfter(ctx context.Context, client *rpc.Client, turn *sessions.Turn) *Pending {
 	list, err := client.DiffList(ctx, rpc.DiffParams{Workspace: turn.Workspace})
 	if err != nil {
-		return nil // the turn has ended all the same
+		return nil // the turn has ended nevertheless
 	}
 	p := &Pending{}
 	for _, d := range list.Diffs {
@@ -119,7 +119,7 @@ func PrintOutcome(w io.Writer, turn *sessions.Turn, p *Pending) error {
 	return term.PrintJSON(w, o)
 }
 
-// SayEnd says in which session a turn was, how it ended, what it used, and what is to be reviewed.
+// SayEnd prints a turn's session, end and usage, and the number of pending hunks.
 func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending) {
 	fmt.Fprintln(w, term.PaletteOf(w).Dim("session "+term.Clean(turn.SessionID)+" · "+view.TurnEnd(turn)))
 	if p == nil || p.Hunks == 0 {
@@ -132,15 +132,15 @@ func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending) {
 	fmt.Fprintf(w, "%s: cursord diff -w %s\n", how, term.ShellWord(turn.Workspace))
 }
 
-// A File is where an answer goes that is not for stdout. What was there before stays until the turn has begun.
+// A File takes the answer instead of stdout. Its old content stays until the turn has begun.
 type File struct {
 	f     *os.File
-	made  bool // by us
+	made  bool // this command made the file
 	begun bool
-	err   error // of the first write that failed
+	err   error // the error of the first failed write
 }
 
-// OpenFile opens a file to be written, so that one that cannot be is told before anything is asked.
+// OpenFile opens a file for writing. An error comes before the turn starts.
 func OpenFile(path string) (*File, error) {
 	made := true
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -157,7 +157,7 @@ func OpenFile(path string) (*File, error) {
 	return &File{f: f, made: made}, nil
 }
 
-// Write writes, at first over what was there.
+// Write replaces the old content at its first call, and then appends.
 func (f *File) Write(b []byte) (int, error) {
 	n, err := 0, f.begin()
 	if err == nil {
@@ -178,7 +178,8 @@ func (f *File) begin() error {
 	return f.f.Truncate(0)
 }
 
-// Close ends the file and returns what went wrong with it. Where the turn has not begun, it is as it was before.
+// Close closes the file and returns the error of the first failed write. If the turn has not begun, the file is as it was
+// before.
 func (f *File) Close(turnBegun bool) error {
 	err := f.err
 	switch {

@@ -2,7 +2,7 @@ package term
 
 import "unicode"
 
-// Cells returns how wide a terminal shows a character.
+// Cells returns the width of a character on a terminal.
 func Cells(r rune) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
@@ -13,7 +13,7 @@ func Cells(r rune) int {
 	return 1
 }
 
-// Width returns how wide a terminal shows one line of text.
+// Width returns the width of one line of text on a terminal.
 func Width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -22,7 +22,7 @@ func Width(text string) int {
 	return n
 }
 
-// Fit returns the beginning of one line of text that has room in so many cells, with … behind it where that is not all.
+// Fit cuts one line of text to a width. A cut line ends in ….
 func Fit(text string, room int) string {
 	used, keep := 0, 0 // keep: bytes that leave a cell for the …
 	for i, r := range text {

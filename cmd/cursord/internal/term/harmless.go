@@ -10,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// What agents and files say reaches people as Clean and CleanText have it, on a terminal and in a pipe, and programs as PlainJSON
-// has it. Only what is data goes out as it is: a patch, an export and the answer of "cursord call", in a pipe. deceives decides
-// for all of them.
+// Text of agents and files goes to people through Clean or CleanText, on a terminal and in a pipe, and to programs through
+// PlainJSON. Only data is written unchanged, and only to a pipe: a patch, an export, and the answer of "cursord call".
+// deceives decides for all of them.
 
-// deceives reports whether a character is not what a person sees: it moves a terminal's cursor or changes its state, turns the
-// direction of writing, or cannot be seen at all and still is read by an agent. Those that scripts and emoji need stay: joiners
-// and variation selectors.
+// deceives reports whether a person does not see what a character does: it moves the cursor or changes the terminal's state,
+// changes the direction of text, or is invisible but read by an agent. Joiners and variation selectors do not count, because
+// scripts and emoji need them.
 func deceives(r rune) bool {
 	return r < ' ' || r >= 0x7f && unicode.Is(deceiving, r)
 }
 
-// deceiving is what deceives, but for characters below a blank.
+// deceiving has the characters for deceives from DEL on.
 var deceiving = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x007f, Hi: 0x009f, Stride: 1}, // DEL and the C1 controls
@@ -41,18 +41,18 @@ var deceiving = &unicode.RangeTable{
 	R32: []unicode.Range32{
 		{Lo: 0x1bca0, Hi: 0x1bca3, Stride: 1}, // shorthand format controls
 		{Lo: 0x1d173, Hi: 0x1d17a, Stride: 1}, // musical format controls
-		{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}, // tags, and selectors that nothing but smuggled text uses
+		{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}, // tags, and selectors that only smuggled text uses
 	},
 }
 
-// Clean makes one harmless line of text that somebody else wrote: what deceives is shown, not obeyed.
+// Clean makes one line of foreign text harmless: characters that deceive are shown, not obeyed.
 func Clean(s string) string { return neutral(s, "") }
 
-// CleanText is Clean for text of several lines, which end as here: CR LF becomes LF.
+// CleanText is Clean for several lines. It replaces CR LF by LF.
 func CleanText(s string) string { return neutral(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
 
 func neutral(s, keep string) string {
-	s = strings.ToValidUTF8(s, "\ufffd") // a byte alone may be a C1 control to a terminal
+	s = strings.ToValidUTF8(s, "\ufffd") // a single invalid byte may be a C1 control
 	bad := func(r rune) bool { return deceives(r) && !strings.ContainsRune(keep, r) }
 	if strings.IndexFunc(s, bad) < 0 {
 		return s
@@ -63,7 +63,7 @@ func neutral(s, keep string) string {
 		case !bad(r):
 			b.WriteRune(r)
 		case r < ' ':
-			b.WriteRune('␀' + r) // its picture
+			b.WriteRune('␀' + r) // its control picture
 		case r == 0x7f:
 			b.WriteRune('␡')
 		default:
@@ -73,8 +73,8 @@ func neutral(s, keep string) string {
 	return b.String()
 }
 
-// PlainJSON escapes what deceives. It can only stand in strings, so the JSON means the same. Line ends stay, and so do bytes that
-// are not UTF-8.
+// PlainJSON escapes the characters that deceive. They occur only in strings, so the JSON keeps its meaning. Line ends and
+// invalid UTF-8 stay.
 func PlainJSON(text []byte) []byte {
 	bad := func(r rune) bool { return r >= 0x7f && deceives(r) }
 	if bytes.IndexFunc(text, bad) < 0 {
@@ -97,7 +97,7 @@ func PlainJSON(text []byte) []byte {
 	return plain
 }
 
-// A PlainWriter writes JSON as PlainJSON has it. What is written at once must end where a character does.
+// A PlainWriter passes JSON through PlainJSON. No call may end within a character.
 type PlainWriter struct{ W io.Writer }
 
 func (p PlainWriter) Write(text []byte) (int, error) {

@@ -11,11 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultPager shows colours as they are, ends by itself when the text fits, and leaves it on the screen.
+// DefaultPager shows colours, ends if the text fits the screen, and leaves the text there.
 const DefaultPager = "less -FRX"
 
-// Page writes a text to a terminal: through the user's pager where the text is longer than the screen. Elsewhere it
-// just writes it.
+// Page writes a text; on a terminal through the user's pager if the text is longer than the screen.
 func Page(out io.Writer, text string) error {
 	if f, ok := out.(*os.File); ok && IsTerminal(out) {
 		if columns, rows, known := ScreenSize(f); known && screenRows(text, columns) >= rows {
@@ -28,7 +27,7 @@ func Page(out io.Writer, text string) error {
 	return err
 }
 
-// pagerCommand returns the user's pager, or "" if there is to be none.
+// pagerCommand returns the user's pager, or "" for none.
 func pagerCommand(lookup func(string) (string, bool)) string {
 	if term, _ := lookup("TERM"); term == "dumb" {
 		return ""
@@ -43,7 +42,7 @@ func pagerCommand(lookup func(string) (string, bool)) string {
 	}
 }
 
-// runPager shows a text in a pager and waits for its end. It returns false if there is no such program.
+// runPager shows a text in a pager and waits for its end. It returns false if the pager does not exist.
 func runPager(command string, out *os.File, text string) bool {
 	const notFound = 127 // a shell's exit status
 	pager := UserCommand(command)

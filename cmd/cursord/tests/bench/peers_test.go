@@ -184,6 +184,19 @@ func (s *speaker) greeted(t *testing.T, headers bool) {
 	}
 }
 
+// settledMemory returns the memory of a process and its children once it has not changed for a second: a peer may go on with its
+// start after its first answer.
+func settledMemory(pid int) (mb float64) {
+	since := time.Now()
+	world.Comes(world.Patience, func() bool {
+		if now := residentTree(pid); now != mb {
+			mb, since = now, time.Now()
+		}
+		return time.Since(since) >= time.Second
+	})
+	return mb
+}
+
 // starts measures the time from a start to the answer to initialize, cold in a new home in which nothing runs, and warm
 // while another one runs or has run there; and the memory of all its processes.
 func (p *rival) starts(t *testing.T) (cold, warm delays, mb float64) {
@@ -196,8 +209,7 @@ func (p *rival) starts(t *testing.T) (cold, warm delays, mb float64) {
 			s.greeted(t, p.headers)
 			if took := time.Since(at); i == 0 {
 				cold = append(cold, took)
-				time.Sleep(time.Second) // it may still be at work
-				mb = residentTree(s.cmd.Process.Pid)
+				mb = settledMemory(s.cmd.Process.Pid)
 				defer s.ends()
 			} else {
 				warm = append(warm, took)
