@@ -15,7 +15,7 @@ import (
 	"cursord/rpc"
 )
 
-// trusted has the world's folder trusted, and returns an editor of the native protocol.
+// trusted trusts the world's folder and returns an editor that speaks the native protocol.
 func trusted(w *world.World) *world.Editor {
 	w.T.Helper()
 	_, stderr, status := w.Cursord("trust", w.Root)
@@ -23,7 +23,7 @@ func trusted(w *world.World) *world.Editor {
 	return w.Joins()
 }
 
-// shown waits until the editor was asked to show a file with that name, and returns its URI and line.
+// shown waits until the server asks to show a file whose name has that part, and returns its URI and line.
 func (c *langClient) shown(mark int, name string) (uri string, line int) {
 	c.t.Helper()
 	m := c.hearsAfter(mark, "window/showDocument", name)
@@ -37,7 +37,8 @@ func (c *langClient) shown(mark int, name string) (uri string, line int) {
 	return p.URI, p.Selection.Start.Line
 }
 
-// TestLSPCompose writes prompts of several lines in a file that is sent when it is saved, told of by the editor or not.
+// TestLSPCompose writes prompts of several lines in a file that is sent when it is saved, whether the editor reports saves
+// or not.
 func TestLSPCompose(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -48,7 +49,7 @@ func TestLSPCompose(t *testing.T) {
 	c := lsp(w, world.LSPCapabilities(), nil)
 	a := c.opens("a.go")
 	b := c.opens("b.go")
-	// Each line: what the person does in the file, and what the agent gets.
+	// Each case: what the user does in the file, and what the agent gets.
 	at := world.Obj{"start": world.Obj{"line": 1, "character": 0}, "end": world.Obj{"line": 3, "character": 0}}
 	for i, one := range []struct {
 		name   string
@@ -110,7 +111,7 @@ func TestLSPCompose(t *testing.T) {
 	b.closes()
 }
 
-// TestLSPComposeKeepsDrafts: what was written and not sent is there again.
+// TestLSPComposeKeepsDrafts: a prompt that was written and not sent is there again.
 func TestLSPComposeKeepsDrafts(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -122,7 +123,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 		}
 		return nil
 	})
-	// Not trusted: denied, and kept.
+	// The folder is not trusted: the prompt is denied, and kept.
 	c.does("cursord.ask", "a long", "thought")
 	c.hears("window/showMessage", "denied")
 	require.Empty(t, w.Runs())
@@ -132,7 +133,7 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.True(t, strings.HasPrefix(string(raw), "a long thought\n"))
-	// Saved, denied again, and composed again while it is open.
+	// The prompt is saved, denied again, and opened again while its file is open.
 	d := c.opensFile(uri, string(raw))
 	d.sets("a longer thought\n" + strings.TrimPrefix(string(raw), "a long thought\n"))
 	mark := c.mark()
@@ -143,24 +144,24 @@ func TestLSPComposeKeepsDrafts(t *testing.T) {
 	c.shown(mark, "PROMPT.md")
 	require.True(t, strings.HasPrefix(d.now(), "a longer thought\n"))
 	require.Equal(t, 1, strings.Count(d.now(), ">8"))
-	// Trusted, it goes.
+	// Once the folder is trusted, the prompt is sent.
 	c.does("cursord.trust")
 	c.hears("window/showMessage", "is trusted")
 	d.saves()
 	c.hears("window/showMessage", "done")
 	require.Equal(t, "a longer thought", w.Runs()[0].Prompt)
-	// Saved once more, it is not sent again.
+	// A second save does not send it again.
 	mark = c.mark()
 	d.saves()
 	c.hearsAfter(mark, "window/showMessage", "sent already")
-	// And the next one begins empty, though the file is still open.
+	// The next prompt begins empty, though the file is still open.
 	mark = c.mark()
 	c.does("cursord.compose")
 	c.shown(mark, "PROMPT.md")
 	require.True(t, strings.HasPrefix(d.now(), "\n\n# ---"), d.now())
 }
 
-// TestLSPAsk gives one-line prompts with what belongs to them.
+// TestLSPAsk sends one-line prompts with their context.
 func TestLSPAsk(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -180,7 +181,7 @@ func TestLSPAsk(t *testing.T) {
 		name    string
 		does    func()
 		prompt  string
-		args    string // that the agent is started with
+		args    string // of the agent
 		isFresh bool   // a new session
 	}{
 		{name: "a word", does: func() { c.does("cursord.ask", "fix it") }, prompt: selection + "fix it", args: "--model m1", isFresh: true},
@@ -207,7 +208,7 @@ func TestLSPAsk(t *testing.T) {
 			require.Equal(t, one.isFresh, !strings.Contains(strings.Join(run.Args, " "), "--resume"))
 		})
 	}
-	// What cannot be asked is said at once.
+	// A prompt that cannot be sent is answered with an error at once.
 	for _, one := range []struct {
 		arguments []any
 		want      string
@@ -231,7 +232,7 @@ func TestLSPAsk(t *testing.T) {
 	require.ErrorContains(t, c.call("workspace/executeCommand", world.Obj{"command": "cursord.sing"}, nil), `there is no "cursord.sing"; there are cursord.accept`)
 }
 
-// TestLSPTrustWithoutQuestions: an editor that cannot be asked is told what to do.
+// TestLSPTrustWithoutQuestions: an editor that cannot show questions is told what to do.
 func TestLSPTrustWithoutQuestions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -20,8 +20,8 @@ import (
 	"cursord/rpc"
 )
 
-// A langClient is an editor that speaks LSP, in small: it keeps documents, takes edits as the protocol says, and notes
-// all that it is told.
+// A langClient is a small editor that speaks LSP: it keeps documents, makes edits as the protocol says, and keeps all
+// messages of the server.
 type langClient struct {
 	t   testing.TB
 	w   *world.World
@@ -29,7 +29,7 @@ type langClient struct {
 	in  io.WriteCloser
 
 	mu      sync.Mutex
-	more    chan struct{}               // closed and replaced when something comes
+	more    chan struct{}               // closed and replaced at each message
 	answers map[string]rpc.Message      // by id
 	told    []rpc.Message               // notifications and requests of the server, in order
 	lists   map[string][]langDiagnostic // the latest, by URI
@@ -103,7 +103,7 @@ func (c *langClient) initialize(capabilities, options world.Obj) (result world.O
 }
 
 func (c *langClient) send(body []byte) {
-	_, _ = c.in.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)) // that it is gone shows where answers are waited for
+	_, _ = c.in.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, body)) // an error shows where the answer is awaited
 }
 
 func (c *langClient) notify(method string, params any) {
@@ -172,27 +172,27 @@ func (c *langClient) until(what string, fits func() bool) {
 	}
 }
 
-// answering has the client answer the server's requests by f; where that returns nil, as editors do.
+// answering sets the function that answers the server's requests. Where it returns nil, the client answers as editors do.
 func (c *langClient) answering(f func(m rpc.Message) any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answer = f
 }
 
-// all returns what was told so far.
+// all returns the messages so far.
 func (c *langClient) all() []rpc.Message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.told[:len(c.told):len(c.told)]
 }
 
-// hears waits for a notification or request of the server's whose params, as JSON, have all words.
+// hears waits for a notification or request of the server whose params, as JSON, contain all words.
 func (c *langClient) hears(method string, words ...string) rpc.Message {
 	c.t.Helper()
 	return c.hearsAfter(0, method, words...)
 }
 
-// mark is how much was told until now.
+// mark returns the number of messages so far.
 func (c *langClient) mark() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -298,7 +298,7 @@ func (c *langClient) transcript() string {
 	return b.String()
 }
 
-// lists waits until so many hunks are listed for a file of the workspace.
+// waitsForHunks waits until a file of the workspace has so many hunks in its diagnostics.
 func (c *langClient) waitsForHunks(path string, n int) (list []langDiagnostic) {
 	c.t.Helper()
 	c.until(fmt.Sprintf("%d hunks in %s", n, path), func() bool {
@@ -322,7 +322,7 @@ type langCommand struct {
 	Arguments []any
 }
 
-// actions asks for what can be done about a line.
+// actions returns the code actions of a line.
 func (c *langClient) actions(uri string, line int, more world.Obj) (list []langAction) {
 	c.t.Helper()
 	context := world.Obj{"diagnostics": []world.Obj{}}
@@ -334,7 +334,7 @@ func (c *langClient) actions(uri string, line int, more world.Obj) (list []langA
 	return list
 }
 
-// chooses does the first action on a line whose title begins so.
+// chooses runs the first action of a line whose title begins with a text.
 func (c *langClient) chooses(uri string, line int, title string) {
 	c.t.Helper()
 	c.choosesWith(uri, line, title, nil)
@@ -355,7 +355,7 @@ func (c *langClient) choosesWith(uri string, line int, title string, context wor
 	c.t.Fatalf("no action %q on line %d", title, line)
 }
 
-// eventually waits for what nobody tells of.
+// eventually polls a condition of which no message tells.
 func (c *langClient) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	if !world.Comes(world.Patience, holds) {

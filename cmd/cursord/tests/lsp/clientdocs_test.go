@@ -64,7 +64,7 @@ func (c *langClient) apply(e langEdit) bool {
 			}
 			c.closeLocked(d.URI)
 		case "rename":
-			// A file that has moved already is none to move, as with Helix.
+			// Like Helix, it does not rename a file that has been moved already.
 			err := os.Rename(strings.TrimPrefix(d.OldURI, "file://"), strings.TrimPrefix(d.NewURI, "file://"))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				c.t.Error(err)
@@ -116,7 +116,7 @@ func (d *langDoc) closes() {
 	d.c.closeLocked(d.uri)
 }
 
-// offset is where a position is, in the units that were agreed on.
+// offset returns the offset of a position, in the agreed units.
 func (d *langDoc) offset(p api.Position) int {
 	at := 0
 	for range p.Line {
@@ -143,11 +143,11 @@ func (d *langDoc) offset(p api.Position) int {
 	return len(d.text)
 }
 
-// changeLocked makes edits, which are all of the text as it is, and tells them with their ranges.
+// changeLocked makes edits, whose places are all in the present text, and reports them with their ranges.
 func (d *langDoc) changeLocked(edits []api.TextEdit) {
 	d.version++
 	var changes []world.Obj
-	for i := len(edits) - 1; i >= 0; i-- { // the last first, so that the others' places stay
+	for i := len(edits) - 1; i >= 0; i-- { // from the last one, so that the other places stay
 		e := edits[i]
 		from, to := d.offset(e.Range.Start), d.offset(e.Range.End)
 		d.text = d.text[:from] + e.NewText + d.text[to:]
@@ -186,7 +186,7 @@ func (d *langDoc) now() string {
 	return d.text
 }
 
-// named is the URI as which it is open.
+// named returns the document's URI.
 func (d *langDoc) named() string {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()

@@ -27,7 +27,7 @@ func (c *langClient) compares(path string) (both *langComparison) {
 	return both
 }
 
-// lastStatus returns the state of the folder that was told last; nil if none was.
+// lastStatus returns the latest status of the folder; nil if there was none.
 func (c *langClient) lastStatus() (last map[string]any) {
 	for _, m := range c.told {
 		if m.Method == "cursord/status" {
@@ -40,8 +40,8 @@ func (c *langClient) lastStatus() (last map[string]any) {
 	return last
 }
 
-// TestLSPCompare has both sides of files for an editor that shows them beside each other: what was before the agent, and what it
-// made, where the editor has not the one or the other.
+// TestLSPCompare gets both sides of files for an editor that shows them side by side: the text before the agent and the
+// agent's, if the editor does not have them itself.
 func TestLSPCompare(t *testing.T) {
 	t.Parallel()
 	before := world.Tree{"f": "one\ntwo\nthree\n", "gone": "was\n", "same": "same\n"}
@@ -89,7 +89,7 @@ func TestLSPCompare(t *testing.T) {
 			}
 			require.Nil(t, c.compares("same"))
 
-			// What a person types is on both sides.
+			// Lines that the user types are on both sides.
 			d := c.opens("f")
 			d.sets("zero\n" + d.now())
 			c.until("the hunk to move", func() bool { l := c.lists[d.uri]; return len(l) == 1 && l[0].Range.Start.Line == 2 })
@@ -106,7 +106,7 @@ func TestLSPCompare(t *testing.T) {
 	}
 }
 
-// TestLSPStatusIsNotTold tells no editor of what it has not asked for.
+// TestLSPStatusIsNotTold sends no status to an editor that has not asked for it.
 func TestLSPStatusIsNotTold(t *testing.T) {
 	t.Parallel()
 	_, c := lspAfter(t, world.Tree{"f": "a\n"}, world.Tree{"f": "b\n"}, world.LSPCapabilities(), nil)

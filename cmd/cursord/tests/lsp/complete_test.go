@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPCompletion completes files, sessions and modes in the file of a prompt, and nothing elsewhere; the files that a
-// prompt names go along.
+// TestLSPCompletion completes files, sessions and modes in the file of a prompt, and nothing in other files. The files that
+// a prompt names are sent along.
 func TestLSPCompletion(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -51,8 +51,8 @@ func TestLSPCompletion(t *testing.T) {
 		return l
 	}
 	for _, one := range []struct {
-		line string // to its end
-		from int    // where what is put in begins
+		line string // the cursor is at its end
+		from int    // the column at which the completion begins
 		want []string
 		nil  bool
 	}{
@@ -89,7 +89,7 @@ func TestLSPCompletion(t *testing.T) {
 	require.Equal(t, "new", l.Items[0].Label)
 	require.Nil(t, at(a, 0, 3), "not in other files")
 
-	// What is named goes along, once; what is no file is just text.
+	// Named files are sent along, once. A name without a file is just text.
 	d.sets("see @src/main.go, @src/main.go and @src/Größe.md:2-3; me@a.go, @nobody (@a.go)\n")
 	mark := c.mark()
 	d.saves()
@@ -97,7 +97,7 @@ func TestLSPCompletion(t *testing.T) {
 	head, _, _ := strings.Cut(w.Runs()[1].Prompt, "</context>")
 	require.Equal(t, "<context>\n<file path=\"src/main.go\" />\n<file path=\"src/Größe.md\" lines=\"2-3\" />\n<file path=\"a.go\" />\n", head)
 
-	// Who can be told later asks in that file alone; who cannot, and has not asked for it, does not.
+	// An editor that takes registrations asks in that file only. Another one asks only if its settings say so.
 	can["textDocument"].(world.Obj)["completion"] = world.Obj{"dynamicRegistration": true}
 	other := lspProcess(w)
 	require.NotContains(t, other.initialize(can, nil)["capabilities"], "completionProvider")

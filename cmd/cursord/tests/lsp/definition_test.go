@@ -13,8 +13,9 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPDefinitions goes from what a transcript names to the file: from "f:8" in the agent's words, from an edit and from its patch. A
-// session has a copy in which the lines of f are others; a file that is only there is shown in the list of all hunks.
+// TestLSPDefinitions goes from the places that a transcript names to the files: from "f:8" in the agent's words, from an
+// edit and from its patch. The session works in a copy, where f has other line numbers. A file that is only in the copy is
+// shown in the list of all hunks.
 func TestLSPDefinitions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -84,7 +85,7 @@ func TestLSPDefinitions(t *testing.T) {
 	require.Equal(t, f.uri, to)
 	require.Equal(t, 6, line)
 
-	// In the list: a hunk's file; and the next hunk is the list's.
+	// In the list, a hunk leads to its file, and the next hunk is the list's next.
 	l := c.opensFile(list, string(shown))
 	goes(l.uri, l.now(), "+agent 25", f.uri, 24)
 	for i, want := range []string{"@@ ", "diff --cursord a/made b/made", "@@ "} {

@@ -15,16 +15,16 @@ import (
 	"cursord/rpc"
 )
 
-// TestLSPEditors has each of the editors whose initialize is in testdata go through the same story, answering what it can
-// as it does, and holds what it is offered to what it has said it can do.
+// TestLSPEditors plays one story with each editor whose initialize is in testdata. Each answers as it does in reality, and
+// is offered what its capabilities allow.
 func TestLSPEditors(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
 		editor   string
 		encoding string
-		offers   string // beside what all are offered
+		offers   string // beside the offers to all
 		refuses  string // requests that it answers with "no such method"
-		versions bool   // edits name versions
+		versions bool   // its edits name versions
 	}{
 		{editor: "helix-25.01.1", encoding: "utf-8", offers: "inlayHintProvider", refuses: "window/showMessageRequest", versions: true},
 		{editor: "helix-25.07.1-git20260723", encoding: "utf-8", offers: "inlayHintProvider", versions: true},

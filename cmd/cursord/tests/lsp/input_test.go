@@ -16,7 +16,7 @@ import (
 	"cursord/rpc"
 )
 
-// TestLSPInput holds the server to what LSP says of the order of messages, and to what the protocol says of broken ones.
+// TestLSPInput holds the server to LSP's order of messages, and to its answers to broken ones.
 func TestLSPInput(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -42,7 +42,7 @@ func TestLSPInput(t *testing.T) {
 	} {
 		require.ErrorContains(t, c.call(one.method, json.RawMessage(one.params), nil), one.want, "%s %s", one.method, one.params)
 	}
-	// Notifications that make no sense are ignored.
+	// Notifications without sense are ignored.
 	for _, one := range []string{
 		`"textDocument/didOpen","params":{}`, `"textDocument/didOpen","params":{"textDocument":{"uri":"::%zz","version":1,"text":"x"}}`,
 		`"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere"},"contentChanges":[{"text":"x"}]}`,
@@ -54,7 +54,7 @@ func TestLSPInput(t *testing.T) {
 	} {
 		c.send([]byte(`{"jsonrpc":"2.0","method":` + one + `}`))
 	}
-	// Changes beyond the text are taken as far as they go.
+	// Changes beyond the text are made as far as they go.
 	w.Put("f", "ä𝄞\n")
 	d := c.opens("f")
 	for _, change := range []string{
@@ -66,7 +66,7 @@ func TestLSPInput(t *testing.T) {
 		c.notify("textDocument/didChange", json.RawMessage(fmt.Sprintf(`{"textDocument":{"uri":%q,"version":null},"contentChanges":[%s]}`, d.uri, change)))
 	}
 	c.must("textDocument/hover", world.Obj{"textDocument": world.Obj{"uri": d.uri}, "position": world.Obj{"line": 1 << 40, "character": -1}}, nil)
-	// Broken messages are answered, and cost nothing.
+	// Broken messages are answered, and the server goes on.
 	for _, one := range []struct{ body, want string }{
 		{`{"jsonrpc":"2.0","id":`, "-32700"}, {`[]`, "-32600"}, {`{"id":{},"method":"x"}`, "-32600"}, {`7`, "-32600"},
 	} {
@@ -76,14 +76,14 @@ func TestLSPInput(t *testing.T) {
 		c.send([]byte(one.body))
 		c.until("an answer to "+one.body, func() bool { m, ok := c.answers["null"]; return ok && strings.Contains(string(m.Error), one.want) })
 	}
-	c.send([]byte(`{"jsonrpc":"2.0","id":"cursord-77","result":{}}`)) // to nothing
+	c.send([]byte(`{"jsonrpc":"2.0","id":"cursord-77","result":{}}`)) // an answer to no request
 	c.must("shutdown", nil, nil)
 	require.ErrorContains(t, c.call("textDocument/hover", world.Obj{}, nil), "shut down")
 	c.notify("exit", nil)
 	c.until("its end", func() bool { return c.gone })
 	require.NoError(t, c.cmd.Wait())
 
-	// An exit without shutdown, and a header that is none, are failures; an end of the input is not.
+	// An exit without shutdown and a wrong header are failures; the end of input is not.
 	for _, one := range []struct {
 		input string
 		ok    bool
@@ -105,7 +105,7 @@ func TestLSPInput(t *testing.T) {
 	}
 }
 
-// TestLSPNoDaemon: initialize is answered where no daemon can be had, and what cannot be done is said.
+// TestLSPNoDaemon: initialize is answered without a daemon, and commands are answered with an error.
 func TestLSPNoDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -115,7 +115,7 @@ func TestLSPNoDaemon(t *testing.T) {
 	mark := c.mark()
 	c.does("cursord.ask", "x")
 	c.hearsAfter(mark, "window/showMessage", `"type":1`, "config.toml")
-	// As soon as it can be had, it is.
+	// Once a daemon can start, commands work.
 	require.NoError(t, os.Remove(filepath.Join(w.Dir, "config.toml")))
 	c.answering(allows)
 	mark = c.mark()
@@ -123,7 +123,7 @@ func TestLSPNoDaemon(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "done")
 }
 
-// TestLSPAnotherDatabase: a daemon that has lost its database is another one; the editor forgets what the first one told
+// TestLSPAnotherDatabase: a daemon that has lost its database is another one. The editor forgets the state of the first one
 // and goes on.
 func TestLSPAnotherDatabase(t *testing.T) {
 	t.Parallel()
@@ -137,7 +137,7 @@ func TestLSPAnotherDatabase(t *testing.T) {
 	c.waitsForHunks("f", 1)
 	w.Kill()
 	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "cursord.db")))
-	w.ComesUp() // or the language server has started one before
+	w.ComesUp() // unless the language server has started one before
 	c.waitsForHunks("f", 0)
 	c.answering(allows)
 	w.Plays(world.Lines(world.Edits("c", "f", "1\n2\n", "1\n2\n3\n"))...)

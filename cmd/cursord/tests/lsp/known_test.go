@@ -15,8 +15,8 @@ import (
 	"cursord/rpc"
 )
 
-// TestLSPFirstContact: the first command of all waits for what there is to review instead of saying that there is nothing, and a
-// file with hunks shows them before any command.
+// TestLSPFirstContact: the first command waits until the hunks are known, instead of saying "nothing to review". A file with
+// hunks shows them before any command.
 func TestLSPFirstContact(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 25: ""})
@@ -70,8 +70,8 @@ func TestLSPStartsNoDaemon(t *testing.T) {
 	c.waitsForHunks("f", 1)
 }
 
-// TestLSPResumesTheLatest: after a restart of the editor the next prompt goes to the folder's latest session that works as this editor
-// has sessions work; cursord.new begins another.
+// TestLSPResumesTheLatest: after a restart of the editor the next prompt goes to the folder's latest session with the
+// isolation of this editor. cursord.new begins another session.
 func TestLSPResumesTheLatest(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -113,7 +113,7 @@ func TestLSPResumesTheLatest(t *testing.T) {
 	require.Equal(t, second, asks(c, "four"))
 }
 
-// TestLSPCountedHunks: what a menu has counted is what it decides, also when more has come since.
+// TestLSPCountedHunks: a menu decides the hunks that its title counts, also if more have come since.
 func TestLSPCountedHunks(t *testing.T) {
 	t.Parallel()
 	w, c := lspAfter(t, world.Tree{"a": "1\n", "b": "1\n"}, world.Tree{"a": "1\n2\n", "b": "1\n2\n"}, world.LSPCapabilities(), nil)
@@ -140,7 +140,8 @@ func TestLSPCountedHunks(t *testing.T) {
 	require.ErrorContains(t, c.call("workspace/executeCommand", world.Obj{"command": reject.Command, "arguments": reject.Arguments}, nil), "none of these hunks is left")
 }
 
-// TestLSPRejectWithAComment: by an argument, and by a file that is saved; the agent gets the comment with the next prompt.
+// TestLSPRejectWithAComment rejects with a comment: in an argument, and in a file that is saved. The agent gets it with the
+// next prompt.
 func TestLSPRejectWithAComment(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -179,7 +180,7 @@ func TestLSPRejectWithAComment(t *testing.T) {
 	require.Contains(t, w.Runs()[1].Prompt, "nor like that")
 }
 
-// TestLSPTurnEnds: the end of a turn is told, unless the settings want none of that; that one failed is told all the same.
+// TestLSPTurnEnds: the end of a turn is reported, unless the settings say otherwise. A failure is always reported.
 func TestLSPTurnEnds(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -198,7 +199,7 @@ func TestLSPTurnEnds(t *testing.T) {
 	}
 }
 
-// TestLSPHints: an editor is told how it itself loads a file again, and saves one.
+// TestLSPHints: a hint names the editor's own commands to load files again and to save them.
 func TestLSPHints(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]string{
@@ -225,8 +226,8 @@ func TestLSPHints(t *testing.T) {
 	}
 }
 
-// TestLSPListOfHunks: in the list each hunk is shown and decided, also those of other files, as the editor shows it, be it an older one;
-// and an editor that has it open gets it as it is.
+// TestLSPListOfHunks: the list of all hunks shows and decides each hunk, also those of other files, and also in an older
+// text that the editor shows. An open list is updated.
 func TestLSPListOfHunks(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -267,7 +268,7 @@ func TestLSPListOfHunks(t *testing.T) {
 	require.Equal(t, f.uri, at)
 	require.Equal(t, 24, line)
 
-	// By a path, as the keys of Helix say it.
+	// By a path, as the keys of Helix do it.
 	c.does("cursord.accept", world.Obj{"path": strings.TrimPrefix(uri, "file://"), "line": lineOf("+agent 5") + 1})
 	c.eventually("it is gone from the list", func() bool { return !strings.Contains(d.now(), "agent 5\n") })
 	require.Contains(t, f.now(), "agent 5\n")
@@ -283,7 +284,7 @@ func TestLSPListOfHunks(t *testing.T) {
 	})
 }
 
-// TestLSPSessionsOfAllFolders lists the sessions of other folders, too, gives one another title by a save, and deletes one.
+// TestLSPSessionsOfAllFolders lists also the sessions of other folders, renames one by a save, and deletes one.
 func TestLSPSessionsOfAllFolders(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -16,14 +16,14 @@ import (
 	"cursord/rpc"
 )
 
-// hangsUntil are the lines of an agent that begins, changes a file and waits for a file named go.
+// hangsUntil returns the lines of an agent that changes a file and then waits for a file named go.
 func hangsUntil(path, before, after string) []string {
 	all := append([]string{`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`}, world.Edits("c1", path, before, after)...)
 	return append(all, `{"fake":"exec","argv":["sh","-c","until [ -e go ]; do sleep 0.02; done"]}`, world.Done)
 }
 
-// TestLSPEditorRestart: an editor that comes in the middle of a turn finds the turn, its session and its changes, and one
-// that goes ends nothing.
+// TestLSPEditorRestart: an editor that starts during a turn finds the turn, its session and its changes. An editor that
+// ends, ends no turn.
 func TestLSPEditorRestart(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -58,8 +58,8 @@ func titlesOf(list []langAction) (all []string) {
 	return all
 }
 
-// TestLSPDaemonRestart kills the daemon in the middle of a turn: the editor is told, and goes on with the next daemon,
-// which knows its unsaved text.
+// TestLSPDaemonRestart kills the daemon during a turn: the editor is told, and goes on with the next daemon, which gets its
+// unsaved text.
 func TestLSPDaemonRestart(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -87,7 +87,7 @@ func TestLSPDaemonRestart(t *testing.T) {
 	require.Equal(t, after, w.Get("f"))
 }
 
-// TestLSPCancelOfSeveral ends a turn and the one that waits for it: the end of the first does not start the second.
+// TestLSPCancelOfSeveral cancels a turn and the one that waits for it: the end of the first does not start the second.
 func TestLSPCancelOfSeveral(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -137,7 +137,7 @@ func TestLSPCancel(t *testing.T) {
 	}
 }
 
-// TestLSPProgress tells what a turn does, and how it fails.
+// TestLSPProgress reports what a turn does, and how it fails.
 func TestLSPProgress(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -152,14 +152,14 @@ func TestLSPProgress(t *testing.T) {
 	trusted(w)
 	c := lsp(w, world.LSPCapabilities(), nil)
 	c.does("cursord.ask", "go")
-	c.hears("$/progress", `"Edit sub/f"`) // as seen from the workspace
+	c.hears("$/progress", `"Edit sub/f"`) // relative to the workspace
 	w.Put("begin", "")
 	c.hears("$/progress", "make all")
 	w.Put("go", "")
 	m := c.hears("window/showMessage", "failed: ", "out of luck")
 	require.Contains(t, string(m.Params), `"type":1`)
 
-	// An editor without progress bars hears of the end all the same, and one that refuses a bar gets none.
+	// An editor without progress bars is told the end, too. One that refuses a bar gets none.
 	can := world.LSPCapabilities()
 	delete(can["window"].(world.Obj), "workDoneProgress")
 	none := lsp(w, can, nil)
@@ -183,7 +183,7 @@ func TestLSPProgress(t *testing.T) {
 	}
 }
 
-// waitsUntilServed waits until the daemon tells the client of the workspace: a question that it answers came after.
+// waitsUntilServed waits until the server has subscribed to the workspace.
 func (c *langClient) waitsUntilServed() {
 	c.t.Helper()
 	mark := c.mark()
@@ -191,7 +191,7 @@ func (c *langClient) waitsUntilServed() {
 	c.hearsAfter(mark, "window/showMessage", "nothing to undo")
 }
 
-// TestLSPSessions lists sessions as a file, goes on with one of them, and shows what was said.
+// TestLSPSessions lists sessions in a file, resumes one of them, and shows its transcript.
 func TestLSPSessions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -243,7 +243,7 @@ func TestLSPSessions(t *testing.T) {
 	c.does("cursord.ask", "more")
 	c.hearsAfter(mark, "window/showMessage", "done")
 	require.Contains(t, strings.Join(w.Runs()[2].Args, " "), "--resume "+w.Runs()[0].Session)
-	// The list, open, is brought up to date by an edit.
+	// The open list is updated by an edit.
 	mark = c.mark()
 	c.does("cursord.resume")
 	c.shown(mark, "SESSIONS.md")
@@ -276,13 +276,13 @@ func TestLSPFolders(t *testing.T) {
 	uri := "file://" + link + "/sub/g"
 	c.until("the hunk as the editor calls the file", func() bool { return len(c.lists[uri]) == 1 })
 	c.hears("window/showMessage", "done")
-	// Opened by another of its names, it is listed there.
+	// Opened under another of its names, the file has its hunks there.
 	real := strings.ReplaceAll("file://"+other+"/sub/g", " ", "%20")
 	c.opensFile(real, "1\n2\n")
 	c.until("the hunk there", func() bool { return len(c.lists[real]) == 1 && len(c.lists[uri]) == 0 })
 	c.does("cursord.accept", world.Obj{"path": "sub/g", "line": 2})
 	c.until("it to be gone", func() bool { return len(c.lists[real]) == 0 })
-	// A folder that goes takes its lists along.
+	// The hunks of a closed folder go.
 	w.Plays(world.Lines(world.Edits("c", "f", "1\n", "1\n2\n"))...)
 	c.does("cursord.ask", "x", world.Obj{"workspace": w.Root})
 	c.waitsForHunks("f", 1)
@@ -292,7 +292,7 @@ func TestLSPFolders(t *testing.T) {
 	c.waitsForHunks("f", 0)
 	require.NotNil(t, c.hearsAfter(mark, "textDocument/publishDiagnostics"))
 
-	// Without a folder, that of the first document's repository is taken.
+	// Without a folder, the repository of the first document is used.
 	none := lspProcess(w)
 	none.must("initialize", world.Obj{"processId": nil, "rootUri": nil, "capabilities": world.LSPCapabilities()}, nil)
 	require.ErrorContains(t, none.call("workspace/executeCommand", world.Obj{"command": "cursord.ask", "arguments": []any{"x"}}, nil), "no folder is open")

@@ -19,8 +19,8 @@ func pending(e *world.Editor) (n int) {
 	return n
 }
 
-// TestLSPOneDecision accepts all in files that are open and closed: that is one decision, with one message, which the editor and the command
-// line take back.
+// TestLSPOneDecision accepts all hunks of open and closed files: that is one decision with one message, and both the editor
+// and the command line take it back.
 func TestLSPOneDecision(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -67,8 +67,8 @@ func TestLSPOneDecision(t *testing.T) {
 	require.Equal(t, after, w.Get("f"))
 }
 
-// TestLSPUndoOfTheEditorBehindASave takes an accept back by the editor's own undo once it is saved: text and hunk come back, and the log of
-// decisions has it.
+// TestLSPUndoOfTheEditorBehindASave: the editor's own undo takes an accept back after a save. Text and hunk come back, also
+// in the log of decisions.
 func TestLSPUndoOfTheEditorBehindASave(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -106,7 +106,7 @@ func TestLSPUndoOfTheEditorBehindASave(t *testing.T) {
 	require.Equal(t, after, d.now())
 }
 
-// TestLSPUndoOfWholeFiles accepts that files the editor has open are deleted and renamed, and takes it back: the content was gone.
+// TestLSPUndoOfWholeFiles accepts deletions and renames of open files, and takes them back with their content.
 func TestLSPUndoOfWholeFiles(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -137,8 +137,8 @@ func TestLSPUndoOfWholeFiles(t *testing.T) {
 	c.waitsForHunks("was", 1)
 }
 
-// TestLSPUndoOfTheEditorBehindAModeThatWasAccepted: a file has a hunk of its mode, which was accepted and written at once. The editor's
-// undo of a hunk that was accepted and saved after that brings back the hunk with its text.
+// TestLSPUndoOfTheEditorBehindAModeThatWasAccepted: the mode of a file is accepted and written at once; then a hunk is
+// accepted and saved. The editor's undo brings this hunk back with its text.
 func TestLSPUndoOfTheEditorBehindAModeThatWasAccepted(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

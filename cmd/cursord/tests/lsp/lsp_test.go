@@ -13,7 +13,7 @@ import (
 	"cursord/rpc"
 )
 
-// TestLSPDirect goes through a turn and its review where the agent writes the files themselves.
+// TestLSPDirect plays a turn and its review; the agent writes the files themselves.
 func TestLSPDirect(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -53,7 +53,7 @@ func TestLSPDirect(t *testing.T) {
 	require.Equal(t, after, w.Get("f"))
 }
 
-// TestLSPIsolated accepts by edits of the editor's documents: nothing is written before the person saves.
+// TestLSPIsolated accepts by edits of the editor's documents: nothing is written before the user saves.
 func TestLSPIsolated(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -93,7 +93,7 @@ func TestLSPIsolated(t *testing.T) {
 	e := w.Joins()
 	e.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
 	e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": true}, nil)
-	for len(e.Diffs()) > 0 { // as soon as the daemon has seen the save
+	for len(e.Diffs()) > 0 { // once the daemon has seen the save
 		e.Until("the save", func(n world.Notification) bool { return n.Diff != nil && n.Diff.State == "clean" })
 	}
 }

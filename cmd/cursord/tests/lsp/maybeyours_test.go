@@ -10,8 +10,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPMaybeYours lists apart what no call of the agent explains, leaves it when several hunks are rejected, and rejects
-// it by itself.
+// TestLSPMaybeYours: a hunk that no call of the agent explains is marked, left when several hunks are rejected, and rejected
+// by itself.
 func TestLSPMaybeYours(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -12,8 +12,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPPermits sets by the editor's options what the agent may do, and has an image go along by a line of the prompt's file. A
-// folder beside the workspace that nobody trusts is told, and not asked for without end.
+// TestLSPPermits: the editor's options limit the agent, and a line of the prompt's file sends an image along. A folder
+// beside the workspace that is not trusted is reported, and not asked about again and again.
 func TestLSPPermits(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

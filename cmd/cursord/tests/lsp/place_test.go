@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// units is a text of parts that are the same but for their heads, which are far from what changes.
+// units returns a text of parts that are the same except for their heads, which are far from the changes.
 func units(n int, line func(unit int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -25,7 +25,7 @@ const unitLines = 9
 
 func old(int) string { return "\told\n" }
 
-// changed has some units be the agent's.
+// changed returns the lines of units of which some are the agent's.
 func changed(which ...int) func(int) string {
 	return func(unit int) string {
 		for _, one := range which {
@@ -37,8 +37,8 @@ func changed(which ...int) func(int) string {
 	}
 }
 
-// TestLSPOneOfFourEqualPlaces accepts one of four places that look the same, in a text whose lines have moved by as many as lie between
-// two of them: it was accepted in another one.
+// TestLSPOneOfFourEqualPlaces accepts one of four hunks that look the same, in a text whose lines have moved by the distance
+// between two of them. Another one was accepted before.
 func TestLSPOneOfFourEqualPlaces(t *testing.T) {
 	t.Parallel()
 	before := units(4, old)
@@ -57,8 +57,8 @@ func TestLSPOneOfFourEqualPlaces(t *testing.T) {
 	require.Equal(t, before, w.Get("f"))
 }
 
-// TestLSPALineBesideAHunkIsTyped accepts a hunk where the person has changed the line above it: another place was changed, that still had
-// the lines around.
+// TestLSPALineBesideAHunkIsTyped accepts a hunk after the user has changed the line above it. Before, a place elsewhere that
+// still had these lines was changed.
 func TestLSPALineBesideAHunkIsTyped(t *testing.T) {
 	t.Parallel()
 	before := units(4, old)
@@ -75,7 +75,8 @@ func TestLSPALineBesideAHunkIsTyped(t *testing.T) {
 	require.Equal(t, typed(units(4, changed(1))), d.now())
 }
 
-// TestLSPAcceptsOfEqualHunksDoNotOverlap accepts hunks that look the same, together: their edits were of the same lines.
+// TestLSPAcceptsOfEqualHunksDoNotOverlap accepts hunks that look the same, together. Before, their edits changed the same
+// lines.
 func TestLSPAcceptsOfEqualHunksDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	before := units(4, old)
@@ -91,14 +92,14 @@ func TestLSPAcceptsOfEqualHunksDoNotOverlap(t *testing.T) {
 	require.Equal(t, typed(units(4, changed(0, 1, 2))), d.now())
 }
 
-// TestLSPLineEndsAlone accepts changes of line ends and byte order marks, which came back again and again, and lines with other ends than
-// the file's, which got these.
+// TestLSPLineEndsAlone accepts changes of line ends and byte order marks, which came back again and again before, and lines
+// with other ends than the file's, which were given the file's ends.
 func TestLSPLineEndsAlone(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
 		name, disk, agent, document string
 		want                        string // of the document
-		written                     string // at once
+		written                     string // to the disk, at once
 	}{
 		{"lines get CR", "one\ntwo\n", "one\r\ntwo\r\n", "one\ntwo\n", "one\r\ntwo\r\n", "one\ntwo\n"},
 		{"one line gets CR", "one\ntwo\n", "one\ntwo\r\n", "one\ntwo\n", "one\ntwo\r\n", "one\ntwo\n"},
@@ -129,8 +130,8 @@ func TestLSPLineEndsAlone(t *testing.T) {
 	}
 }
 
-// TestLSPAcceptsWithoutAPause accepts hunk after hunk, and saves in between: for two seconds after each the next one "had changed since
-// it was shown".
+// TestLSPAcceptsWithoutAPause accepts hunk after hunk, and saves in between. Before, the next hunk "had changed since it was
+// shown" for two seconds.
 func TestLSPAcceptsWithoutAPause(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(60, nil)

@@ -8,7 +8,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPTellsWhatATurnWaitsFor is the same in an editor's progress.
+// TestLSPTellsWhatATurnWaitsFor: an editor's progress says what a turn waits for.
 func TestLSPTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

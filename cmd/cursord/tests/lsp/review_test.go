@@ -16,7 +16,7 @@ import (
 	"cursord/rpc"
 )
 
-// after has the agent change files in a world, for a language client with these options.
+// lspAfter returns a world in which the agent changes files, and a language client with these options.
 func lspAfter(t *testing.T, before, after world.Tree, capabilities, options world.Obj) (*world.World, *langClient) {
 	t.Helper()
 	w := world.New(t)
@@ -63,7 +63,7 @@ func (c *langClient) turn() {
 	c.hearsAfter(mark, "window/showMessage", "done")
 }
 
-// TestLSPUnsavedReject rejects in a document with changes: by an edit of its present version, which the editor may refuse.
+// TestLSPUnsavedReject rejects in an unsaved document: by an edit of its present version, which the editor may refuse.
 func TestLSPUnsavedReject(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -86,7 +86,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	require.Equal(t, mine, d.now())
 	c.waitsForHunks("f", 3)
 
-	// An editor that has gone on typing refuses the edit; nothing is lost, and the next try works.
+	// An editor whose user goes on typing refuses the edit. Nothing is lost, and the next try works.
 	c.answering(func(m rpc.Message) any {
 		if m.Method == "workspace/applyEdit" {
 			return world.Obj{"applied": false, "failureReason": "document has changed"}
@@ -96,7 +96,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	mark := c.mark()
 	c.does("cursord.reject", world.Obj{"path": "f", "line": 6})
 	c.hearsAfter(mark, "window/showMessage", "your buffer could not be changed: document has changed")
-	c.hearsAfter(mark, "textDocument/publishDiagnostics", "1/3 ") // without another change
+	c.hearsAfter(mark, "textDocument/publishDiagnostics", "1/3 ") // no other change is needed
 	c.answering(nil)
 	mark = c.mark()
 	d.sets(mine + "more\n")
@@ -108,7 +108,7 @@ func TestLSPUnsavedReject(t *testing.T) {
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
 
-// TestLSPAgentBehindUnsavedText has the agent change a file that an editor has unsaved which takes no edits: the user hears of it
+// TestLSPAgentBehindUnsavedText: the agent changes a file that is unsaved in an editor that takes no edits. The user is told
 // once, before the save.
 func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})}, can, nil)
 	d := c.opens("f")
 	d.sets("mine\n" + before)
-	c.does("cursord.status") // the daemon has been told of all that it is told of
+	c.does("cursord.status") // the daemon has all earlier messages
 	mark := c.mark()
 	c.turn()
 	c.hearsAfter(mark, "window/showMessage", "on disk the agent has changed 4 lines of f that your unsaved buffer lacks")
@@ -132,8 +132,8 @@ func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	}
 }
 
-// TestLSPStaleBuffers: an editor that does not load what the agent wrote is told so, its hunks are shown where its own
-// text has them, and what it shows is not taken for a person's wish.
+// TestLSPStaleBuffers: an editor that does not load the agent's changes is told to. Hunks are shown at their places in its
+// own text, and this old text is not taken for the user's wish.
 func TestLSPStaleBuffers(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -149,7 +149,7 @@ func TestLSPStaleBuffers(t *testing.T) {
 		return at
 	}
 	require.Equal(t, []int{4, 14, 24}, lines(), "as the editor still has it")
-	// What is typed there is the person's, and what the agent wrote comes into the text.
+	// The user's line stays the user's, and the agent's changes come into the text.
 	d.sets("mine\n" + before)
 	c.hears("window/showMessage", "the agent's changes came into f")
 	require.Equal(t, "mine\n"+after, d.now())
@@ -157,17 +157,17 @@ func TestLSPStaleBuffers(t *testing.T) {
 	require.Equal(t, []int{5, 16, 26}, lines())
 	e := w.Joins()
 	require.Len(t, e.Diffs()["f"].Hunks, 3)
-	// It loads the file.
+	// The editor loads the file.
 	d.sets(after)
 	c.until("the hunks to move", func() bool { list := c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 4 })
 	require.Equal(t, []int{4, 15, 25}, lines())
-	// A reject writes the file under it.
+	// A reject writes the file while the editor has it open.
 	mark := c.mark()
 	c.does("cursord.reject", world.Obj{"path": "f", "line": 16})
 	c.hearsAfter(mark, "window/showMessage", "rejected 1 hunk")
 	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
 	require.Equal(t, strings.Replace(after, "agent 15\n", "line 15\n", 1), w.Get("f"))
-	// An editor that watches files and goes on showing this one as it was.
+	// An editor that watches files goes on showing the old text.
 	mark = c.mark()
 	for range 3 {
 		c.notify("workspace/didChangeWatchedFiles", world.Obj{"changes": []world.Obj{{"uri": d.uri, "type": 2}, {"uri": "file:///elsewhere", "type": 1}}})
@@ -175,8 +175,8 @@ func TestLSPStaleBuffers(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
 }
 
-// TestLSPConflicts has the agent change what is unsaved in the editor: in other lines, which come into the text, and in the same
-// ones, which are decided as mine, the agent's or both.
+// TestLSPConflicts: the agent changes a file that is unsaved in the editor. Changes of other lines come into the text.
+// Changes of the same lines are decided as mine, the agent's or both.
 func TestLSPConflicts(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct{ action, text string }{
@@ -196,7 +196,7 @@ func TestLSPConflicts(t *testing.T) {
 			merged := strings.Replace(after, "agent 5\n", "mine 5\n", 1)
 			require.Equal(t, merged, d.now())
 			list := c.waitsForHunks("f", 2)
-			require.Contains(t, list[0].Message, "you have changed these lines too")
+			require.Contains(t, list[0].Message, "1/2 +1 −1 · you have changed these lines too")
 			mark = c.mark()
 			c.does("cursord.acceptAll")
 			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; left 1 hunk whose lines you have changed too")
@@ -212,7 +212,7 @@ func TestLSPConflicts(t *testing.T) {
 	}
 }
 
-// TestLSPWholeFiles: files that agents make, delete, rename: where they are shown, and what accepting and rejecting does.
+// TestLSPWholeFiles: files are created, deleted and renamed: where they are shown, and what accepting and rejecting does.
 func TestLSPWholeFiles(t *testing.T) {
 	t.Parallel()
 	before := world.Tree{"gone": "a\nb\n", "kept": "1\n", "was": world.Numbered(20, nil)}
@@ -233,7 +233,7 @@ func TestLSPWholeFiles(t *testing.T) {
 			c.waitsForHunks("kept", 1)
 			review := "file://" + w.LspFile("review.diff")
 			var other langDiagnostic
-			// found waits until the file and the list of what is in it agree.
+			// found waits until the file and its diagnostics agree.
 			found := func(head, gone string) {
 				c.eventually(head+" to be listed", func() bool {
 					raw, err := os.ReadFile(w.LspFile("review.diff"))
@@ -260,7 +260,7 @@ func TestLSPWholeFiles(t *testing.T) {
 				found("diff --cursord a/gone b/gone", "")
 				require.Contains(t, other.Message, "gone: deleted, −2")
 			}
-			// On its line in review.diff it can be decided.
+			// In review.diff it can be decided on its line.
 			var h struct{ Contents struct{ Value string } }
 			c.must("textDocument/hover", world.Obj{"textDocument": world.Obj{"uri": review}, "position": world.Obj{"line": other.Range.Start.Line, "character": 0}}, &h)
 			require.Contains(t, h.Contents.Value, "```diff\n")
@@ -284,7 +284,7 @@ func TestLSPWholeFiles(t *testing.T) {
 	}
 }
 
-// TestLSPRename: an agent apart renames a file that the editor has open, and changes it.
+// TestLSPRename: an isolated agent renames and changes a file that the editor has open.
 func TestLSPRename(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -310,7 +310,7 @@ func TestLSPRename(t *testing.T) {
 	require.True(t, strings.HasSuffix(d.uri, "/now"))
 }
 
-// TestLSPUndoOfEdits: an accept that was an edit is taken back by an edit, in order with the decisions of the daemon.
+// TestLSPUndoOfEdits: an accept that was made by an edit is taken back by an edit, in order with the daemon's decisions.
 func TestLSPUndoOfEdits(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -319,7 +319,7 @@ func TestLSPUndoOfEdits(t *testing.T) {
 	d := c.opens("f")
 	c.turn()
 	c.waitsForHunks("f", 3)
-	c.chooses(d.uri, 29, "Accept hunk 3/3") // no end of its last line
+	c.chooses(d.uri, 29, "Accept hunk 3/3") // its last line has no end
 	c.waitsForHunks("f", 2)
 	require.Equal(t, strings.Replace(before, "line 30\n", "agent 30", 1), d.now())
 	c.does("cursord.reject", world.Obj{"path": "f", "line": 5})
@@ -348,7 +348,7 @@ func TestLSPUndoOfEdits(t *testing.T) {
 	c.does("cursord.redo")
 	c.hearsAfter(mark, "window/showMessage", "nothing to redo")
 
-	// What the editor took back itself is not taken back again: the one before is.
+	// A decision that the editor's undo took back is not taken back again: the one before it is.
 	d.sets(strings.Replace(all, "agent 15a\nagent 15b\n", "line 15\n", 1))
 	c.waitsForHunks("f", 1)
 	c.does("cursord.undo")

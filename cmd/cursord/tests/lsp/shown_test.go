@@ -12,7 +12,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPNext goes through all hunks, in both directions, from wherever the person is.
+// TestLSPNext goes through all hunks, in both directions, from any place.
 func TestLSPNext(t *testing.T) {
 	t.Parallel()
 	before := world.Tree{"a": world.Numbered(30, nil), "b": world.Numbered(10, nil), "c": "x\n"}
@@ -46,7 +46,7 @@ func TestLSPNext(t *testing.T) {
 		require.Equal(t, "file://"+w.Path(one.path), uri, "step %d", i)
 		require.Equal(t, one.line, line, "step %d", i)
 	}
-	// The decisions without an argument are about the hunk that was shown last.
+	// Decisions without an argument are about the hunk that was shown last.
 	c.does("cursord.accept")
 	c.waitsForHunks("b", 0)
 	mark = c.mark()
@@ -60,7 +60,7 @@ func TestLSPNext(t *testing.T) {
 	c.hears("window/showMessage", "no pending hunk")
 }
 
-// TestLSPWhatIsShown holds every way in which a client may ask for hunks to the same hunks.
+// TestLSPWhatIsShown: every request about hunks shows the same hunks.
 func TestLSPWhatIsShown(t *testing.T) {
 	t.Parallel()
 	can := world.LSPCapabilities()
@@ -121,7 +121,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 		return len(report.Items) == 1
 	})
 	require.Equal(t, after, w.Get("f"))
-	// Elsewhere there is nothing, which is no error.
+	// Elsewhere there are no hunks, which is no error.
 	ask["textDocument"] = world.Obj{"uri": "untitled:1"}
 	c.must("textDocument/diagnostic", ask, &report)
 	require.Empty(t, report.Items)
@@ -135,7 +135,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 	}
 }
 
-// TestLSPActions: the menu by what the client can take, filtered by kind, and resolved.
+// TestLSPActions: the menu follows the client's capabilities, and is filtered by kind.
 func TestLSPActions(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -162,7 +162,7 @@ func TestLSPActions(t *testing.T) {
 	require.Empty(t, c.actions(d.uri, 4, world.Obj{"only": []string{"refactor"}}))
 	require.Equal(t, menu[8:], titles(c.actions(d.uri, 9, nil)))
 
-	// A client that knows commands alone has the server make the edit.
+	// A client that only takes commands gets commands, and the server makes the edit.
 	delete(world.LSPCapabilities()["textDocument"].(world.Obj), "codeAction")
 	other := world.LSPCapabilities()
 	other["textDocument"].(world.Obj)["codeAction"] = world.Obj{}
@@ -178,7 +178,7 @@ func TestLSPActions(t *testing.T) {
 	require.Equal(t, strings.Replace(before, "line 5\n", "agent 5\n", 1), f.now())
 }
 
-// TestLSPLineEnds accepts in documents with other line ends than the agent's lines, and other than the disk's.
+// TestLSPLineEnds accepts in documents whose line ends differ from the agent's and from the disk's.
 func TestLSPLineEnds(t *testing.T) {
 	t.Parallel()
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }

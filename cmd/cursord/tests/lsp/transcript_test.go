@@ -13,8 +13,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPTranscript: a transcript that was opened follows its session, in its file and, where that is wanted, in the
-// editor's document, until the editor closes it.
+// TestLSPTranscript: an open transcript follows its session, in its file and, with the setting, in the editor's document,
+// until the editor closes it.
 func TestLSPTranscript(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{false, true} {
@@ -42,11 +42,11 @@ func TestLSPTranscript(t *testing.T) {
 				t.Helper()
 				c.eventually("the file has "+part, func() bool { return strings.Contains(text(), part) })
 			}
-			// The editor says nothing of that file, as those that serve projects alone.
+			// The editor does not report that file, like editors that only serve projects.
 			until("\nOne. \n")
 			w.Put("../two", "")
 			until("\nOne. Two.\n")
-			// It does, and then shows what it is told, or what it has loaded.
+			// Then it reports the file, and shows the text that it has loaded or is sent.
 			opened := text()
 			d := c.opensFile(uri, opened)
 			w.Put("../three", "")
@@ -61,7 +61,7 @@ func TestLSPTranscript(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o600), info.Mode())
 
-			// What comes next belongs to it; once it is closed nothing is written any more.
+			// The next turn belongs to it. After it is closed nothing is written any more.
 			mark = c.mark()
 			c.does("cursord.ask", "again")
 			c.hearsAfter(mark, "window/showMessage", "done")
