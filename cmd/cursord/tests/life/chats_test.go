@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestAdoptedChat goes on with a chat that was begun without cursord.
+// TestAdoptedChat continues a chat that was begun without cursord.
 func TestAdoptedChat(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -36,7 +36,7 @@ func TestAdoptedChat(t *testing.T) {
 	require.Zero(t, status)
 	require.Regexp(t, `(?m)^Begun outside .* outside-1 +-$`, out)
 	require.Regexp(t, `outside-2 .* `+created.Session.ID, out)
-	for range 2 { // the second time it is adopted already
+	for range 2 { // the second call finds the chat adopted
 		_, _, status = w.Cursord("run", "--chat", "outside-1", "hello")
 		require.Zero(t, status)
 	}
@@ -58,8 +58,7 @@ func TestAdoptedChat(t *testing.T) {
 	require.Contains(t, w.Runs()[3].Prompt, "<transcript>\n[user]\ndo it\n")
 }
 
-// TestAChatGivesTheAgentNoOptions names chats so that they could be taken for options of the agent's command line, as a
-// file of somebody else's might.
+// TestAChatGivesTheAgentNoOptions names chats like options of the agent's command line, as a foreign file might.
 func TestAChatGivesTheAgentNoOptions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -83,14 +82,14 @@ func TestAChatGivesTheAgentNoOptions(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.Turn(world.Obj{"sessionId": imported.Session.ID}).Status)
 	require.NotContains(t, strings.Join(w.Runs()[1].Args, " "), "force")
 
-	// An agent that names its own chat so gets it back as a chat.
+	// If the agent itself names its chat so, the daemon passes the name as the chat's, not as an option.
 	w.Plays(strings.Replace(world.InitLine, "{{session}}", "--force", 1), `{"type":"result","subtype":"success","result":""}`)
 	turn = e.Turn(nil)
 	e.Turn(world.Obj{"sessionId": turn.SessionID})
 	require.Contains(t, w.Runs()[3].Args, "--resume=--force")
 }
 
-// TestTheCurrentModelIsTheConfigurations lists the model of the configuration as the one that turns use which name none.
+// TestTheCurrentModelIsTheConfigurations: agent/models marks the configured model as the current one.
 func TestTheCurrentModelIsTheConfigurations(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

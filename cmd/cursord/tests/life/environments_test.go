@@ -16,8 +16,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// TestTwoEnvironmentsFoughtForTheDatabase has one user's clients in two environments that name different places for the
-// socket, as a desktop's and cron's do: they share a daemon, whichever starts it and however it ends.
+// TestTwoEnvironmentsFoughtForTheDatabase: one user has clients in two environments with different places for the socket,
+// such as a desktop and cron. They share one daemon, whichever starts it and however it ends.
 func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -60,7 +60,7 @@ func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 	require.Equal(t, first.PID, b.Status().PID)
 	require.Equal(t, first.PID, status("b").PID)
 
-	// Both know that it was stopped, and of the next.
+	// Both learn that the daemon was stopped, and both join the next one.
 	out, err := in("b", exec.Command("cursord", "stop")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, e := range []*world.Editor{a, b} {
@@ -71,7 +71,7 @@ func TestTwoEnvironmentsFoughtForTheDatabase(t *testing.T) {
 	a.Reconnected(1)
 	require.Equal(t, second.PID, a.Status().PID)
 
-	// Both start one at a time when it is killed.
+	// After a kill both together start one daemon.
 	for n := 2; n < 5; n++ {
 		pid := a.Status().PID
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))

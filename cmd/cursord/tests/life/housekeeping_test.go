@@ -21,7 +21,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestRetention has the configuration keep less and less.
+// TestRetention sets limits by count, age and size, and requires that only the newest sessions are kept.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	day := 24 * time.Hour
@@ -40,7 +40,7 @@ func TestRetention(t *testing.T) {
 			w := world.New(t)
 			w.Start()
 			e := w.Joins()
-			// The latest one is old itself: what nobody touched for a year is not older than it was.
+			// The newest session is a year old: ages count from the newest session on.
 			now := time.Now().Add(-365 * day)
 			for _, s := range []struct {
 				id   string
@@ -51,7 +51,7 @@ func TestRetention(t *testing.T) {
 			}
 			w.Stop()
 			w.Put("../config.toml", c.config)
-			// The daemon deletes them at its start or when it is asked to, whatever comes first.
+			// The daemon deletes them at its start or in daemon/gc, whichever comes first.
 			w.Start()
 			e = w.Joins()
 			e.Must("workspace/subscribe", world.Obj{"workspace": w.Root, "after": 0}, nil)
@@ -75,7 +75,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestRetentionSparesWhatIsAlive has it keep nothing but what runs, waits or is under review.
+// TestRetentionSparesWhatIsAlive: sessions with running or waiting turns or hunks under review are never deleted.
 func TestRetentionSparesWhatIsAlive(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -110,7 +110,7 @@ func TestRetentionSparesWhatIsAlive(t *testing.T) {
 	require.Len(t, e.Diffs(), 1)
 }
 
-// TestHugeExport exports and imports a session of 50 MB, which the command does not hold in memory.
+// TestHugeExport exports and imports a session of 50 MB. The command does not hold it in memory.
 func TestHugeExport(t *testing.T) {
 	world.TooLargeForRace(t)
 	if runtime.GOOS != "linux" {
@@ -119,7 +119,7 @@ func TestHugeExport(t *testing.T) {
 	w := world.New(t)
 	w.Start()
 	e := w.Opens()
-	text := strings.Repeat("0123456789abcde\\n", 1<<16) // told as the result and as its output
+	text := strings.Repeat("0123456789abcde\\n", 1<<16) // stands in the call's result and in the item's output
 	result := `{"type":"tool_call","subtype":"completed","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"},"result":{"success":{"stdout":"` + text + `"}}}}}`
 	w.Plays(world.InitLine, `{"fake":"repeat","n":25,"lines":2}`,
 		`{"type":"tool_call","subtype":"started","call_id":"{{i}}","tool_call":{"shellToolCall":{"args":{"command":"make"}}}}`, result, world.Succeeds("Done."))
@@ -144,8 +144,8 @@ func TestHugeExport(t *testing.T) {
 	require.Contains(t, w.CursordOK("gc"), "compacted")
 }
 
-// peakMemory runs a program, which must succeed, and returns what it held at most, in KB. What the system tells of a
-// process that has ended counts the memory of the one that began it.
+// peakMemory runs a program, which must succeed, and returns its peak memory in KB. It polls, because the system's figure
+// for a process that has ended includes the memory of its parent.
 func peakMemory(t *testing.T, cmd *exec.Cmd) (peak int) {
 	t.Helper()
 	var out bytes.Buffer
@@ -164,7 +164,7 @@ func peakMemory(t *testing.T, cmd *exec.Cmd) (peak int) {
 		case <-look.C:
 			exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", cmd.Process.Pid))
 			if exe != cmd.Path {
-				continue // it has not begun, or has ended
+				continue // before the exec, or after the end
 			}
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
 			if _, rest, ok := strings.Cut(string(status), "VmHWM:"); ok {

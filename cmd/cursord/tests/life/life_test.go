@@ -34,7 +34,7 @@ func TestADaemonEndsWithItsTest(t *testing.T) {
 	}
 }
 
-// TestIdleExit has a daemon that ends soon after its last client: not while a turn runs, and with what came of it stored.
+// TestIdleExit: a daemon ends soon after its last client has left, but not during a turn, and stores that turn.
 func TestIdleExit(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -12,7 +12,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestQueue is about which turn runs when.
+// TestQueue tests which turns run side by side and which wait.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -48,11 +48,11 @@ func TestQueue(t *testing.T) {
 	}
 	a := ask("a", world.Obj{})
 	runs("a")
-	b := ask("b", world.Obj{})                                   // another session, waits for the workspace
-	ask("c", world.Obj{"mode": "ask"})                           // beside
-	ask("d", world.Obj{"mode": "plan"})                          // beside
-	ask("e", world.Obj{"mode": "ask", "sessionId": a.SessionID}) // its session is busy
-	ask("f", world.Obj{"mode": "ask", "sessionId": b.SessionID}) // behind b
+	b := ask("b", world.Obj{})                                   // another session, which waits for the workspace
+	ask("c", world.Obj{"mode": "ask"})                           // runs beside a
+	ask("d", world.Obj{"mode": "plan"})                          // runs beside a
+	ask("e", world.Obj{"mode": "ask", "sessionId": a.SessionID}) // waits for its session
+	ask("f", world.Obj{"mode": "ask", "sessionId": b.SessionID}) // waits for b
 	runs("c")
 	runs("d")
 	for _, id := range []string{"b", "e", "f"} {
@@ -88,7 +88,7 @@ func TestQueue(t *testing.T) {
 	require.Equal(t, 3, list.Workspaces[0].Running)
 	require.True(t, list.Workspaces[0].Trusted)
 
-	// Cancelling what waits frees what waits behind it.
+	// When a waiting turn is cancelled, the turn behind it starts.
 	var cancelled struct{ Turn *sessions.Turn }
 	e.Must("turn/cancel", world.Obj{"turnId": "b"}, &cancelled)
 	require.Equal(t, sessions.TurnCancelled, cancelled.Turn.Status)
@@ -96,7 +96,7 @@ func TestQueue(t *testing.T) {
 	w.Put("go-a", "")
 	require.Equal(t, sessions.TurnCompleted, e.Ends("a").Status)
 	runs("e")
-	// Cancelling what runs answers with what is, and ends it.
+	// A cancel of a running turn answers with the running turn, and then ends it.
 	e.Must("turn/cancel", world.Obj{"turnId": "e"}, &cancelled)
 	require.Equal(t, sessions.TurnRunning, cancelled.Turn.Status)
 	require.Equal(t, sessions.TurnCancelled, e.Ends("e").Status)
@@ -110,7 +110,7 @@ func TestQueue(t *testing.T) {
 		w.Put("go-"+id, "")
 		require.Equal(t, sessions.TurnCompleted, e.Ends(id).Status)
 	}
-	// The same name again is the same turn, another prompt under it an error.
+	// A start with the same name and prompt returns the same turn; another prompt is an error.
 	again := e.Asks(world.Obj{"turnId": "a", "prompt": "a"})
 	require.Equal(t, sessions.TurnCompleted, again.Status)
 	require.Equal(t, "turnId", e.Fails("turn/start", world.Obj{"workspace": w.Root, "turnId": "a", "prompt": "other"}).Data.Field)

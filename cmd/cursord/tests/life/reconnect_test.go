@@ -32,8 +32,8 @@ func throughStdio(w *world.World, args ...string) *world.Editor {
 	return e
 }
 
-// TestReconnectAfterKill kills the daemon again and again under an editor, which sees every change once, in order, and
-// a log/message.
+// TestReconnectAfterKill kills the daemon again and again under an editor. The editor sees every change once, in order, and
+// a log/message about each kill.
 func TestReconnectAfterKill(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -66,13 +66,13 @@ func TestReconnectAfterKill(t *testing.T) {
 		require.NoError(t, <-waited, "it is asked again of the next daemon")
 		e.Reconnected(i + 1)
 	}
-	// All goes on as if nothing had happened.
+	// The next turn works as if nothing had happened.
 	w.Plays(`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
 	require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
 	world.Audit(t, e.WithoutLostText())
 }
 
-// TestReconnectKeepsDocuments has an editor whose unsaved text the next daemon knows.
+// TestReconnectKeepsDocuments: the next daemon knows the unsaved text of an editor.
 func TestReconnectKeepsDocuments(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -86,7 +86,7 @@ func TestReconnectKeepsDocuments(t *testing.T) {
 	require.NoError(t, e.Client.Notify("document/didOpen", world.Obj{"uri": uri, "version": 1, "text": "two\n"}))
 	require.NoError(t, e.Client.Notify("document/didChange", world.Obj{"uri": uri, "version": 2, "text": "two\nmine\n"}))
 	require.NoError(t, syscall.Kill(e.Status().PID, syscall.SIGKILL))
-	// The reject is answered with edits of the text, which is nobody's but the editor's.
+	// The reject is answered with edits of the editor's text, and writes nothing.
 	var out api.Decided
 	require.Eventually(t, func() bool { return e.Call("diff/reject", world.Obj{"workspace": w.Root, "all": true}, &out) == nil }, world.Patience, 10*time.Millisecond)
 	require.Len(t, out.Edits, 1)
@@ -94,8 +94,8 @@ func TestReconnectKeepsDocuments(t *testing.T) {
 	require.Equal(t, "two\n", w.Get("f"))
 }
 
-// TestStoppedDaemonStaysStopped stops the daemon under an editor that asks nothing, which joins the next one, and starts
-// one when it does ask.
+// TestStoppedDaemonStaysStopped stops the daemon under an idle editor. The editor joins a daemon that another client starts,
+// and its own next request starts one.
 func TestStoppedDaemonStaysStopped(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -123,8 +123,8 @@ func TestStoppedDaemonStaysStopped(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestReconnectAfterStop has requests under way while daemons stop as they should: what can be asked again is, and of
-// the rest nothing is lost that was answered, nor done that was said to be not.
+// TestReconnectAfterStop makes requests while daemons stop in order. Repeatable requests are repeated; of the others none is
+// lost that was answered, and a failed one says whether it may have happened.
 func TestReconnectAfterStop(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -153,7 +153,7 @@ func TestReconnectAfterStop(t *testing.T) {
 			require.Equal(t, mayHaveHappened, *failed.Data.MayHaveHappened)
 		}
 		if err := e.Call("daemon/status", nil, nil); err != nil {
-			unanswered(err, false) // several daemons in a row have ended before they answered
+			unanswered(err, false) // several daemons in a row have ended before an answer
 		}
 		title := fmt.Sprint(n)
 		err := e.Call("session/create", world.Obj{"workspace": w.Root, "title": title}, nil)
@@ -180,7 +180,7 @@ func TestReconnectAfterStop(t *testing.T) {
 	require.Empty(t, made, "sessions that were lost")
 }
 
-// TestManyEditorsStartOneDaemon starts many editors at once; all are served, by one daemon.
+// TestManyEditorsStartOneDaemon starts many editors at once: one daemon serves them all.
 func TestManyEditorsStartOneDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -202,12 +202,12 @@ func TestManyEditorsStartOneDaemon(t *testing.T) {
 	for _, pid := range pids {
 		require.Equal(t, pids[0], pid)
 	}
-	// A daemon that comes second ends by itself, and a daemon may ask its agent for the version just now.
+	// A second daemon may be about to end, and a daemon may be asking its agent for the version.
 	require.Eventually(t, func() bool { return len(world.Processes(t, "CURSORD_SOCKET="+w.Socket())) == n+1 }, world.Patience,
 		5*time.Millisecond, "the editors' ends and one daemon")
 }
 
-// newerProgram returns a copy of the program that was written later.
+// newerProgram returns a copy of the program with a later modification time.
 func newerProgram(w *world.World) string {
 	w.T.Helper()
 	program, err := exec.LookPath("cursord")
@@ -222,7 +222,7 @@ func newerProgram(w *world.World) string {
 	return newer
 }
 
-// programOf returns which program a process runs.
+// programOf returns the path of the program that a process runs.
 func programOf(t *testing.T, pid int) string {
 	t.Helper()
 	name, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
@@ -230,8 +230,8 @@ func programOf(t *testing.T, pid int) string {
 	return name
 }
 
-// TestNewerBuildReplacesOlder has a client of a newer build meet an idle daemon, and then one that runs a turn; clients
-// of the older build are served by the newer daemon.
+// TestNewerBuildReplacesOlder: a client of a newer build meets a daemon that runs a turn. After the turn the newer build
+// replaces the daemon, and serves clients of the older build too.
 func TestNewerBuildReplacesOlder(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -243,7 +243,7 @@ func TestNewerBuildReplacesOlder(t *testing.T) {
 	pid := old.Status().PID
 	require.NotEqual(t, newer, programOf(t, pid))
 
-	// Turns are not interrupted.
+	// The replacement waits for the turn's end.
 	w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`,
 		`{"fake":"exec","argv":["sh","-c","until test -e `+w.Dir+`/go; do sleep 0.01; done"]}`,
 		`{"type":"result","subtype":"success","result":"done","session_id":"{{session}}"}`)
@@ -260,7 +260,7 @@ func TestNewerBuildReplacesOlder(t *testing.T) {
 	require.Equal(t, pid, e.Status().PID)
 	world.Audit(t, old.All())
 
-	// The sessions are there, and nobody takes the place back.
+	// The sessions are there, and no older client puts its own build back.
 	var list rpc.SessionList
 	old.Must("session/list", nil, &list)
 	require.Len(t, list.Sessions, 1)
@@ -269,7 +269,7 @@ func TestNewerBuildReplacesOlder(t *testing.T) {
 	require.Equal(t, newer, programOf(t, pid))
 }
 
-// TestNewerCommandReplacesIdleDaemon is the same for a command.
+// TestNewerCommandReplacesIdleDaemon: a command of a newer build replaces an idle daemon.
 func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -290,8 +290,8 @@ func TestNewerCommandReplacesIdleDaemon(t *testing.T) {
 	require.NoFileExists(t, w.Socket())
 }
 
-// freeze stops a process until the test's end. The signal is not enough: on a busy machine its threads may go on for a
-// while.
+// freeze stops a process until the test's end. It waits until all threads have stopped: on a busy machine some may go on for
+// a while after the signal.
 func freeze(t *testing.T, pid int) {
 	t.Helper()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
@@ -308,7 +308,7 @@ func freeze(t *testing.T, pid int) {
 	}, world.Patience, time.Millisecond)
 }
 
-// TestHungDaemon has a daemon that is there and does not answer: clients say so, and how to end it.
+// TestHungDaemon: if the daemon does not answer, clients say so and name the command that ends it.
 func TestHungDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -340,7 +340,7 @@ func TestHungDaemon(t *testing.T) {
 	stdout, stderr, status := w.Cursord("stop", "--force")
 	require.Zero(t, status, stderr)
 	require.Contains(t, stdout, fmt.Sprintf("the daemon (process %d) did not answer and was killed", pid))
-	fresh.Must("session/list", nil, nil) // the daemon that was in the way is gone
+	fresh.Must("session/list", nil, nil) // the hung daemon is gone
 	require.NoError(t, <-answered, "the next daemon is asked")
 	require.NotEqual(t, pid, e.Status().PID)
 }

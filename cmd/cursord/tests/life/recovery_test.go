@@ -16,14 +16,14 @@ import (
 	"cursord/sessions"
 )
 
-// TestKilledDaemon kills the daemon at many moments of a turn. Nothing that was told with a seq may be missing after
-// the next start, and nothing may go on.
+// TestKilledDaemon kills the daemon at many moments of a turn. After the next start every object is there that a client had
+// got with a seq, and nothing still runs.
 func TestKilledDaemon(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []struct {
 		name string
 		fits func(world.Notification) bool
-		told []string // texts that must be there after the kill
+		told []string // texts that must survive the kill
 	}{
 		{"the turn is told", func(n world.Notification) bool { return n.Turn != nil && n.Turn.ID == "running" }, nil},
 		{"it runs", func(n world.Notification) bool {
@@ -74,7 +74,7 @@ func TestKilledDaemon(t *testing.T) {
 				require.NotNil(t, turn.EndedAt)
 			}
 			var texts []string
-			ran := false // the command
+			ran := false // whether the command ran
 			for _, n := range other.All() {
 				if n.Item != nil && n.Item.TurnID == "running" {
 					ran = ran || n.Item.Tool != nil && n.Item.Tool.CallID == "open"
@@ -97,7 +97,7 @@ func TestKilledDaemon(t *testing.T) {
 	}
 }
 
-// TestCheckpoint kills the daemon when text has been growing for a while: at most the last quarter second is lost.
+// TestCheckpoint kills the daemon while text grows: at most the text of the last quarter second is lost.
 func TestCheckpoint(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -117,7 +117,7 @@ func TestCheckpoint(t *testing.T) {
 	old := ""
 	for _, n := range e.All() {
 		told += n.Text
-		if n.Method == "item/delta" && grown.Sub(n.At) > 1200*time.Millisecond { // the interval, and time to store it on a busy machine
+		if n.Method == "item/delta" && grown.Sub(n.At) > 1200*time.Millisecond { // the interval of checkpoints, and time for one on a busy machine
 			old = told
 		}
 	}
@@ -133,7 +133,8 @@ func TestCheckpoint(t *testing.T) {
 	require.NotEmpty(t, old)
 }
 
-// TestStoppedDaemon ends the daemon as a service manager does: clients are told all ends before their connections end.
+// TestStoppedDaemon stops the daemon by a signal or a request: clients get the end of every turn before their connections
+// end.
 func TestStoppedDaemon(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"signal", "request", "stubborn agent"} {
@@ -181,7 +182,8 @@ func TestStoppedDaemon(t *testing.T) {
 	}
 }
 
-// TestCancelledBeforeTheStop cancels a turn whose agent takes its time, and then the daemon stops: the first stands.
+// TestCancelledBeforeTheStop cancels a turn whose agent ignores signals, and then stops the daemon: the turn is cancelled,
+// not interrupted.
 func TestCancelledBeforeTheStop(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -196,7 +198,7 @@ func TestCancelledBeforeTheStop(t *testing.T) {
 	<-e.Client.Done()
 }
 
-// TestStartAgain starts daemons as fast as they are killed.
+// TestStartAgain starts the next daemon right after each kill.
 func TestStartAgain(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -19,7 +19,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestSessions is about lists, pages, changes and deletion.
+// TestSessions tests the list with its pages, and changes and deletions of sessions.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -106,7 +106,7 @@ func TestSessions(t *testing.T) {
 	require.JSONEq(t, `{"models":[{"id":"auto","name":"Auto","current":true},{"id":"fake-large","name":"Fake Large","current":false},{"id":"fake-small","name":"Fake Small","current":false}]}`, string(models))
 }
 
-// TestChatIsGone resumes a chat that the agent does not have: it begins a new one, which a person should know.
+// TestChatIsGone resumes a chat that the agent does not have: the agent begins a new one, and a notice says so.
 func TestChatIsGone(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -141,7 +141,7 @@ func TestChatIsGone(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestRecap gives the transcript of a session whose chat is gone, or whose workspace was moved, to a fresh chat.
+// TestRecap gives a fresh chat the transcript of a session whose chat is gone or whose workspace was moved.
 func TestRecap(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -158,7 +158,7 @@ func TestRecap(t *testing.T) {
 	chat := w.Runs()[0].Session
 	w.Put(fmt.Sprintf("../chats/%x/other/store.db", md5.Sum([]byte(w.Root))), "")
 
-	// Without a recap the person is told how to get one.
+	// Without a recap a notice names --recap.
 	next := world.Obj{"sessionId": first.SessionID, "prompt": "go on"}
 	w.Plays(world.InitLine, world.Piece("With what?"), world.Succeeds("With what?"))
 	turn := e.Turn(next)
@@ -166,7 +166,7 @@ func TestRecap(t *testing.T) {
 	require.Contains(t, w.Runs()[1].Args, chat)
 	require.Equal(t, "go on", w.Runs()[1].Prompt)
 
-	// With it the chat is a fresh one, which later turns resume.
+	// With a recap the turn begins a fresh chat, which later turns resume.
 	next["recap"] = true
 	turn = e.Turn(next)
 	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 2 earlier turns as context"}, e.Said(turn.ID, sessions.ItemNotice))
@@ -194,7 +194,7 @@ go on`, run.Prompt)
 	e.Turn(world.Obj{"sessionId": first.SessionID})
 	require.Contains(t, w.Runs()[3].Args, run.Session)
 
-	// It is bounded, and the newest is kept.
+	// The recap is bounded, and keeps the newest turns.
 	w.Plays(says(strings.Repeat("long ", 100) + "and the end")...)
 	for i := range 5 {
 		e.Turn(world.Obj{"sessionId": first.SessionID, "prompt": fmt.Sprintf("number %d", i)})
@@ -209,7 +209,7 @@ go on`, run.Prompt)
 	require.Contains(t, prompt, "and the end")
 	require.NotContains(t, prompt, "number 1")
 
-	// A workspace that was moved: a session of the new place begins with the old one's transcript.
+	// The workspace was moved: a session at the new place begins with the old session's transcript.
 	moved := w.Root + "2"
 	require.NoError(t, os.Rename(w.Root, moved))
 	e.Must("workspace/trust", world.Obj{"workspace": moved, "trusted": true}, nil)
@@ -220,7 +220,7 @@ go on`, run.Prompt)
 	require.Equal(t, -32602, refused.Code)
 	require.Contains(t, refused.Data.Hint, "recap")
 	gone := w.Root
-	w.Root = moved // where the commands run
+	w.Root = moved // the working directory of the commands
 	_, told, code := w.Cursord("run", "-w", moved, "--session", first.SessionID, "and there?")
 	require.Equal(t, 1, code)
 	require.Contains(t, told, "--recap")
@@ -244,7 +244,7 @@ go on`, run.Prompt)
 	require.Contains(t, w.Runs()[10].Prompt, "number 4")
 	require.NotContains(t, w.Runs()[10].Args, "--resume")
 
-	// With an image the session is a new one, too, and the image goes with that one.
+	// A turn with an image begins a new session too, and the image is deleted with that session.
 	shot := world.Obj{"workspace": moved, "sessionId": first.SessionID, "prompt": "see?", "recap": true, "turnId": "seen", "context": []world.Obj{
 		{"kind": "image", "data": base64.StdEncoding.EncodeToString([]byte(world.GIFBytes))}}}
 	e.Must("turn/start", shot, &started)
@@ -254,14 +254,14 @@ go on`, run.Prompt)
 	e.Must("session/delete", world.Obj{"sessionId": started.Session.ID}, nil)
 	require.Empty(t, w.Kept())
 
-	// There may be nothing to tell.
+	// Without earlier turns the prompt stays as it is.
 	turn = e.Asks(world.Obj{"workspace": moved, "recap": true, "prompt": "fresh"})
 	e.Must("turn/wait", world.Obj{"turnId": turn.ID}, &ended)
 	require.Equal(t, sessions.TurnCompleted, ended.Turn.Status)
 	require.Equal(t, "fresh", w.Runs()[12].Prompt)
 }
 
-// TestRecapOfOneHugeTurn keeps the prompt of a turn whose answer does not fit: the rest means little without it.
+// TestRecapOfOneHugeTurn: if an answer does not fit, its prompt is kept, because the rest means little without it.
 func TestRecapOfOneHugeTurn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -282,7 +282,8 @@ func TestRecapOfOneHugeTurn(t *testing.T) {
 	require.Less(t, len(prompt), 1<<10+200)
 }
 
-// TestRecapOfHostileText has an agent say what would end the transcript, and speak for the user in it.
+// TestRecapOfHostileText: an agent's text holds the end of the transcript and words in the user's name; the recap defuses
+// both.
 func TestRecapOfHostileText(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

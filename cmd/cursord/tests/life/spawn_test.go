@@ -17,7 +17,7 @@ import (
 	"cursord/rpc/dial"
 )
 
-// TestDyingDaemonIsReplaced has a client connect to a daemon that ends before it reads anything.
+// TestDyingDaemonIsReplaced: a client connects to a daemon that ends before it reads anything.
 func TestDyingDaemonIsReplaced(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -39,8 +39,8 @@ func TestDyingDaemonIsReplaced(t *testing.T) {
 	require.Zero(t, status, stderr)
 }
 
-// TestADaemonThatCannotServeSaysWhy has the daemon that a client starts listen and then find its database in use: the client
-// tells that, and does not start one after the other until it is tired.
+// TestADaemonThatCannotServeSaysWhy: the daemon that a client starts listens and then finds its database in use. The client
+// reports that at once, and does not go on starting daemons.
 func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -56,7 +56,7 @@ func TestADaemonThatCannotServeSaysWhy(t *testing.T) {
 	}
 }
 
-// TestADaemonThatGaveWayInVain has the daemon that a client starts give way to another, which ends at once: the client
+// TestADaemonThatGaveWayInVain: the daemon that a client starts gives way to another daemon, which ends at once. The client
 // starts one more.
 func TestADaemonThatGaveWayInVain(t *testing.T) {
 	t.Parallel()

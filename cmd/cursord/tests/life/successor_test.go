@@ -16,7 +16,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestDaemonStaysWithoutASuccessor names programs that cannot take the daemon's place as those of a newer build.
+// TestDaemonStaysWithoutASuccessor: clients name programs as newer builds that cannot replace the daemon. It stays.
 func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -57,7 +57,7 @@ func TestDaemonStaysWithoutASuccessor(t *testing.T) {
 	require.Equal(t, w.Cmd.Process.Pid, e.Status().PID)
 }
 
-// TestDaemonStartsAgainIfItsSuccessorIsGone takes the newer build away after the daemon has promised it its place.
+// TestDaemonStartsAgainIfItsSuccessorIsGone removes the newer build after the daemon has agreed to be replaced by it.
 func TestDaemonStartsAgainIfItsSuccessorIsGone(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -21,8 +21,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestAllIsStoppedForAWhile stops the daemon, an agent and an editor's line to the daemon for longer than agents may be
-// quiet, as a machine that is suspended does: nobody is taken to hang, and nothing is lost.
+// TestAllIsStoppedForAWhile stops the daemon, an agent and an editor's line for longer than agents may be quiet, like a
+// suspended machine. No process is taken for hung, and nothing is lost.
 func TestAllIsStoppedForAWhile(t *testing.T) {
 	t.Parallel()
 	const quiet = 2 * time.Second
@@ -45,7 +45,7 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 	for _, pid := range stopped {
 		freeze(t, pid)
 	}
-	<-time.After(quiet + quiet/2) // what is tested
+	<-time.After(quiet + quiet/2) // the pause under test
 	for _, pid := range stopped[:2] {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	}
@@ -64,12 +64,12 @@ func TestAllIsStoppedForAWhile(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestALineIsStoppedBeforeItIsServed stops an editor's line to the daemon while it waits for the daemon's first answer: that
-// the time went by says nothing of the daemon.
+// TestALineIsStoppedBeforeItIsServed stops an editor's line while it waits for the daemon's first answer. The line must not
+// blame the daemon for that time.
 func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	w.Hostile = true // the daemon is none
+	w.Hostile = true // the test plays the daemon
 	l, err := net.Listen("unix", w.Socket())
 	require.NoError(t, err)
 	defer l.Close()
@@ -89,7 +89,7 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	freeze(t, line.Process.Pid)
-	<-time.After(dial.SilentLimit + dial.SilentLimit/2 + dial.SilentLimit/4) // what is tested
+	<-time.After(dial.SilentLimit + dial.SilentLimit/2 + dial.SilentLimit/4) // the pause under test
 	require.NoError(t, syscall.Kill(line.Process.Pid, syscall.SIGCONT))
 	e.Must("initialize", world.Obj{}, nil)
 	answers("daemon/join")
@@ -108,7 +108,8 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	require.NoError(t, line.Wait())
 }
 
-// TestStoppedIsNotIdle stops a daemon that nobody uses for longer than it may be idle: it goes on for most of that time.
+// TestStoppedIsNotIdle stops an idle daemon for longer than it may be idle. Afterwards it must stay for more than half of
+// its idle time.
 func TestStoppedIsNotIdle(t *testing.T) {
 	t.Parallel()
 	const idle = 2 * time.Second
@@ -117,14 +118,14 @@ func TestStoppedIsNotIdle(t *testing.T) {
 	w.Args = []string{"--detached"}
 	w.Start()
 	freeze(t, w.Cmd.Process.Pid)
-	<-time.After(idle + idle/2) // what is tested
+	<-time.After(idle + idle/2) // the pause under test
 	since := time.Now()
 	require.NoError(t, syscall.Kill(w.Cmd.Process.Pid, syscall.SIGCONT))
 	<-w.Ended
 	require.Greater(t, time.Since(since), idle/2)
 }
 
-// TestTimesThatAreNotNow has agents and people write files that are dated in the future and in the distant past.
+// TestTimesThatAreNotNow: agents and people write files with times in the future and in the distant past.
 func TestTimesThatAreNotNow(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -172,8 +173,8 @@ func TestTimesThatAreNotNow(t *testing.T) {
 	}
 }
 
-// TestAChangeAheadOfTheClock has the clock set back after a person has changed a file under review, as far as that shows in
-// the file: its change is dated an hour ahead. While an agent runs, it is seen and decided on.
+// TestAChangeAheadOfTheClock: a person's change of a file under review is dated an hour ahead, as after the clock was set
+// back. The daemon notices it while an agent runs, and the file can be decided.
 func TestAChangeAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -213,8 +214,8 @@ func TestAChangeAheadOfTheClock(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 }
 
-// TestStoredTimesAheadOfTheClock has sessions in the database that are newer than now, as a clock that was set back leaves
-// them: they are listed once each, go on, and are kept.
+// TestStoredTimesAheadOfTheClock: the database has sessions that are newer than now, as after the clock was set back. Each
+// is listed once, can go on, and is kept.
 func TestStoredTimesAheadOfTheClock(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -260,8 +261,7 @@ func TestStoredTimesAheadOfTheClock(t *testing.T) {
 	require.Equal(t, turn.ID, read.Turns[1].ID, "in the order in which they came")
 }
 
-// TestNothingCanBeWatched lets the system run out of what it takes to watch folders: it is told, and changes are noticed
-// all the same.
+// TestNothingCanBeWatched: the system has no watches left. The daemon warns, and notices changes all the same.
 func TestNothingCanBeWatched(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]string{"no watchers": "echo 0 >/proc/sys/user/max_inotify_instances", "few watches": "echo 1 >/proc/sys/user/max_inotify_watches"} {

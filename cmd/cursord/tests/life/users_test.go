@@ -21,21 +21,21 @@ import (
 	"cursord/daemon/endpoint"
 )
 
-// Users who are nobody on the machine.
+// User ids that no account of the machine has.
 const (
 	somebody = 54321
 	attacker = 54322
 )
 
-// as has a command run by a user.
+// as makes a command run as a user.
 func as(uid uint32, cmd *exec.Cmd) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
 	cmd.Dir = "/"
 	return cmd
 }
 
-// TestAnotherUserMadeTheSocketsFolder has another user make the folder for somebody's socket first, with everything in it
-// that may mislead: nobody waits for it, believes it or ends a process because of it.
+// TestAnotherUserMadeTheSocketsFolder: another user makes the folder of somebody's socket first, with misleading files in
+// it. No command waits for them, believes them or ends a process because of them.
 func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can run something as another user")
@@ -48,7 +48,7 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	require.NoError(t, os.Chmod(w.Dir, 0o755))
 	w.Put("../bin/cursord", string(b))
 	require.NoError(t, os.Chmod(w.Path("../bin/cursord"), 0o755))
-	// So long a path is too long for a socket below it.
+	// This path is too long for a socket below it.
 	state := filepath.Join(w.Dir, "somebody", strings.Repeat("s", 100))
 	require.NoError(t, os.MkdirAll(state, 0o700))
 	for _, dir := range []string{state, filepath.Dir(state)} {
@@ -126,8 +126,8 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	}
 }
 
-// TestStopForceKillsDaemonsAlone has the lock be held for a process that is no daemon, as one that was given the id of an
-// old one.
+// TestStopForceKillsDaemonsAlone: the lock names a process that is not the daemon, like one that has got the id of an old
+// daemon.
 func TestStopForceKillsDaemonsAlone(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -154,8 +154,8 @@ func TestStopForceKillsDaemonsAlone(t *testing.T) {
 	}
 }
 
-// TestDaemonStaysWhereItListens has a newer build take the place of a daemon, in an environment that would have the socket
-// elsewhere: all clients find it.
+// TestDaemonStaysWhereItListens: a newer build replaces a daemon from an environment with another place for the socket. All
+// clients find it.
 func TestDaemonStaysWhereItListens(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -174,7 +174,7 @@ func TestDaemonStaysWhereItListens(t *testing.T) {
 	socket := filepath.Join(runtime, "cursord", "d.sock")
 	require.Equal(t, socket, first.Socket)
 	defer func() { require.NoError(t, syscall.Kill(first.PID, syscall.SIGTERM)) }()
-	require.NoError(t, os.Chmod(runtime, 0o755)) // no place for a socket any more
+	require.NoError(t, os.Chmod(runtime, 0o755)) // no longer allowed as a place for a socket
 	newer := newerProgram(w)
 	for _, program := range []string{newer, "cursord"} {
 		for _, env := range []string{there, "XDG_RUNTIME_DIR="} {
@@ -186,7 +186,7 @@ func TestDaemonStaysWhereItListens(t *testing.T) {
 	}
 }
 
-// TestSocketWithoutARuntimeDirectory has the daemon listen below its state folder.
+// TestSocketWithoutARuntimeDirectory: the daemon listens below its state folder.
 func TestSocketWithoutARuntimeDirectory(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

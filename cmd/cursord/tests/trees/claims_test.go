@@ -15,7 +15,7 @@ import (
 	"cursord/sessions"
 )
 
-// A filterWorld is a repository with a filter that notes when it runs.
+// filterWorld makes a repository whose filter records each of its runs in ../ran.
 func filterWorld(t *testing.T, where string) (w *world.World, top string) {
 	w = world.New(t)
 	w.Put("../bin/rot", "#!/bin/sh\necho \"$@\" >> "+w.Path("../ran")+"\nexec tr a-zA-Z n-za-mN-ZA-M\n")
@@ -38,13 +38,13 @@ func filterWorld(t *testing.T, where string) (w *world.World, top string) {
 	return w, top
 }
 
-// filters configures the filter; more is put behind its commands.
+// filters configures the filter; more is appended to its commands.
 func filters(w *world.World, top, more string) {
 	w.GitIn(top, "config", "filter.rot.clean", w.Path("../bin/rot")+" clean"+more)
 	w.GitIn(top, "config", "filter.rot.smudge", w.Path("../bin/rot")+" smudge"+more)
 }
 
-// changes has a command of the agent change a file, and returns its diff and what the turn says.
+// changes lets a command of the agent change a file, and returns the file's diff and the turn's notices.
 func changes(e *world.Editor, path string) (*sessions.Diff, string) {
 	e.T.Helper()
 	e.World.Plays(world.Lines(world.Shells("s", "echo x >> "+path))...)
@@ -53,8 +53,8 @@ func changes(e *world.Editor, path string) (*sessions.Diff, string) {
 	return e.Diffs()[path], e.Notices(turn.ID)
 }
 
-// TestFiltersAreTrusted has filters of a repository that stood there before the first turn count, those that have come
-// since not, and those again that a person trusts; also after a restart.
+// TestFiltersAreTrusted: a filter that was configured before the first turn is used, a later one is not, and one that a
+// person trusts is used again. The same holds after a restart.
 func TestFiltersAreTrusted(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"root", "within"} {
@@ -84,7 +84,7 @@ func TestFiltersAreTrusted(t *testing.T) {
 
 			w.Stop()
 			w.Start()
-			e = w.Opens() // which trusts what the new daemon has not seen yet
+			e = w.Opens() // trusts the configuration that this daemon has not seen yet
 			d, said = changes(e, top+"d.txt")
 			require.Equal(t, "known", d.Baseline)
 			require.NotContains(t, said, "filter.")
@@ -102,7 +102,7 @@ func TestFiltersAreTrusted(t *testing.T) {
 	}
 }
 
-// TestRunTrustsOnce has "run --trust" not trust again what an agent has put into the configuration since.
+// TestRunTrustsOnce: "run --trust" does not trust a configuration that has changed since the first run.
 func TestRunTrustsOnce(t *testing.T) {
 	t.Parallel()
 	w, _ := filterWorld(t, "root")
@@ -122,7 +122,7 @@ func TestRunTrustsOnce(t *testing.T) {
 	require.NoFileExists(t, w.Path("../ran"))
 }
 
-// TestFiltersInTheWorkspace has a filter whose program an agent can write never run, although it was there before.
+// TestFiltersInTheWorkspace: a filter whose program the agent can write never runs, although it was configured before.
 func TestFiltersInTheWorkspace(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, command string }{
@@ -149,7 +149,7 @@ func TestFiltersInTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestOldGit has a git that reads configurations whatever is done, and one that converts nothing.
+// TestOldGit: git before 2.5 is never asked; before 2.11, contents are read without conversion. A notice says so.
 func TestOldGit(t *testing.T) {
 	t.Parallel()
 	for version, says := range map[string]string{"2.4.12": "2.5", "2.10.5": "2.11", "2.11.0": ""} {
@@ -178,7 +178,7 @@ func TestOldGit(t *testing.T) {
 	}
 }
 
-// TestPlantsBetweenTurns has a claim that comes between turns told by log/message.
+// TestPlantsBetweenTurns: a log/message reports a filter that is configured between turns.
 func TestPlantsBetweenTurns(t *testing.T) {
 	t.Parallel()
 	w, _ := filterWorld(t, "root")

@@ -14,8 +14,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestControlFiles has an agent change, by a command, what in git's folders can name programs, lead elsewhere or hide files.
-// Each such file is listed with what it held, and a reject brings that back; what git itself writes is not listed.
+// TestControlFiles: an agent's command changes files in git's folders that can name programs, lead elsewhere or hide files.
+// Each of them is listed with its former content, and a reject restores it; files that git itself writes are not listed.
 func TestControlFiles(t *testing.T) {
 	t.Parallel()
 	files := world.Tree{"a": "a\n", "d/b": "b\n"}
@@ -95,7 +95,7 @@ func TestControlFiles(t *testing.T) {
 	}
 }
 
-// TestControlFilesOutside has a command change them where they are outside of the workspace: they are listed, and can only be looked at.
+// TestControlFilesOutside: a command changes such files outside of the workspace. They are listed, but cannot be decided.
 func TestControlFilesOutside(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestNewFilesAreListedWithoutTheRepository has a command make files, and take the repository away or lead it elsewhere.
+// TestNewFilesAreListedWithoutTheRepository: a command makes files, and removes the repository or leads it elsewhere.
 func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 	t.Parallel()
 	for name, does := range map[string]string{
@@ -26,7 +26,7 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 	} {
 		for _, at := range []string{"", "in/"} {
 			if at != "" && name == "the one above" {
-				continue // that is the workspace's: a rule that ignores, which is reviewed
+				continue // that .gitignore would be in the workspace, and be reviewed itself
 			}
 			t.Run(name+" "+at, func(t *testing.T) {
 				t.Parallel()
@@ -66,7 +66,7 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 	}
 }
 
-// TestFilesWhosePathsAreTooLong has commands make files that cannot be looked at by their paths.
+// TestFilesWhosePathsAreTooLong: commands make files whose paths are too long to open them.
 func TestFilesWhosePathsAreTooLong(t *testing.T) {
 	t.Parallel()
 	for _, repo := range []bool{true, false} {

@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// everything says what the workspace holds, of whatever kind.
+// everythingOf lists the contents of the workspace, of every kind.
 func everythingOf(w *world.World) []string {
 	w.T.Helper()
 	var all []string
@@ -43,16 +43,16 @@ func everythingOf(w *world.World) []string {
 	return all
 }
 
-// TestHostileTrees has commands make what is no plain file in a plain folder. Nothing hangs, what can be reviewed is
-// listed and comes back, what cannot is told, and nothing outside is touched.
+// TestHostileTrees: commands make links, pipes and other special files. Nothing hangs, reviewable files are listed and come
+// back, notices name the others, and nothing outside is touched.
 func TestHostileTrees(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", 251)
 	for _, c := range []struct {
 		name, before, does string
 		listed             []string // "path: summary"
-		notices            []string // parts of them
-		left               string   // what a reject leaves, as a command that makes it of what was before
+		notices            []string // parts of the notices
+		left               string   // a command that turns the tree from before into the tree after a reject
 	}{
 		{
 			"links of all kinds are made", "echo f >f; mkdir d; echo g >d/g",
@@ -165,7 +165,7 @@ func TestHostileTrees(t *testing.T) {
 	}
 }
 
-// TestPathsThatAreTooLong moves a file to where the system takes no path.
+// TestPathsThatAreTooLong moves a file to a path that is too long for the system.
 func TestPathsThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	for _, repo := range []bool{true, false} {
@@ -188,12 +188,12 @@ func TestPathsThatAreTooLong(t *testing.T) {
 	}
 }
 
-// TestWorkspaceGoes has the workspace moved away, deleted, and replaced while a turn runs in it.
+// TestWorkspaceGoes moves, deletes or replaces the workspace during a turn in it.
 func TestWorkspaceGoes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, does string
-		left       world.Tree // beside the workspace
+		left       world.Tree // files in the workspace and beside it
 	}{
 		{"moved", "echo x >>f; mv ../ws ../elsewhere", world.Tree{"../elsewhere/f": "f\nx\n", "../elsewhere/g": "g\n"}},
 		{"deleted", "rm -r ../ws", world.Tree{"f": "(absent)"}},
@@ -224,7 +224,7 @@ func TestWorkspaceGoes(t *testing.T) {
 				if err == nil {
 					_ = e.Call("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
 				}
-				// The daemon goes on, and so does the workspace when it is back.
+				// The daemon serves on, and the workspace works again once it is back.
 				makesIn(w, "..", "rm -rf ws; if [ -d elsewhere ]; then mv elsewhere ws; else mkdir ws; fi")
 				w.Plays(world.Lines(world.Shells("s", "echo y >>g"))...)
 				require.Equal(t, sessions.TurnCompleted, e.Turn(nil).Status)
@@ -234,7 +234,7 @@ func TestWorkspaceGoes(t *testing.T) {
 	}
 }
 
-// makesIn is makes in a folder beside the workspace.
+// makesIn runs a command as Makes does, but in a folder beside the workspace.
 func makesIn(w *world.World, dir, command string) {
 	w.T.Helper()
 	defer func(ws string) { w.Root = ws }(w.Root)

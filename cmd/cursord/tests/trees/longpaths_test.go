@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// longPaths are too long to name a file: in all, and in one name.
+// longPaths returns paths that are too long for a file, as a whole or in one name.
 func longPaths() map[string]string {
 	return map[string]string{
 		"64 KiB": strings.Repeat("a/", 32<<10) + "f", "256 KiB": "/" + strings.Repeat("b/", 128<<10) + "f", "a name": "src/" + strings.Repeat("n", 300),
@@ -22,7 +22,7 @@ func longPaths() map[string]string {
 	}
 }
 
-// TestPathsOfAgentsThatAreTooLong has an agent name such paths in calls of every kind.
+// TestPathsOfAgentsThatAreTooLong: an agent names such paths in calls of every kind.
 func TestPathsOfAgentsThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -132,7 +132,7 @@ func TestPathsOfClientsThatAreTooLong(t *testing.T) {
 	e.Message("warning", "document/didOpen did nothing: uri: ")
 }
 
-// TestDeepPath has an agent write at the end of 500 folders: all that is done with a path is linear in it, or nearly.
+// TestDeepPath: an agent writes a file below 500 folders. All work on a path must be about linear in its length.
 func TestDeepPath(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -16,16 +16,17 @@ import (
 	"cursord/sessions"
 )
 
-// A plant is what an agent writes into a repository so that somebody else's git runs a program or leaves the repository.
+// A plant is a set of files that an agent writes into a repository so that another user's git runs a program or leaves the
+// repository.
 type plant struct {
 	name  string
 	files world.Tree // by paths from the top of the work tree; "@git/" is git's folder, "@common/" that of all work trees
 	shell string
-	// notice is what the turn is to say, if the daemon comes upon the plant in a way that shows.
+	// notice is part of the turn's notice; empty if the daemon need not come upon the plant.
 	notice string
 }
 
-// plants returns them. Every program that is planted makes the file mark, and mark is named nowhere else. outside is a repository
+// plants returns all plants. Every planted program makes the file mark, which nothing else makes. outside is a repository
 // beside the workspace, with a file whose content is "secret".
 func plants(mark, outside string) []plant {
 	run := "sh -c 'cat >/dev/null; touch " + mark + "' #"
@@ -79,8 +80,8 @@ func plants(mark, outside string) []plant {
 
 var everyPlant = flag.Bool("every-plant", false, "plant everything in every kind of place, in every way")
 
-// TestPlants has an agent plant programs and ways out, and does with the daemon what makes it ask git. Nothing may run. Without
-// -every-plant each has one of the ways to be written, and one of the places that are no plain repository.
+// TestPlants: an agent plants programs and ways out, and the test makes the daemon ask git. No planted program may run.
+// Without -every-plant each plant is tried in two of the four ways and places.
 func TestPlants(t *testing.T) {
 	t.Parallel()
 	for i, p := range plants("/mark", "/outside") {
@@ -96,7 +97,7 @@ func TestPlants(t *testing.T) {
 	}
 }
 
-// plantsAndLooks plays one plant: where says who writes it, and to which repository.
+// plantsAndLooks tries one plant: where is the tool that writes it, or the kind of repository.
 func plantsAndLooks(t *testing.T, where, name string) {
 	w := world.New(t)
 	mark, outside := filepath.Join(w.Dir, "mark"), filepath.Join(w.Dir, "outside")
@@ -171,7 +172,7 @@ func plantsAndLooks(t *testing.T, where, name string) {
 	w.Put("../.gitconfig", "[filter \"mine\"]\n\tclean = ./cat\n\tsmudge = ./cat\n[safe]\n\tdirectory = *\n")
 	w.Start()
 	e := w.Opens()
-	// The plant, and changes that make the daemon want former contents.
+	// The script writes the plant, and makes changes whose former contents the daemon needs.
 	script = append(script, world.Edits("x", top+"a", "a\n", "a\nx\n"), world.Shells("y", fmt.Sprintf("cd %s; touch c; echo y >> b; rm d/e; echo n > n", w.Path(top))))
 	w.Plays(world.Lines(script...)...)
 	first := e.Turn(nil)

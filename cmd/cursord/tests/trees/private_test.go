@@ -18,8 +18,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestNothingIsGivenAway has turns with words that are nobody's business, and looks for them in the daemon's log and on
-// the command lines of all that runs for it.
+// TestNothingIsGivenAway runs turns with secret words, and looks for these words in the daemon's log and on the command
+// lines of its processes.
 func TestNothingIsGivenAway(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -43,7 +43,7 @@ func TestNothingIsGivenAway(t *testing.T) {
 		require.NotContains(t, string(line), "secret")
 	}
 
-	// Mistakes, refusals and ends are logged without what they are about.
+	// The log names mistakes, refusals and ends without the user's words.
 	e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "prompt-secret", "mode": "mode-secret"})
 	e.Fails("diff/reject", world.Obj{"workspace": w.Root, "hunks": []string{"hunk-secret"}, "comment": "comment-secret"})
 	conn, err := net.Dial("unix", w.Socket())
@@ -69,7 +69,8 @@ func TestNothingIsGivenAway(t *testing.T) {
 	}
 }
 
-// TestReadOnlyPlaces has places that nothing can be written to. Root may write everywhere, so somebody else tries.
+// TestReadOnlyPlaces runs cursord with folders that it cannot write. Root can write everywhere, so the test runs it as
+// another user.
 func TestReadOnlyPlaces(t *testing.T) {
 	t.Parallel()
 	const nobody = 65534

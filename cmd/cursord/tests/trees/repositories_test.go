@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// state returns everything below a folder as it shows to a program: names, kinds, modes, times, contents.
+// state returns everything below a folder that a program can see: names, kinds, modes, times, contents.
 func state(w *world.World, dir string) map[string]string {
 	w.T.Helper()
 	all := map[string]string{}
@@ -45,8 +45,8 @@ func state(w *world.World, dir string) map[string]string {
 	return all
 }
 
-// TestShellInRepositories has a command change files in work trees of many kinds. What it changed is listed and nothing
-// else, what was there is known, a reject brings it back, and the repositories stay as they are in every byte and time.
+// TestShellInRepositories: a command changes files in work trees of many kinds. Exactly its changes are listed, with known
+// former contents; a reject restores these, and the repositories keep every byte and time.
 func TestShellInRepositories(t *testing.T) {
 	t.Parallel()
 	const rot13 = "tr a-zA-Z n-za-mN-ZA-M"
@@ -62,7 +62,7 @@ func TestShellInRepositories(t *testing.T) {
 		prepare func(*world.World) (repositories []string)
 		env     func(*world.World) []string
 		command string
-		after   world.Tree // what differs
+		after   world.Tree // the changed files
 	}{
 		{"a plain one", plain, nil, change, changed},
 		{
@@ -139,7 +139,8 @@ func TestShellInRepositories(t *testing.T) {
 		},
 		{
 			"a filter that is not there any more", func(w *world.World) []string {
-				// As after a removal of Git LFS: pointers in the repository, contents or pointers in the work tree.
+				// The state after Git LFS was uninstalled: pointers in the repository, contents or pointers in the work
+				// tree.
 				w.PutAll(world.Tree{".gitattributes": "*.bin filter=lfs diff=lfs -text\n", "a": "a\n", "p.bin": "version https://x\noid 1\n", "touched.bin": "version https://x\noid 2\n", "z": "z\n"})
 				w.Git("init", "-q")
 				w.Commits()
@@ -318,7 +319,7 @@ func TestShellInRepositories(t *testing.T) {
 	}
 }
 
-// TestRepositoriesComeAndGo has commands make and take away repositories within the workspace.
+// TestRepositoriesComeAndGo: commands make and remove repositories within the workspace.
 func TestRepositoriesComeAndGo(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -12,8 +12,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestRuleThatTakesYears has a command write a .gitignore whose rule keeps git busy for years. The changes of this turn and of the
-// next one are listed and can be rejected, and a notice says that git took too long.
+// TestRuleThatTakesYears: a command writes a .gitignore with a rule that would take git years. The changes of this turn and
+// of the next one are listed and can be rejected, and a notice says that git took too long.
 func TestRuleThatTakesYears(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -44,8 +44,8 @@ func TestRuleThatTakesYears(t *testing.T) {
 	require.Equal(t, "(absent)", w.Get("m.txt"))
 }
 
-// TestCopyWithGitKeptFromItsWork has an agent make a FIFO called .gitignore in its copy: the next turn works all the same. Then a
-// person makes one in the work tree: the next turn fails and names the file to remove.
+// TestCopyWithGitKeptFromItsWork: an agent makes a FIFO called .gitignore in its copy, and the next turn works all the same.
+// Then a person makes one in the work tree: the next turn fails and names the file to remove.
 func TestCopyWithGitKeptFromItsWork(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

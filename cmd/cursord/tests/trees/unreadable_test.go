@@ -18,8 +18,8 @@ import (
 	"cursord/sessions"
 )
 
-// unprivileged gives everything of w to a user to whom modes mean something, and returns a cursord for that
-// user, and a function that runs commands as that user. Who is not root is that user.
+// unprivileged gives all files of w to a user who is not root. It returns the path of a cursord for that user, and a
+// function that runs commands as that user: the present one unless that is root.
 func unprivileged(w *world.World) (cursord string, run func(name string, args ...string) string) {
 	w.T.Helper()
 	var cred *syscall.SysProcAttr
@@ -52,7 +52,7 @@ func unprivileged(w *world.World) (cursord string, run func(name string, args ..
 	}
 }
 
-// TestWhatMayNotBeReadOrWritten has commands take away the permission to look at files and folders, and to write them.
+// TestWhatMayNotBeReadOrWritten: commands remove the permissions to read and to write files and folders.
 func TestWhatMayNotBeReadOrWritten(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
