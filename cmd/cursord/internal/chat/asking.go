@@ -10,14 +10,14 @@ import (
 	"cursord/sessions"
 )
 
-// running returns the turn that is shown, or is about to be; "" if there is none.
+// running returns the turn that is on the screen, or else the one whose prompt was just sent; "" if there is neither.
 func (v *View) running() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return cmp.Or(v.shown(), v.sending)
 }
 
-// prompted takes a prompt that was typed. It stands there at once if nothing runs, else it waits.
+// prompted takes a prompt that the person has typed. The screen shows it at once if nothing runs; otherwise it waits.
 func (v *View) prompted(turn, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -28,13 +28,13 @@ func (v *View) prompted(turn, text string) {
 		}
 		return
 	}
-	if !v.prompts { // or the terminal shows it already
+	if !v.prompts { // otherwise the terminal has echoed it already
 		v.prompt(text)
 	}
 	v.asking, v.sending, v.owned[turn] = false, turn, true
 }
 
-// echo shows a command that was typed.
+// echo shows a command that the person has typed.
 func (v *View) echo(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -44,14 +44,14 @@ func (v *View) echo(text string) {
 	v.asking = false
 }
 
-// answered has the person asked again, behind what a command has written to the terminal.
+// answered asks for the next prompt after a command has written to the terminal by itself.
 func (v *View) answered() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.ask()
 }
 
-// refused forgets a prompt of which nothing comes.
+// refused forgets a prompt whose turn was refused.
 func (v *View) refused(turn string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -61,19 +61,19 @@ func (v *View) refused(turn string) {
 	}
 }
 
-// heard takes a prompt from those of which nothing was heard.
+// heard removes a prompt from unsent, because the daemon has reported its turn.
 func (v *View) heard(turn string) {
 	v.unsent = slices.DeleteFunc(v.unsent, func(u unsent) bool { return u.turn == turn })
 }
 
-// typed returns the session that a line which was typed is for.
+// typed returns the session for which the person's next prompt is.
 func (v *View) typed() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.session
 }
 
-// goOn makes a session the one that prompts are for. If one alone is shown, it is now that one.
+// goOn sets the session for the next prompts. A view of a single session then shows this one instead.
 func (v *View) goOn(session string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -82,14 +82,14 @@ func (v *View) goOn(session string) {
 	}
 }
 
-// attach sets what goes with the next prompt.
+// attach sets the notes about the files that go with the next prompt.
 func (v *View) attach(with []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.with = with
 }
 
-// waits says for people what waits: prompts behind the turn that is shown, and what goes with the next one.
+// waits returns the notes for the person: the queued prompts, at most five, and the files that go with the next prompt.
 func (v *View) waits() (notes []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -99,7 +99,7 @@ func (v *View) waits() (notes []string) {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids) // by when they were made
+	slices.Sort(ids) // by the time at which the turns were made
 	for _, id := range ids {
 		if id == v.sending {
 			notes = append(notes, "… waiting for another turn of this folder")
@@ -117,7 +117,7 @@ func (v *View) waits() (notes []string) {
 	return append(notes, v.with...)
 }
 
-// line shows an answer to a command.
+// line shows the answer to a command.
 func (v *View) line(lines ...string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -128,7 +128,7 @@ func (v *View) line(lines ...string) {
 	v.ask()
 }
 
-// asks has the terminal ask for a prompt whenever nothing runs, where it shows itself what is typed.
+// asks makes the view ask with "> " whenever nothing runs. It is for a terminal that echoes and edits the line itself.
 func (v *View) asks() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -143,7 +143,7 @@ func (v *View) ask() {
 	}
 }
 
-// again asks once more, below an empty line.
+// again repeats the "> " after the person has entered an empty line.
 func (v *View) again() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -152,7 +152,7 @@ func (v *View) again() {
 	}
 }
 
-// hush ends the line in which a prompt is asked for.
+// hush ends the line that the "> " has begun, so that other text can follow.
 func (v *View) hush() {
 	if v.asking {
 		v.asking = false
@@ -160,7 +160,7 @@ func (v *View) hush() {
 	}
 }
 
-// leave ends the last line.
+// leave ends the last line on the screen.
 func (v *View) leave() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

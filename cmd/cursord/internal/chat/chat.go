@@ -1,6 +1,6 @@
-// Package chat follows what agents do in a workspace, at a terminal, with a line for a person's prompts. A View shows turns one
-// behind the other and owns the screen; a Chat adds the person: keys, prompts, signals, Ctrl-C. Split opens one in a pane beside
-// the present one. No turn ends with it.
+// Package chat follows agents in a workspace, at a terminal, with a line for a person's prompts. A View shows one turn after
+// the other and owns the screen. A Chat adds the person: keys, prompts, signals, Ctrl-C. Split opens a chat in a pane beside
+// the present one. Turns go on when a chat ends.
 package chat
 
 import (
@@ -30,21 +30,21 @@ import (
 type Chat struct {
 	Client  *rpc.Client // its notifications go to the View
 	View    *View
-	Params  rpc.TurnStartParams // what every turn that begins here has; its workspace is the one that is followed
-	Explain func(error) error   // puts why a turn is refused in terms of the command line
+	Params  rpc.TurnStartParams // for each turn that begins here; its Workspace is the one that is followed
+	Explain func(error) error   // says in terms of the command line why a turn was refused
 
-	terminal *terminal         // nil where nothing can be drawn
-	work     chan func() error // what prompts and commands do, one after the other; Params and begins are theirs
+	terminal *terminal         // nil where the prompt cannot be drawn
+	work     chan func() error // prompts and commands to be done one after the other; only they use Params and begins
 	begins   bool              // the next prompt begins a session
-	failed   chan error        // what went wrong
-	asked    string            // the turn whose end the person has asked for
-	stopped  bool              // by Ctrl-Z
+	failed   chan error        // errors of work and of cancellations
+	asked    string            // the turn that the person has cancelled
+	stopped  bool              // the person has pressed Ctrl-Z
 }
 
-const workMost = 64 // prompts and commands that wait to be sent
+const workMost = 64 // prompts and commands that may wait to be sent
 
-// Run follows the workspace until the person leaves, who types on in if that is a terminal, on which out shows. The error is a
-// term.SignalError where a signal has ended it.
+// Run follows the workspace and shows it on out until the person leaves. The person types on in, if in is a terminal. The
+// error is a term.SignalError if a signal has ended Run.
 func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -111,7 +111,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 }
 
-// openTerminal draws the prompt, below what the view shows from now on.
+// openTerminal draws the prompt; from now on the view writes above it.
 func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, events chan event) {
 	palette := c.View.show.Palette
 	f := newFeed()
@@ -121,7 +121,7 @@ func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, eve
 	c.terminal = openTerminal(ctx, in, out, f, p)
 }
 
-// take does what a person has typed or pressed.
+// take handles what the person has typed or pressed.
 func (c *Chat) take(ctx context.Context, e event) error {
 	switch e.kind {
 	case sent:
@@ -141,19 +141,19 @@ func (c *Chat) take(ctx context.Context, e event) error {
 	return nil
 }
 
-// signal does what a signal asks for.
+// signal handles a signal: it redraws after a stop, and returns a term.SignalError for the signals that end the program.
 func (c *Chat) signal(sig os.Signal) error {
 	if !term.IsResume(sig) {
 		return term.SignalError{Signal: sig}
 	}
-	if !c.stopped { // by another than Ctrl-Z: the terminal may be in any state
+	if !c.stopped { // a stop other than by Ctrl-Z may leave the terminal in any state
 		c.terminal.feed.post(againMsg{})
 	}
 	return nil
 }
 
-// interrupt cancels the turn that is shown; a second one leaves. Where none runs it empties the line, if anything was typed, and
-// leaves otherwise.
+// interrupt cancels the turn that is on the screen; a second interrupt leaves the chat. If no turn runs, it empties the
+// line, or leaves if the line is empty.
 func (c *Chat) interrupt(ctx context.Context, typed bool) error {
 	turn := c.View.running()
 	switch {
@@ -173,14 +173,14 @@ func (c *Chat) cancel(ctx context.Context, turn string) {
 	go func() { c.fails(ctx, c.Client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: turn}, nil)) }()
 }
 
-// note shows what waits.
+// note updates the notes about waiting prompts and attached files.
 func (c *Chat) note() {
 	if c.terminal != nil {
 		c.terminal.feed.note(c.View.waits())
 	}
 }
 
-// later does something after all prompts and commands before it.
+// later queues a function behind all earlier prompts and commands. It fails if the queue is full.
 func (c *Chat) later(do func() error) error {
 	select {
 	case c.work <- do:
@@ -201,7 +201,7 @@ func (c *Chat) works(ctx context.Context) {
 	}
 }
 
-// fails shows an error, if it is one.
+// fails shows an error; nil is ignored.
 func (c *Chat) fails(ctx context.Context, err error) {
 	if err == nil {
 		return
@@ -219,7 +219,7 @@ func (c *Chat) fails(ctx context.Context, err error) {
 	}
 }
 
-// readLines reads what is typed on a terminal that shows and edits it itself.
+// readLines reads lines from a terminal that echoes and edits them itself.
 func readLines(in io.Reader, events chan<- event) {
 	lines := bufio.NewReader(in)
 	for {
@@ -236,8 +236,8 @@ func readLines(in io.Reader, events chan<- event) {
 	}
 }
 
-// begin has the daemon tell of what comes, and shows the last turn that has ended before: in this order, so that none
-// begins and ends unseen.
+// begin subscribes to the workspace, and then shows the last turn if it has ended. In this order no turn can begin and end
+// unseen.
 func (c *Chat) begin(ctx context.Context) error {
 	c.View.hold()
 	var now struct{ Seq uint64 }
@@ -274,7 +274,7 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 	}
 	last := t.Turns[len(t.Turns)-1]
 	if !last.Status.Final() {
-		return nil // it is told of
+		return nil // the subscription reports it
 	}
 	var items []*sessions.Item
 	for _, item := range t.Items {
@@ -286,7 +286,7 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 	return nil
 }
 
-// prompt sends what was typed, and perhaps something with it. If it is refused, the person may send it again.
+// prompt sends a prompt, with a text attached if with is set. If the daemon refuses it, the prompt goes back into the line.
 func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error {
 	turn := ulid.Make().String()
 	c.View.prompted(turn, strings.TrimSpace(text))
@@ -316,7 +316,7 @@ func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error
 	})
 }
 
-// lastPage reads the last page of a session: all of its last turn, unless that is very long.
+// lastPage reads the last page of a session. It holds the whole last turn, unless that is very long.
 func lastPage(ctx context.Context, client *rpc.Client, session string) (*api.Transcript, error) {
 	page, err := client.SessionRead(ctx, rpc.SessionReadParams{SessionID: session})
 	return &page, err

@@ -23,42 +23,42 @@ import (
 	"cursord/sessions"
 )
 
-// A command is what a person types behind a slash. It goes to no agent.
+// A command is a word behind a slash that the chat itself carries out. It is not sent to the agent.
 type command struct {
 	name, args, about string
 	do                func(c *Chat, ctx context.Context, args []string) error
-	inTurn            bool // after the prompts and commands before it, since it is about those that follow
-	// What its arguments are completed with: words, what a Finder finds, or files of the workspace.
+	inTurn            bool // runs after the prompts and commands before it, because it changes the prompts after it
+	// The arguments are completed with words, with the results of find, or with files of the workspace.
 	words []string
 	find  complete.Finder
 	files bool
 }
 
-// commands are all of them, as /help lists them.
+// commands holds all commands in the order in which /help lists them.
 var commands []command
 
-func init() { // /help shows the list that it is in
+func init() { // in init, because /help refers to the list that contains it
 	modes := []string{string(sessions.ModeAgent), string(sessions.ModeAsk), string(sessions.ModePlan)}
 	commands = []command{
-		{name: "help", about: "what can be typed here", do: (*Chat).help},
+		{name: "help", about: "list the commands", do: (*Chat).help},
 		{name: "model", args: "[MODEL]", about: "the model of the next prompts; alone: which exist", do: (*Chat).model, inTurn: true, find: complete.Models},
 		{name: "mode", args: "[MODE]", about: "the next prompts' mode: agent, ask (reads only), plan", do: (*Chat).mode, inTurn: true, words: modes},
-		{name: "file", args: "[PATH[:FROM-TO]]", about: "goes with the next prompt; alone: none does", do: (*Chat).file, inTurn: true, files: true},
+		{name: "file", args: "[PATH[:FROM-TO]]", about: "attach a file to the next prompt; alone: detach all", do: (*Chat).file, inTurn: true, files: true},
 		{name: "new", about: "begin a new session with the next prompt", do: (*Chat).fresh, inTurn: true},
-		{name: "sessions", args: "[SESSION]", about: "go on in a session; alone: lists them", do: (*Chat).sessions, inTurn: true, find: complete.Sessions},
-		{name: "diff", args: "[PATH]", about: "what is to review", do: own("diff"), find: complete.Files},
-		{name: "review", args: "[PATH]", about: "go through it hunk by hunk", do: own("review"), find: complete.Files},
+		{name: "sessions", args: "[SESSION]", about: "go on in a session; alone: list them", do: (*Chat).sessions, inTurn: true, find: complete.Sessions},
+		{name: "diff", args: "[PATH]", about: "show the changes to review", do: own("diff"), find: complete.Files},
+		{name: "review", args: "[PATH]", about: "go through the changes hunk by hunk", do: own("review"), find: complete.Files},
 		{name: "accept", args: "HUNK|FILE|--all", about: "keep changes", do: own("accept"), find: complete.Changes},
 		{name: "reject", args: "HUNK|FILE|--all", about: "take changes back", do: own("reject"), find: complete.Changes},
 		{name: "undo", about: "take the last decision back", do: own("undo")},
-		{name: "redo", about: "make it again", do: own("redo")},
+		{name: "redo", about: "make the undone decision again", do: own("redo")},
 		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
 		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},
 		{name: "quit", about: "leave; turns go on", do: func(*Chat, context.Context, []string) error { return errLeave }},
 	}
 }
 
-// errLeave ends the chat.
+// errLeave says that the person leaves the chat.
 var errLeave = errors.New("the person leaves")
 
 func commandOf(name string) *command {
@@ -69,7 +69,8 @@ func commandOf(name string) *command {
 	return &commands[i]
 }
 
-// slashed takes a command apart. A line whose first word has another slash, or a dot, is none: it begins with a path.
+// slashed splits a line into a command's name and arguments. It is no command if the first word has another slash or a dot,
+// because that is a path.
 func slashed(text string) (name, args string, is bool) {
 	if !strings.HasPrefix(text, "/") {
 		return "", "", false
@@ -86,7 +87,7 @@ func slashed(text string) (name, args string, is bool) {
 	return name, text[end:], is
 }
 
-// typed does what a person has typed: a command, a saved prompt or a prompt.
+// typed handles a line of the person: a command, a saved prompt or a prompt.
 func (c *Chat) typed(ctx context.Context, text string) error {
 	name, given, is := slashed(text)
 	if !is {
@@ -120,7 +121,8 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		term.Clean(name), misuse.DidYouMean("/"+name, names))
 }
 
-// savedPrompts are the user's commands of Cursor, those of the folder before those of the home folder: names and files.
+// savedPrompts returns the files of the user's Cursor commands by their names. A file of the workspace hides one of the home
+// folder that has the same name.
 func savedPrompts(root string) map[string]string {
 	found := map[string]string{}
 	home, _ := os.UserHomeDir()
@@ -141,7 +143,7 @@ func savedPrompts(root string) map[string]string {
 	return found
 }
 
-// split takes arguments apart as a shell does: at blanks, but for those in quotes or behind a backslash.
+// split splits arguments at blanks as a shell does. Quotes and a backslash keep blanks.
 func split(text string) (args []string, err error) {
 	var word strings.Builder
 	var quote rune
@@ -179,10 +181,10 @@ func split(text string) (args []string, err error) {
 	return args, nil
 }
 
-// An execMsg has a program take the terminal over for a while.
+// An execMsg lends the terminal to a program until it ends.
 type execMsg struct{ command *exec.Cmd }
 
-// own does a command of cursord on the terminal.
+// own returns a function that runs a command of cursord on the terminal.
 func own(name string) func(c *Chat, ctx context.Context, args []string) error {
 	return func(c *Chat, ctx context.Context, args []string) error {
 		return c.own(ctx, append([]string{name, "--workspace", c.Params.Workspace}, args...)...)
@@ -203,7 +205,7 @@ func (c *Chat) own(ctx context.Context, args ...string) error {
 		c.terminal.feed.post(&execMsg{cmd})
 		return nil
 	}
-	_ = cmd.Run() // it says itself what is wrong
+	_ = cmd.Run() // the command prints its own errors
 	c.View.answered()
 	return nil
 }
@@ -290,7 +292,7 @@ func (c *Chat) file(_ context.Context, args []string) error {
 	return err
 }
 
-// attached says which files go with the next prompt.
+// attached returns a note for each file that goes with the next prompt.
 func (c *Chat) attached() (notes []string) {
 	for _, with := range c.Params.Context {
 		name := *with.Path

@@ -14,7 +14,7 @@ import (
 	"cursord/rpc"
 )
 
-// tab completes the word at the cursor, or goes on to the next thing that it may become.
+// tab completes the word at the cursor, or selects the next or previous choice if choices are shown.
 func (p *prompt) tab(by int) tea.Cmd {
 	if c := p.choices; c != nil {
 		c.at += by
@@ -31,14 +31,14 @@ func (p *prompt) tab(by int) tea.Cmd {
 		from, words := complete(before)
 		return wordsMsg{value, before, from, words}
 	}
-	if strings.HasPrefix(before, "/") && !strings.ContainsAny(before, " \t\n") { // the names of commands are known
+	if strings.HasPrefix(before, "/") && !strings.ContainsAny(before, " \t\n") { // at once: it only reads a list and two folders
 		p.found(find().(wordsMsg))
 		return nil
 	}
 	return find
 }
 
-// found has what a word may become, unless the person has typed on.
+// found completes the word or shows the choices, unless the person has typed on meanwhile.
 func (p *prompt) found(m wordsMsg) {
 	if p.value() != m.value || p.before() != m.before || len(m.words) == 0 {
 		return
@@ -54,7 +54,7 @@ func (p *prompt) found(m wordsMsg) {
 	p.choices = &choices{before: head, words: m.words, at: -1}
 }
 
-// replace puts a word behind a text, in place of what stands there up to the cursor.
+// replace replaces the text before the cursor by head and word.
 func (p *prompt) replace(head, word string) {
 	rest := p.value()[len(p.before()):]
 	p.set(head + word + rest)
@@ -66,7 +66,7 @@ func (p *prompt) replace(head, word string) {
 	}
 }
 
-// word is a completion without what it is.
+// word returns a completion's word, without the description behind the tab.
 func word(completion string) string {
 	w, _, _ := strings.Cut(completion, "\t")
 	return w
@@ -83,7 +83,7 @@ func commonStart(words []string) string {
 	return common
 }
 
-// choiceLines show what a word may become, in some rows.
+// choiceLines returns at most rows lines that show the choices.
 func (p *prompt) choiceLines(rows int) (lines []string) {
 	c := p.choices
 	if c == nil {
@@ -113,10 +113,9 @@ func (p *prompt) choiceLines(rows int) (lines []string) {
 	return lines
 }
 
-const filesAge = 10 * time.Second // how long a list of files is taken for true
+const filesAge = 10 * time.Second // how long a list of files is used
 
-// A finder completes what is typed at the prompt: commands of the chat, saved prompts, files, and what
-// commands take.
+// A finder completes words of the prompt: names of commands, saved prompts, files, and arguments of commands.
 type finder struct {
 	root   string
 	client *rpc.Client
@@ -126,9 +125,9 @@ type finder struct {
 	since time.Time
 }
 
-const mostWords = 200 // that a word may become
+const mostWords = 200 // completions that are offered for a word
 
-// find is a prompt's complete.
+// find implements prompt.complete.
 func (f *finder) find(ctx context.Context, before string) (from int, words []string) {
 	from = strings.LastIndexAny(before, " \t\n") + 1
 	last := before[from:]
@@ -156,7 +155,7 @@ func (f *finder) find(ctx context.Context, before string) (from int, words []str
 		case c.files:
 			return from, f.named(ctx, last)
 		case c.find != nil:
-			words, _ = c.find(ctx, f.client, f.root, last) // without them there is nothing to complete
+			words, _ = c.find(ctx, f.client, f.root, last) // on an error there is nothing to complete
 			return from, beginning(words, last)
 		}
 		return from, beginning(c.words, last)
@@ -164,7 +163,7 @@ func (f *finder) find(ctx context.Context, before string) (from int, words []str
 	return from, nil
 }
 
-// beginning returns the words that begin so.
+// beginning returns the words that start with begin, at most mostWords.
 func beginning(words []string, begin string) (out []string) {
 	for _, w := range words {
 		if strings.HasPrefix(w, begin) && len(out) < mostWords {
@@ -174,7 +173,7 @@ func beginning(words []string, begin string) (out []string) {
 	return out
 }
 
-// named returns the files of the workspace whose paths begin like a word, and if there are none those that hold it.
+// named returns the files of the workspace whose paths start with begin, or if there are none, those whose paths contain it.
 func (f *finder) named(ctx context.Context, begin string) (out []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

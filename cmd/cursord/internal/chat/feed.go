@@ -9,32 +9,33 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// feedLimit bounds what waits for a terminal that is somebody else's, such as a pager's.
+// feedLimit bounds the bytes of lines that wait while another program, such as a pager, has the terminal.
 const feedLimit = 1 << 20
 
-// A feed takes what is to be shown above the prompt, and hands it to the program that owns the terminal. Nobody waits for the
-// terminal in it. It understands the little that view.Screen writes: lines, colours, and "\r\x1b[K" for a line that is taken back.
+// A feed takes the text to be shown above the prompt, and hands it to the program that owns the terminal. Writers never wait
+// for the terminal. It understands only what view.Screen writes: lines, colours, and "\r\x1b[K", which takes the unfinished
+// line back.
 type feed struct {
 	wake chan struct{}
 
 	mu     sync.Mutex
-	rows   []string // what is to be printed next, as wide as the terminal
-	lines  []string // complete ones behind them
+	rows   []string // the rows to print next, wrapped to the terminal's width
+	lines  []string // complete lines to print after rows
 	size   int      // bytes in lines
-	lost   int      // lines that had no room
-	live   []byte   // the line that is not complete
+	lost   int      // lines that were dropped because lines was full
+	live   []byte   // the unfinished line
 	colour string   // in which live ends; "" is none
-	notes  []string // what waits, below live
+	notes  []string // the notes below live
 	msgs   []tea.Msg
-	fresh  bool // something is new
-	width  int  // of the terminal; 0: not known yet
-	room   int  // rows that may be printed at once
-	drawn  bool // the prompt stands on the screen: lines can go above it
+	fresh  bool // something has changed since the last message
+	width  int  // of the terminal; 0: unknown
+	room   int  // rows that can be printed at once
+	drawn  bool // the prompt is on the screen, so lines can go above it
 }
 
 func newFeed() *feed { return &feed{wake: make(chan struct{}, 1)} }
 
-// An aboveMsg has lines that go above the prompt, and what then stands right above it.
+// An aboveMsg has lines to print above the prompt, and the unfinished line and notes to draw right above it.
 type aboveMsg struct{ lines, live, notes []string }
 
 const wipe = "\r\x1b[K"
@@ -70,7 +71,7 @@ func (f *feed) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// endLine completes the live line. A colour does not reach into the prompt.
+// endLine completes the live line. Its colour is reset at the end, so that the prompt does not take it on.
 func (f *feed) endLine() {
 	line := string(f.live)
 	if f.colour != "" {
@@ -92,7 +93,7 @@ func (f *feed) changed() {
 	}
 }
 
-// note sets what stands below the live line.
+// note sets the notes below the live line.
 func (f *feed) note(notes []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +103,7 @@ func (f *feed) note(notes []string) {
 	}
 }
 
-// post sends a message behind all that was written before.
+// post sends a message after all that has been written so far.
 func (f *feed) post(msg tea.Msg) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,7 +111,8 @@ func (f *feed) post(msg tea.Msg) {
 	f.changed()
 }
 
-// fits sets the terminal's width, and how many rows can be printed at once: more would push the prompt off the screen.
+// fits sets the terminal's width and the number of rows that can be printed at once: more would push the prompt off the
+// screen.
 func (f *feed) fits(width, room int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,14 +122,14 @@ func (f *feed) fits(width, room int) {
 	f.width, f.room = width, max(room, 1)
 }
 
-// Columns returns the terminal's width, 0 if it is not known yet.
+// Columns returns the terminal's width; 0 if it is not known yet.
 func (f *feed) Columns() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.width
 }
 
-// draws sets whether the prompt stands on the screen.
+// draws sets whether the prompt is on the screen.
 func (f *feed) draws(now bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +138,7 @@ func (f *feed) draws(now bool) {
 	}
 }
 
-// takes reports whether lines can go above the prompt; if not, they are the next again.
+// takes reports whether the lines of m can go above the prompt now. If not, it puts them back as the next rows.
 func (f *feed) takes(m aboveMsg) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,7 +149,7 @@ func (f *feed) takes(m aboveMsg) bool {
 	return f.drawn
 }
 
-// pump hands everything on, in order, until done.
+// pump sends all messages, in order, until done is closed.
 func (f *feed) pump(send func(tea.Msg), done <-chan struct{}) {
 	for {
 		select {
@@ -165,7 +167,7 @@ func (f *feed) pump(send func(tea.Msg), done <-chan struct{}) {
 	}
 }
 
-// next takes what is to be sent next; nil is nothing.
+// next returns the next message to send; nil if there is none.
 func (f *feed) next() tea.Msg {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,11 +199,11 @@ func (f *feed) next() tea.Msg {
 	return nil
 }
 
-// above is the message with some rows; what comes right behind them is not shown before they are.
+// above returns the message that prints rows. It shows the unfinished line only when no complete lines wait before it.
 func (f *feed) above(rows []string) tea.Msg {
 	msg := aboveMsg{lines: rows, notes: f.notes}
 	if len(f.rows) == 0 && len(f.lines) == 0 && len(f.live) > len(f.colour) {
-		const most = 16 << 10 // bytes, more than a screen has room for
+		const most = 16 << 10 // bytes, more than fit on a screen
 		live := f.live[max(len(f.live)-most, 0):]
 		msg.live = strings.Split(ansi.Wrap(strings.ToValidUTF8(string(live), ""), f.width, ""), "\n")
 	}

@@ -16,17 +16,18 @@ import (
 
 const (
 	historyMost  = 1000     // entries that are kept
-	historyEntry = 64 << 10 // bytes of one that is kept
-	historyFile  = 4 << 20  // bytes of a file that are read
+	historyEntry = 64 << 10 // the largest entry that is kept, in bytes
+	historyFile  = 4 << 20  // how much of the file is read, in bytes
 )
 
-// A history is what was typed in a folder, the latest last, in a file that several chats write: each entry is a line, a string in JSON.
+// A history holds the prompts typed in a folder, the latest last. Several chats may write its file: each line is an entry, a
+// string in JSON.
 type history struct {
 	path    string // "": it is not kept
 	entries []string
 }
 
-// historyPath returns where a folder's history is, beside the daemon's database; "" if there is no place for it.
+// historyPath returns the path of a folder's history, beside the daemon's database; "" if the database's folder is unknown.
 func historyPath(root string) string {
 	dirs, err := endpoint.FindDirs()
 	if err != nil {
@@ -36,7 +37,8 @@ func historyPath(root string) string {
 	return filepath.Join(dirs.State, "history", hex.EncodeToString(sum[:16]))
 }
 
-// openHistory reads the history in a file, which need not be there. What cannot be read or written costs only the history.
+// openHistory reads a history from a file. The file may be missing. A file that cannot be read or written costs only the
+// history.
 func openHistory(path string) *history {
 	h := &history{path: path}
 	if path == "" {
@@ -57,7 +59,7 @@ func openHistory(path string) *history {
 	return h
 }
 
-// tail returns the lines at the end of a file, and whether they are all.
+// tail returns the last lines of a file, at most historyFile bytes, and whether these are all lines.
 func tail(path string) (lines []byte, whole bool) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,7 +82,7 @@ func tail(path string) (lines []byte, whole bool) {
 	return raw, from == 0
 }
 
-// keep makes an entry the latest one, and the only one of its text; it returns false for what is not kept.
+// keep makes an entry the latest one and removes older ones of the same text. It returns false if the entry cannot be kept.
 func (h *history) keep(entry string) bool {
 	if strings.TrimSpace(entry) == "" || len(entry) > historyEntry {
 		return false
@@ -96,7 +98,7 @@ func (h *history) keep(entry string) bool {
 	return true
 }
 
-// add puts an entry at the end, in the file, too.
+// add appends an entry, also to the file.
 func (h *history) add(entry string) {
 	if !h.keep(entry) || h.path == "" {
 		return
@@ -110,10 +112,10 @@ func (h *history) add(entry string) {
 		return
 	}
 	defer f.Close()
-	_, _ = f.Write(append(line, '\n')) // in one piece: other chats write, too
+	_, _ = f.Write(append(line, '\n')) // in one write, because other chats write too
 }
 
-// rewrite leaves in the file what is kept.
+// rewrite replaces the file by the kept entries.
 func (h *history) rewrite() {
 	var b bytes.Buffer
 	for _, entry := range h.entries {
@@ -128,7 +130,7 @@ func (h *history) rewrite() {
 	}
 }
 
-// older returns the place of the latest entry before i that holds a text; -1 if none does.
+// older returns the index of the latest entry before i that contains text; -1 if there is none.
 func (h *history) older(i int, text string) int {
 	for i--; i >= 0; i-- {
 		if strings.Contains(h.entries[i], text) {

@@ -15,30 +15,30 @@ import (
 // An event is what a person does at the prompt.
 type event struct {
 	kind eventKind
-	text string // of sent
+	text string // for sent
 }
 
 type eventKind int
 
 const (
-	sent       eventKind = iota // a line, or several
-	ctrlC                       // where nothing was typed
-	ctrlCTyped                  // where something was
-	empty                       // a line with nothing in it, where the terminal shows what is typed
+	sent       eventKind = iota // one or more lines
+	ctrlC                       // on an empty line
+	ctrlCTyped                  // on a line with text
+	empty                       // an empty line, from a terminal that edits lines itself
 	leaves
 	suspends
 	resumes
 )
 
 // A prompt is the lines at the bottom of the terminal in which a person writes. It is the model of the program that owns the
-// terminal, and is touched by that program alone. It waits for nobody: what the person does goes to events.
+// terminal, and only that program touches it. It never blocks: the person's actions go to events.
 type prompt struct {
 	feed    *feed
 	events  chan<- event
 	palette term.Palette
 	history *history
-	// complete returns where, in a text that ends at the cursor, the word begins that is to be completed, and what it may
-	// become: words, each perhaps with a tab and what it is. It may take its time.
+	// complete takes the text before the cursor. It returns where the word to be completed begins, and the possible words,
+	// each perhaps followed by a tab and a description. It may be slow.
 	complete func(before string) (from int, words []string)
 
 	area          textarea.Model
@@ -47,42 +47,42 @@ type prompt struct {
 	hidden        bool     // another program has the terminal
 	gone          bool
 
-	at      int    // the entry of the history that is shown; len: none
-	draft   string // what was typed before one was
+	at      int    // index of the shown history entry; len(entries): none
+	draft   string // the text typed before a history entry was shown
 	search  *search
 	choices *choices
 }
 
-// A search is for what was typed before, by a part of it.
+// A search looks for an earlier prompt by a part of its text.
 type search struct {
 	part  string
 	fails bool
-	from  int    // where the history was when it began
-	draft string // what stood there
+	from  int    // p.at when the search began
+	draft string // the text when the search began
 }
 
-// choices are the words that a word may become.
+// choices are the possible completions of a word.
 type choices struct {
 	before string // the text before the word
 	words  []string
-	at     int // which stands there; -1: none of them
+	at     int // index of the word that is filled in; -1: none
 }
 
 // Messages of our own.
 type (
 	clearMsg   struct{}              // empties the line
-	restoreMsg struct{ text string } // puts a prompt back that was not taken, unless something is typed
+	restoreMsg struct{ text string } // puts a refused prompt back, unless the person has typed another
 	quitMsg    struct{}
-	againMsg   struct{} // has the terminal's mode set, and all drawn, anew
-	shownMsg   struct{} // the terminal is ours again
-	wordsMsg   struct { // what was found for a text
+	againMsg   struct{} // sets the terminal's mode and draws everything anew
+	shownMsg   struct{} // the other program has given the terminal back
+	wordsMsg   struct { // the completions of a text
 		value, before string
 		from          int
 		words         []string
 	}
 )
 
-// nothing is a program that does nothing with the terminal.
+// nothing is a command that leaves the terminal alone.
 type nothing struct{}
 
 func (nothing) Run() error          { return nil }
@@ -90,7 +90,7 @@ func (nothing) SetStdin(io.Reader)  {}
 func (nothing) SetStdout(io.Writer) {}
 func (nothing) SetStderr(io.Writer) {}
 
-// pastedTab stands for a tab: the text area has none.
+// pastedTab stands for a tab, which the text area cannot hold.
 const pastedTab = "␉"
 
 func newPrompt(f *feed, events chan<- event, palette term.Palette, history *history, complete func(string) (int, []string)) *prompt {
@@ -108,7 +108,7 @@ func newPrompt(f *feed, events chan<- event, palette term.Palette, history *hist
 	keys := &a.KeyMap
 	keys.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "shift+enter"))
 	keys.LineNext, keys.LinePrevious = key.NewBinding(key.WithKeys("down")), key.NewBinding(key.WithKeys("up"))
-	keys.Paste.SetEnabled(false) // that of the terminal pastes
+	keys.Paste.SetEnabled(false) // the terminal's own paste is used
 	a.Focus()
 	p.area = a
 	return p
@@ -116,7 +116,7 @@ func newPrompt(f *feed, events chan<- event, palette term.Palette, history *hist
 
 func (p *prompt) Init() tea.Cmd { return nil }
 
-// filter makes of lines that go above the prompt what the program understands.
+// filter turns lines that go above the prompt into the message that prints them.
 func (p *prompt) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.SuspendMsg); ok {
 		p.feed.draws(false)
@@ -132,7 +132,7 @@ func (p *prompt) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	if len(m.lines) == 0 {
 		return msg
 	}
-	return tea.Println(strings.Join(m.lines, "\n") + "\x1b[m")() // without a character it would print nothing
+	return tea.Println(strings.Join(m.lines, "\n") + "\x1b[m")() // Println prints nothing for an empty text
 }
 
 func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -150,7 +150,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		if p.value() == "" {
 			p.set(msg.text)
 		}
-	case *execMsg: // which begins where the prompt stood
+	case *execMsg: // its output begins where the prompt was
 		p.hidden = true
 		p.feed.draws(false)
 		return p, tea.ExecProcess(msg.command, func(error) tea.Msg { return shownMsg{} })
@@ -172,7 +172,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return p, nil
 }
 
-// tell reports an event, and whether there was room for it.
+// tell reports an event. It returns false if the queue of events is full.
 func (p *prompt) tell(e event) bool {
 	select {
 	case p.events <- e:
@@ -182,7 +182,7 @@ func (p *prompt) tell(e event) bool {
 	}
 }
 
-// key takes a key.
+// key handles a key.
 func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if p.search != nil && p.searches(name, k.Text) {
@@ -237,19 +237,19 @@ func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edit has the text area take a key.
+// edit hands a key to the text area.
 func (p *prompt) edit(k tea.KeyPressMsg) (cmd tea.Cmd) {
 	p.area, cmd = p.area.Update(k)
 	return cmd
 }
 
-// row is where the cursor is, in rows of the text as it is shown.
+// row returns the cursor's place as a line and a wrapped row within it.
 func (p *prompt) row() [2]int { return [2]int{p.area.Line(), p.area.LineInfo().RowOffset} }
 
-// value is what was typed.
+// value returns the text in the line.
 func (p *prompt) value() string { return strings.ReplaceAll(p.area.Value(), pastedTab, "\t") }
 
-// before is what was typed up to the cursor.
+// before returns the text before the cursor.
 func (p *prompt) before() string {
 	lines := strings.Split(p.area.Value(), "\n")
 	row := min(p.area.Line(), len(lines)-1)
@@ -258,13 +258,13 @@ func (p *prompt) before() string {
 	return strings.ReplaceAll(strings.Join(lines, "\n"), pastedTab, "\t")
 }
 
-// set makes a text what was typed, with the cursor at its end.
+// set replaces the text and puts the cursor at its end.
 func (p *prompt) set(text string) {
 	p.area.Reset()
 	p.insert(text)
 }
 
-// insert puts a text where the cursor is, as it was pasted.
+// insert inserts a text at the cursor, as a paste does.
 func (p *prompt) insert(text string) {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", pastedTab).Replace(text)
 	p.area, _ = p.area.Update(tea.PasteMsg{Content: text})
@@ -283,7 +283,7 @@ func (p *prompt) send() {
 	}
 }
 
-// recall shows the next entry of the history, or of those behind it what was typed.
+// recall shows the next or previous history entry. Behind the last entry it shows the draft again.
 func (p *prompt) recall(by int) {
 	to := p.at + by
 	if to < 0 || to > len(p.history.entries) {
@@ -299,7 +299,7 @@ func (p *prompt) recall(by int) {
 	p.set(p.history.entries[to])
 }
 
-// searches takes a key of a search; false where that has ended it and is to be taken as usual.
+// searches handles a key of a search. It returns false if the key has ended the search and still needs its usual handling.
 func (p *prompt) searches(name, text string) bool {
 	s := p.search
 	switch {
@@ -328,7 +328,7 @@ func (p *prompt) searches(name, text string) bool {
 	return false
 }
 
-// find shows the latest entry before a place that holds what is searched for.
+// find shows the latest history entry before an index that contains the searched text.
 func (p *prompt) find(before int) {
 	s := p.search
 	if s.part == "" {
@@ -341,7 +341,7 @@ func (p *prompt) find(before int) {
 	}
 }
 
-// View draws what is above the prompt, the prompt, and what a word may become.
+// View draws the live line, the notes, the prompt and the choices.
 func (p *prompt) View() tea.View {
 	if p.gone || p.hidden || p.width == 0 {
 		return tea.NewView("")
@@ -362,7 +362,7 @@ func (p *prompt) View() tea.View {
 	cursor := p.area.Cursor()
 	cursor.Y += len(lines)
 	cursor.X = min(cursor.X, p.width-1)
-	cursor.Shape, cursor.Blink = -1, false // as the terminal has it: nothing is sent
+	cursor.Shape, cursor.Blink = -1, false // leave the cursor's shape as the terminal has it
 	lines = append(lines, strings.Split(p.area.View(), "\n")...)
 	lines = append(lines, p.choiceLines(third)...)
 	for i, line := range lines {

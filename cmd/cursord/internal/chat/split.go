@@ -11,14 +11,14 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// A multiplexer is a program in whose window panes can be opened beside each other.
+// A multiplexer is a terminal program that can open panes beside each other in its window.
 type multiplexer struct {
 	name string
-	env  string // a variable that is set in its panes
+	env  string // a variable that it sets in its panes
 	open func(dir string, command []string, getenv func(string) string) [][]string
 }
 
-// multiplexers are those that are known. A terminal's own come last: the others run in terminals.
+// multiplexers lists the known ones. Terminals' own panes come last, because the others run inside terminals.
 var multiplexers = []multiplexer{
 	{"tmux", "TMUX", func(dir string, command []string, getenv func(string) string) [][]string {
 		split := []string{"tmux", "split-window", "-h", "-d", "-c", dir}
@@ -45,10 +45,10 @@ var multiplexers = []multiplexer{
 	}},
 }
 
-// errNoPanes says that there is nothing to split.
+// errNoPanes says that there is no pane to split.
 var errNoPanes = errors.New(`this is no pane of tmux, zellij, WezTerm or kitty: run "cursord chat" in a terminal beside this one`)
 
-// Split opens a chat in a pane beside the present one, which stays the one that gets the keys. more are flags of it.
+// Split opens a chat in a pane beside the present one, which keeps the keyboard. more holds further flags for the chat.
 func Split(root, session string, more []string, getenv func(string) string) error {
 	for _, m := range multiplexers {
 		if getenv(m.env) == "" {
@@ -83,8 +83,8 @@ func saidBy(b *bytes.Buffer) error {
 	return nil
 }
 
-// paneEnv begins a command that is to have what in the environment says where the daemon is; that of a new pane is the
-// multiplexer's.
+// paneEnv returns the beginning of a command, "env NAME=VALUE…", that carries our variables about the daemon's place into
+// the new pane. A new pane has the multiplexer's environment instead of ours.
 func paneEnv(getenv func(string) string) (command []string) {
 	names := []string{
 		"CURSORD_SOCKET", "CURSORD_STATE_DIR", "CURSORD_CONFIG", "CURSORD_AGENT", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME",

@@ -15,18 +15,18 @@ import (
 	"cursord/cmd/cursord/internal/view"
 )
 
-// A terminal is one that a program owns which draws the prompt below all else. What others write goes to its feed.
+// A terminal is one whose last lines the prompt's program draws. All other output goes through feed.
 type terminal struct {
 	feed    *feed
 	program *tea.Program
 	ended   chan struct{}   // closed when the program has ended
-	err     error           // why, set before; nil for an end that was asked for
-	ctx     context.Context // of it, and of who has the terminal in between
-	stop    func()          // ends both
+	err     error           // why it ended, set before ended is closed; nil if close ended it
+	ctx     context.Context // of the program, and of commands that borrow the terminal
+	stop    func()          // ends ctx
 }
 
-// ownsTerminal reports whether a prompt can be drawn on what a person types at and reads: both are terminals that can do more than
-// print line by line.
+// ownsTerminal reports whether a prompt can be drawn: in, the output and the errors are all terminals, and TERM is not
+// "dumb".
 func ownsTerminal(in io.Reader, show *view.Screen) bool {
 	if name, set := os.LookupEnv("TERM"); name == "dumb" || set && name == "" {
 		return false
@@ -34,7 +34,7 @@ func ownsTerminal(in io.Reader, show *view.Screen) bool {
 	return term.IsTerminal(in) && show.OutTerm && term.IsTerminal(show.ErrOut)
 }
 
-// openTerminal draws the prompt; close has to follow.
+// openTerminal draws the prompt. The caller must call close.
 func openTerminal(ctx context.Context, in io.Reader, out *os.File, f *feed, p *prompt) *terminal {
 	ctx, stop := context.WithCancel(ctx)
 	t := &terminal{feed: f, ended: make(chan struct{}), ctx: ctx, stop: stop}
@@ -42,7 +42,7 @@ func openTerminal(ctx context.Context, in io.Reader, out *os.File, f *feed, p *p
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(in), tea.WithoutSignalHandler(), tea.WithFilter(p.filter), tea.WithOutput(screen),
 	}
-	if _, _, known := term.ScreenSize(out); !known { // as of terminals that nobody looks at
+	if _, _, known := term.ScreenSize(out); !known { // such as a terminal that no window shows
 		const columns, rows = 80, 24
 		options = append(options, tea.WithOutput(struct{ io.Writer }{screen}), tea.WithWindowSize(columns, rows))
 	}
@@ -58,10 +58,10 @@ func openTerminal(ctx context.Context, in io.Reader, out *os.File, f *feed, p *p
 	return t
 }
 
-// close takes the prompt away, once all that was written is shown, and gives the terminal back as it was.
+// close removes the prompt after everything written has been shown, and restores the terminal.
 func (t *terminal) close() {
 	defer t.stop()
-	const patience = 2 * time.Second // with a terminal that takes nothing any more, or is another program's
+	const patience = 2 * time.Second // for a terminal that accepts no output, or that a command has borrowed
 	t.feed.post(quitMsg{})
 	select {
 	case <-t.ended:
@@ -71,8 +71,8 @@ func (t *terminal) close() {
 	}
 }
 
-// watched is the terminal as the program has it. Lines may go above the prompt once that is drawn, at the beginning and after each
-// time that another program had the terminal; what goes there before would be written over.
+// watched is the terminal as the program writes to it. Lines may go above the prompt only after the program has drawn it, at
+// the beginning and after each command that borrowed the terminal. Earlier lines would be overwritten.
 type watched struct {
 	*os.File
 	feed *feed
@@ -80,7 +80,7 @@ type watched struct {
 
 func (w *watched) Write(b []byte) (int, error) {
 	n, err := w.File.Write(b)
-	if bytes.Contains(b, []byte(ansi.SetModeBracketedPaste)) { // as the first drawing has
+	if bytes.Contains(b, []byte(ansi.SetModeBracketedPaste)) { // which only a first drawing has
 		w.feed.draws(true)
 	}
 	return n, err

@@ -14,53 +14,53 @@ import (
 	"cursord/sessions"
 )
 
-// A View shows the turns of a workspace one behind the other: of several that run, the others wait until the one that
-// is shown has ended. Its Notify is the client's onNotify.
+// A View shows the turns of a workspace one after the other. If several run, it shows the first until its end and then the
+// next. Its Notify is the client's onNotify.
 type View struct {
 	only string // the session that is shown, or "": all
 
 	mu      sync.Mutex // guards all below
 	show    *view.Screen
-	turns   map[string]*turnState // that have not been shown to their ends
-	order   []string              // of those that have begun; the first is shown
-	ended   map[string]bool       // turns that are not to be shown
+	turns   map[string]*turnState // turns not yet shown to their ends
+	order   []string              // of turns that have begun; the first is on the screen
+	ended   map[string]bool       // turns that are not shown any more
 	owned   map[string]bool       // turns whose prompts were typed here
-	session string                // the one that was shown last
-	sending string                // the turn whose prompt stands last, until it begins
-	unsent  []unsent              // prompts that were typed and of which nothing was heard yet
-	with    []string              // what goes with the next prompt, for people
-	prompts bool                  // the terminal shows what is typed, where a person is asked when nothing runs
-	asking  bool                  // it is so at present
-	held    []func()              // what came, while it is not to be shown yet; nil: it is
+	session string                // the session of the turn shown last
+	sending string                // the turn of the last prompt shown, until that turn begins
+	unsent  []unsent              // typed prompts whose turns the daemon has not reported yet
+	with    []string              // notes about the files that go with the next prompt
+	prompts bool                  // the terminal echoes lines itself, so the view asks for prompts
+	asking  bool                  // the "> " is on the screen
+	held    []func()              // notifications that wait for release
 	holding bool
-	since   uint64 // of what has a greater seq nothing was there at the beginning
+	since   uint64 // the seq at the beginning: later changes are new
 }
 
-// A turnState is what is known of a turn.
+// A turnState is what the view knows of a turn.
 type turnState struct {
 	turn  *sessions.Turn
 	quiet view.Quiet
 	items map[string]*sessions.Item
 }
 
-// An unsent prompt is one that waits behind what is shown.
+// An unsent prompt waits behind the turn that is on the screen.
 type unsent struct{ turn, text string }
 
-// NewView returns a view of all turns of a workspace, or of one session's if only is its id.
+// NewView returns a view of all turns of a workspace, or of one session if only is its id.
 func NewView(show *view.Screen, only string) *View {
 	return &View{
 		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
 	}
 }
 
-// showOn has the view show on another screen what comes.
+// showOn makes the view write to another screen from now on.
 func (v *View) showOn(show *view.Screen) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show = show
 }
 
-// Notify takes what the daemon tells.
+// Notify takes a notification of the daemon.
 func (v *View) Notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -71,7 +71,7 @@ func (v *View) Notify(method string, params json.RawMessage) {
 	v.take(method, params)
 }
 
-// hold has what comes wait until release, which says how far what was there at the beginning goes.
+// hold keeps notifications back until release. release takes the seq at the beginning: changes after it are new.
 func (v *View) hold() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -98,7 +98,7 @@ func (v *View) take(method string, params json.RawMessage) {
 	}
 	var c view.Change
 	if json.Unmarshal(params, &c) != nil {
-		return // of another version's making
+		return // from a daemon of another version
 	}
 	switch {
 	case c.Turn != nil && v.concerns(c.Turn.SessionID, c.Turn.ID):
@@ -142,7 +142,7 @@ func (v *View) turn(now *sessions.Turn) {
 	}
 	switch {
 	case now.Status.Final() && !begun:
-		// It had ended before anybody looked.
+		// The turn ended before this view began.
 		v.ended[now.ID] = true
 		delete(v.turns, now.ID)
 		return
@@ -184,7 +184,7 @@ func (v *View) delta(d *rpc.DeltaParams) {
 	}
 }
 
-// open shows a turn from its beginning to where it is.
+// open shows a turn from its beginning to its present state.
 func (v *View) open(t *turnState) {
 	v.hush()
 	if !v.owned[t.turn.ID] {
@@ -201,7 +201,7 @@ func (v *View) open(t *turnState) {
 	}
 }
 
-// Tick shows since when nothing came of the turn that is shown, where that is of interest.
+// Tick shows for how long the turn on the screen has been silent, if that is worth saying.
 func (v *View) Tick(now time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -210,7 +210,7 @@ func (v *View) Tick(now time.Time) {
 	}
 }
 
-// cancel notes that the person has asked for the end of a turn.
+// cancel notes that the person has cancelled a turn.
 func (v *View) cancel(turn string) {
 	v.mu.Lock()
 	if t := v.turns[turn]; t != nil {
@@ -240,7 +240,7 @@ func (v *View) close(t *sessions.Turn) {
 	}
 }
 
-// past shows a turn that has ended before.
+// past shows a turn that ended before the view began.
 func (v *View) past(t *sessions.Turn, items []*sessions.Item) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -252,14 +252,14 @@ func (v *View) past(t *sessions.Turn, items []*sessions.Item) {
 	v.ended[t.ID], v.session = true, t.SessionID
 }
 
-// say shows a line that is nobody's.
+// say shows a line that belongs to no turn.
 func (v *View) say(line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.show.Line(v.show.Palette.Bold(line))
 }
 
-// complain shows that a prompt, or the end of a turn, could not be had.
+// complain shows the error of a request, such as a refused prompt.
 func (v *View) complain(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package decide is "cursord accept" and "cursord reject": which hunks a person means, the decision about them, and what is told of
-// it. What a reject by a selection leaves, because it may be the person's, it names.
+// Package decide is "cursord accept" and "cursord reject". It finds the hunks that a person means, has the daemon decide
+// them, and reports the result. It names the hunks that a reject left because they may be the person's own.
 package decide
 
 import (
@@ -18,19 +18,19 @@ import (
 	"cursord/sessions"
 )
 
-// A Decision is what a command line asks for.
+// A Decision is a command line of accept or reject.
 type Decision struct {
 	Accept  bool
 	Names   []string // hunks, and paths and patterns of files
 	Files   []string // paths and patterns of files
 	Turn    string   // a turn's name
 	All     bool
-	Lines   string // of a single hunk only these, as Lines reads them
+	Lines   string // only these lines of a single hunk, in the form that Lines reads
 	Comment string
 	JSON    bool
 }
 
-// ErrPartly is returned where hunks were named and some of them were left, all having been said.
+// ErrPartly is returned if hunks were named and some of them were left. Do has already printed why.
 var ErrPartly = errors.New("some hunks were left")
 
 func (d Decision) verb() string {
@@ -42,7 +42,7 @@ func (d Decision) verb() string {
 
 func (d Decision) done() string { return d.verb() + "ed" }
 
-// Check finds what is wrong with a command line before anybody is asked.
+// Check returns an error if the command line makes no sense. It asks nobody.
 func (d Decision) Check() error {
 	given := 0
 	for _, is := range []bool{len(d.Names) > 0 || len(d.Files) > 0, d.All, d.Turn != ""} {
@@ -63,7 +63,7 @@ func (d Decision) Check() error {
 	return err
 }
 
-// Do makes the decision in a workspace and tells of it.
+// Do makes the decision in a workspace and prints the result: to out, and the skipped hunks to errOut.
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
@@ -84,12 +84,12 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 			return err
 		}
 	}
-	decided.Diffs = append([]*sessions.Diff{}, decided.Diffs...) // never null
+	decided.Diffs = append([]*sessions.Diff{}, decided.Diffs...) // [] in JSON, never null
 	decided.Skipped = append(decided.Skipped, skipped...)
 	if d.JSON {
 		err = term.PrintJSON(out, decided)
 	} else {
-		left, _ := review.Pending(ctx, n.Client, n.Root) // what was decided is decided all the same
+		left, _ := review.Pending(ctx, n.Client, n.Root) // without the list, only the count of what is left is missing
 		d.tell(out, errOut, decided, left)
 	}
 	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
@@ -100,7 +100,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 
 var hunkName = regexp.MustCompile(`^\d+(\.\d*)?$`)
 
-// apart tells hunks from files.
+// apart separates the names into hunks and files.
 func (d Decision) apart() (hunks, files []string) {
 	for _, name := range d.Names {
 		if hunkName.MatchString(name) {
@@ -112,8 +112,8 @@ func (d Decision) apart() (hunks, files []string) {
 	return hunks, append(files, d.Files...)
 }
 
-// choose puts what is named into params: one file alone as its path, else hunks, so that it is one decision, which one undo takes
-// back. It returns the hunks of files that are left, as the daemon leaves them where a path is given.
+// choose puts the named hunks and files into params as one decision, which one undo takes back: a single file as its path,
+// everything else as hunks. It returns the hunks that are left out, by the daemon's rules for a path.
 func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []string, params *rpc.DecideParams) (left []api.Skipped, err error) {
 	var diffs []*sessions.Diff
 	if len(files) > 0 || d.Lines != "" || !naming.WholeHunks(hunks) {
@@ -161,8 +161,8 @@ func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []str
 	return left, nil
 }
 
-// hunksOf returns what can be decided of a file, and what is left: what is outside of the workspace, what has nothing to go back
-// to, and what may be a person's.
+// hunksOf returns the hunks of a file that can be decided, and those that are left out: hunks outside of the workspace,
+// hunks without a known baseline, and hunks that may be the person's.
 func (d Decision) hunksOf(f *sessions.Diff) (ids []string, left []api.Skipped) {
 	yours := f.MaybeYours()
 	for _, h := range f.Hunks {

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// Lines reads "A-B" or "A", which count from 1 and include B.
+// Lines parses "A-B" or "A". Both count from 1, and B is included.
 func Lines(s string) (*api.LineRange, error) {
 	first, last, isRange := strings.Cut(s, "-")
 	if !isRange {
@@ -20,12 +20,12 @@ func Lines(s string) (*api.LineRange, error) {
 	from, err1 := strconv.Atoi(first)
 	to, err2 := strconv.Atoi(last)
 	if err1 != nil || err2 != nil || from < 1 || to < from {
-		return nil, misuse.Errorf("--lines is %q; it must be a number or two, as 2-5, that count from 1", s)
+		return nil, misuse.Errorf("--lines is %q; it must be a line or a range such as 2-5, counted from 1", s)
 	}
 	return &api.LineRange{From: from - 1, To: to}, nil
 }
 
-// checkLines says where a hunk has fewer changed lines than were named.
+// checkLines returns an error if a hunk has fewer changed lines than lines names.
 func checkLines(text string, lines *api.LineRange, hunk string, diffs []*sessions.Diff) error {
 	for _, d := range diffs {
 		for _, h := range d.Hunks {

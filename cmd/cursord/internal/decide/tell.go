@@ -12,7 +12,8 @@ import (
 	"cursord/sessions"
 )
 
-// tell says what was decided, and what was not. left is what the workspace has to review now; nil where that is not known.
+// tell prints how many hunks were decided, and those that were skipped. left is what the workspace has to review now; nil if
+// unknown.
 func (d Decision) tell(w, errOut io.Writer, out api.Decided, left []*sessions.Diff) {
 	if out.Applied == 0 && len(out.Skipped) == 0 {
 		fmt.Fprintln(w, "nothing to review")
@@ -33,7 +34,7 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, left []*sessions.Di
 	}
 }
 
-// Count returns how many hunks there are, and in how many files.
+// Count returns the number of hunks in diffs, and of files that have hunks.
 func Count(diffs []*sessions.Diff) (hunks, files int) {
 	for _, d := range diffs {
 		if hunks += len(d.Hunks); len(d.Hunks) > 0 {
@@ -43,7 +44,7 @@ func Count(diffs []*sessions.Diff) (hunks, files int) {
 	return hunks, files
 }
 
-// maybeYoursLeft says which hunks a reject has left because they may be the user's, each with the command that rejects
+// maybeYoursLeft lists the hunks that a reject has left because they may be the user's, each with the command that rejects
 // it; "" if there are none.
 func maybeYoursLeft(out api.Decided) string {
 	const shown = 20
@@ -67,7 +68,7 @@ func maybeYoursLeft(out api.Decided) string {
 	}
 }
 
-// placeOf returns the path of a skipped hunk with its first changed line, if it has lines.
+// placeOf returns the path of a skipped hunk, with its first changed line if it has lines.
 func placeOf(diffs []*sessions.Diff, s api.Skipped) string {
 	for _, d := range diffs {
 		if line := review.LineOf(d, s.Hunk); line > 0 {

@@ -16,20 +16,20 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// An answerer is who types the answers: on a terminal keys, without Enter, elsewhere lines.
+// An answerer reads the person's answers: single keys, without Enter, from a terminal, and lines from anything else.
 type answerer struct {
 	in       io.Reader
 	out      io.Writer
-	tty      *os.File  // or nil; then there are lines
-	usual    term.Mode // of tty
+	tty      *os.File  // nil if answers are lines
+	usual    term.Mode // the mode that tty had before
 	cancel   context.CancelCauseFunc
 	signals  chan os.Signal
 	want     chan struct{}
 	got      chan typed
-	asked    bool          // want was sent, and got is still to come
-	typed    []byte        // and not used
-	resumed  chan struct{} // the user came back from another program
-	mu       sync.Mutex    // guards the terminal's mode and what follows
+	asked    bool          // a request was sent to want, and got has not answered yet
+	typed    []byte        // read, but not used yet
+	resumed  chan struct{} // the program was suspended and goes on
+	mu       sync.Mutex    // guards the terminal's mode and the fields below
 	lent     bool          // another program has the terminal
 	finished bool
 }
@@ -39,8 +39,8 @@ type typed struct {
 	err error
 }
 
-// openAnswers begins to read what is typed. A signal that ends the program puts the terminal right and is the cause
-// with which cancel is called. The caller closes the answerer.
+// openAnswers begins to read answers. A signal that ends the program restores the terminal's mode and calls cancel with a
+// term.SignalError. The caller must close the answerer.
 func openAnswers(in io.Reader, out io.Writer, cancel context.CancelCauseFunc) (*answerer, error) {
 	a := &answerer{
 		in: in, out: out, cancel: cancel, signals: make(chan os.Signal, 4),
@@ -69,7 +69,7 @@ func (a *answerer) listen() {
 	}
 }
 
-// close puts the terminal right.
+// close restores the terminal's mode.
 func (a *answerer) close() {
 	signal.Stop(a.signals)
 	a.mu.Lock()
@@ -79,7 +79,8 @@ func (a *answerer) close() {
 	close(a.want)
 }
 
-// setMode sets the terminal to single keys or as it was. It cannot be helped where that fails.
+// setMode makes the terminal report single keys, or restores its usual mode. Errors are ignored: nothing can be done about
+// them.
 func (a *answerer) setMode(keys bool) {
 	switch {
 	case a.tty == nil:
@@ -90,12 +91,12 @@ func (a *answerer) setMode(keys bool) {
 	}
 }
 
-// watch heeds signals.
+// watch handles signals.
 func (a *answerer) watch() {
 	for sig := range a.signals {
 		a.mu.Lock()
 		switch {
-		case a.finished, a.lent && sig == os.Interrupt: // which is meant for the other program
+		case a.finished, a.lent && sig == os.Interrupt: // the interrupt is for the other program
 		case slices.Contains(term.JobSignals(), sig):
 			if term.IsResume(sig) {
 				a.setMode(true)
@@ -115,7 +116,7 @@ func (a *answerer) watch() {
 	}
 }
 
-// read reads when it is asked to, so that another program that has the terminal gets what is typed then.
+// read reads only on request, so that another program with the terminal gets its own input.
 func (a *answerer) read() {
 	for range a.want {
 		b := make([]byte, 4096)
@@ -126,7 +127,8 @@ func (a *answerer) read() {
 
 var errResumed = errors.New("the program was suspended and goes on")
 
-// more waits for more to be typed. The error is io.EOF when nothing more is: on a terminal, for now.
+// more waits for more input. It returns errResumed after a suspension, and io.EOF at the end of the input, which a terminal
+// may have several times.
 func (a *answerer) more(ctx context.Context) error {
 	if !a.asked {
 		a.asked = true
@@ -147,8 +149,7 @@ func (a *answerer) more(ctx context.Context) error {
 	}
 }
 
-// ask asks a question and returns the answer: a key, or a line without the blanks around it. The error is io.EOF when
-// there are no more answers.
+// ask asks a question and returns the answer: a key, or a trimmed line. It returns io.EOF if there are no more answers.
 func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 	if a.tty == nil {
 		return a.line(ctx, question)
@@ -167,7 +168,7 @@ func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 			err := a.more(ctx)
 			if errors.Is(err, errResumed) {
 				io.WriteString(a.out, "\n")
-				break // and ask again
+				break // print the question again
 			}
 			if err != nil {
 				io.WriteString(a.out, "\n")
@@ -177,8 +178,8 @@ func (a *answerer) ask(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// NextKey returns the first key of what was typed and how many bytes it has: 0 if it is not there yet. Arrows are the
-// letters for the same movements, and keys that mean nothing are "".
+// NextKey returns the first key in b and its length in bytes; 0 if the key is incomplete. Arrow keys are returned as j and
+// k, and keys without a meaning as "".
 func NextKey(b []byte) (key string, n int) {
 	const endOfInput = 4 // Ctrl-D
 	switch {
@@ -187,7 +188,7 @@ func NextKey(b []byte) (key string, n int) {
 	case b[0] == '\x1b':
 		n := 1
 		if len(b) > 1 && (b[1] == '[' || b[1] == 'O') {
-			for n = 2; n < len(b) && (b[n] < '@' || b[n] > '~'); n++ { // to the letter at the end
+			for n = 2; n < len(b) && (b[n] < '@' || b[n] > '~'); n++ { // up to the final letter
 			}
 			if n++; n > len(b) {
 				return "", 0
@@ -211,7 +212,7 @@ func NextKey(b []byte) (key string, n int) {
 	return string(b[:n]), n
 }
 
-// line asks a question whose answer is a line.
+// line asks a question and returns a whole line as the answer, trimmed.
 func (a *answerer) line(ctx context.Context, question string) (string, error) {
 	a.mu.Lock()
 	a.setMode(false)
@@ -250,14 +251,14 @@ func (a *answerer) line(ctx context.Context, question string) (string, error) {
 	}
 }
 
-// endLine ends the line of a question where the answer does not show and so has not done so.
+// endLine ends the question's line if the input is no terminal, which would have echoed the answer's newline.
 func (a *answerer) endLine() {
 	if !term.IsTerminal(a.in) {
 		io.WriteString(a.out, "\n")
 	}
 }
 
-// lend lets another program have the terminal while it runs.
+// lend gives the terminal to another program while run runs.
 func (a *answerer) lend(run func() error) error {
 	lend := func(is bool) {
 		a.mu.Lock()
@@ -266,7 +267,7 @@ func (a *answerer) lend(run func() error) error {
 		a.setMode(!is)
 	}
 	if len(term.JobSignals()) > 0 {
-		signal.Reset(term.JobSignals()...) // both stop, then, and the shell has its terminal back
+		signal.Reset(term.JobSignals()...) // so a stop suspends both programs, and the shell gets its terminal back
 	}
 	lend(true)
 	defer a.listen()

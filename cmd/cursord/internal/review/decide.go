@@ -12,18 +12,18 @@ import (
 	"cursord/sessions"
 )
 
-// A reviewStep is a decision as undo needs it.
+// A reviewStep is a decision, with all that undo needs.
 type reviewStep struct {
 	path   string
-	before []string // the file's steps
+	before []string // the file's steps before the decision
 	cuts   []int
 	at     int
 	accept bool
-	hunks  int // that it was about
+	hunks  int // hunks that were decided
 }
 
-// decide accepts or rejects a part, with rest and all that is behind it in the file, and reports whether the person is
-// to be asked about the same part again. Of what is behind it, a reject leaves what may be the person's.
+// decide accepts or rejects a part; with rest, also everything behind it in the file. A reject with rest leaves the later
+// hunks that may be the person's. again reports whether to ask about the same part again.
 func (r *review) decide(ctx context.Context, f *reviewFile, p part, accept, rest bool) (again bool, err error) {
 	again, err = r.decidePart(ctx, f, p, accept, rest)
 	if i, known := r.find(f.diff.Path); known && r.files[i] == f && rest && !accept && !again && err == nil {
@@ -42,7 +42,7 @@ func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, 
 	switch {
 	case !rest && !p.whole():
 		lines = &api.LineRange{From: p.from, To: p.to}
-	case rest && p.from > 0: // what is left of this hunk, and then the later ones
+	case rest && p.from > 0: // first the rest of this hunk, then the later hunks
 		lines = &api.LineRange{From: p.from, To: p.of}
 		end = p.step + p.of - p.from
 		last = end == len(steps(f.diff))
@@ -55,7 +55,7 @@ func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, 
 				ids = append(ids, h.ID)
 			}
 		}
-		if i+len(ids) == len(f.diff.Hunks) { // nothing is left between
+		if i+len(ids) == len(f.diff.Hunks) { // no hunk is left out
 			end = len(steps(f.diff))
 		}
 	}
@@ -65,7 +65,7 @@ func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, 
 	}
 	p, _, _, ok := f.present()
 	if !ok || p.from > 0 {
-		return false, nil // the file has changed in between
+		return false, nil // the file has changed meanwhile
 	}
 	yours := yoursUnless(accept, f.diff)
 	for _, p := range f.parts() {
@@ -76,7 +76,8 @@ func (r *review) decidePart(ctx context.Context, f *reviewFile, p part, accept, 
 	return false, nil
 }
 
-// yoursUnless returns the hunks that a decision about several leaves because they may be the person's: none if it accepts.
+// yoursUnless returns the hunks that a decision about several hunks leaves because they may be the person's. An accept
+// leaves none.
 func yoursUnless(accept bool, d *sessions.Diff) map[string]bool {
 	if accept {
 		return nil
@@ -84,8 +85,9 @@ func yoursUnless(accept bool, d *sessions.Diff) map[string]bool {
 	return d.MaybeYours()
 }
 
-// request decides hunks, or lines of one, that are the file's steps from from to to, exclusive. It decides what the
-// person has seen, or nothing: where the file has changed since in other places, they are taken in first.
+// request decides hunks, or lines of one hunk. In the file these are the steps from (included) to to (excluded). If other
+// places of the file have changed since the person saw it, request takes these changes in and tries again; if the hunks
+// themselves have changed, it decides nothing.
 func (r *review) request(
 	ctx context.Context, f *reviewFile, accept bool, ids []string, lines *api.LineRange, from, to int,
 ) (done, again bool, err error) {
@@ -130,7 +132,7 @@ func (r *review) request(
 			r.tell(fmt.Sprintf("Hunk %s of %s is there no more: it was decided, or changed, elsewhere.", ids[0], path))
 			_, err = r.refresh(ctx, path)
 			return false, false, err
-		case now.Rev == sent: // nothing has changed: the daemon cannot do it
+		case now.Rev == sent: // nothing has changed, so another try would fail too
 			return false, true, r.fail(answer)
 		case !sameHunks(shown, now, ids) || try == tries:
 			r.tell(path + " has changed meanwhile. This is what there is now:")
@@ -154,7 +156,7 @@ func (r *review) counter(accept bool) *int {
 	return &r.rejected
 }
 
-// undo takes back the latest decision of this review and goes to where it was taken.
+// undo takes back the latest decision of this review and returns to its place.
 func (r *review) undo(ctx context.Context) (again bool, err error) {
 	if len(r.log) == 0 {
 		r.tell("Nothing has been decided in this review.")

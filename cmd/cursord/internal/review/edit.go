@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// edit has the person edit a file at a part, and reports whether there is nothing new to show.
+// edit opens the file at a part in the person's editor. again is true if there is no file, or the editor failed.
 func (r *review) edit(f *reviewFile, p part) (again bool) {
 	path := DiffFile(r.root, f.diff)
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
@@ -21,7 +21,7 @@ func (r *review) edit(f *reviewFile, p part) (again bool) {
 	editor := UserEditor(os.Getenv)
 	cmd := term.UserCommand(editor, EditorArgs(editor, path, p.line())...)
 	cmd.Stdout, cmd.Stderr = r.out, r.errOut
-	if term.IsTerminal(r.in.in) { // else what it has are the answers
+	if term.IsTerminal(r.in.in) { // otherwise stdin holds the answers
 		cmd.Stdin = r.in.in
 	}
 	if err := r.in.lend(cmd.Run); err != nil {
@@ -31,7 +31,7 @@ func (r *review) edit(f *reviewFile, p part) (again bool) {
 	return false
 }
 
-// UserEditor returns the program with which the user edits files at a terminal.
+// UserEditor returns the user's editor for a terminal: VISUAL, EDITOR, or the system's usual one.
 func UserEditor(getenv func(string) string) string {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		if editor := strings.TrimSpace(getenv(name)); editor != "" {
@@ -44,8 +44,7 @@ func UserEditor(getenv func(string) string) string {
 	return "vi"
 }
 
-// EditorArgs returns how an editor is told to open a file at a line: "+7 file", which nearly all understand, or in the
-// way of its own.
+// EditorArgs returns the arguments that make an editor open a file at a line: "+7 file", or the editor's own form if known.
 func EditorArgs(editor, path string, line int) []string {
 	words := strings.Fields(editor)
 	name := strings.TrimSuffix(filepath.Base(words[0]), ".exe")

@@ -10,25 +10,25 @@ import (
 	"cursord/sessions"
 )
 
-// A reviewFile is a file under review and where in it the person is. Places are counted in steps: the changed lines of
-// all hunks in order, and one for a hunk without lines.
+// A reviewFile is a file under review, with the person's place in it. Places are counted in steps: each changed line of each
+// hunk is a step, and so is a hunk without lines.
 type reviewFile struct {
-	diff *sessions.Diff // pending
-	cuts []int          // steps before which the person has split a hunk, in order
-	at   int            // the step at which the present part begins; that behind the last step is the file's end
+	diff *sessions.Diff // what is left to review
+	cuts []int          // steps at which the person has split a hunk, ascending
+	at   int            // the first step of the present part; the number of steps at the file's end
 }
 
-// A part is what is decided at once: a hunk, or of a hunk that was split some changed lines.
+// A part is decided at once: a hunk, or some changed lines of a hunk that the person has split.
 type part struct {
 	hunk     sessions.Hunk
-	from, to int // changed lines of the hunk, to exclusive
-	of       int // changed lines that the hunk has; 0 where it has no lines
-	step     int // the first one
+	from, to int // changed lines of the hunk, to excluded
+	of       int // number of changed lines in the hunk; 0 if it has no lines
+	step     int // the part's first step
 }
 
 func (p part) whole() bool { return p.to-p.from >= p.of }
 
-// changedLines returns where in a hunk's lines the changed ones are.
+// changedLines returns the indices of a hunk's changed lines.
 func changedLines(h sessions.Hunk) (at []int) {
 	for i, line := range h.Lines {
 		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
@@ -38,7 +38,7 @@ func changedLines(h sessions.Hunk) (at []int) {
 	return at
 }
 
-// steps returns what the steps of a diff are.
+// steps returns the text of each step of a diff.
 func steps(d *sessions.Diff) (all []string) {
 	for _, h := range d.Hunks {
 		changed := changedLines(h)
@@ -70,7 +70,7 @@ func (f *reviewFile) parts() (all []part) {
 	return all
 }
 
-// present returns the part at which the person is, and which one of all it is; false at the end of the file.
+// present returns the present part, its index and the number of parts. ok is false at the end of the file.
 func (f *reviewFile) present() (p part, i, of int, ok bool) {
 	all := f.parts()
 	i = slices.IndexFunc(all, func(p part) bool { return f.at < p.step+max(p.to-p.from, 1) })
@@ -81,8 +81,8 @@ func (f *reviewFile) present() (p part, i, of int, ok bool) {
 	return all[i], i, len(all), true
 }
 
-// split splits a part: into runs of changed lines, or runs of removed or added ones, or single lines, whichever come
-// first. It returns false for what cannot be split.
+// split splits a part: if possible into runs of changed lines, else into runs of removed and added lines, else into single
+// lines. It returns false if the part is a single step.
 func (f *reviewFile) split(p part) bool {
 	at := changedLines(p.hunk)
 	sign := func(i int) byte { return p.hunk.Lines[at[i]][0] }
@@ -106,11 +106,11 @@ func (f *reviewFile) split(p part) bool {
 	return false
 }
 
-// take replaces the diff. Where steps have gone and no others have come, the person stays at the same place, and what was
-// split stays so; of the steps that have gone, those from from to to, exclusive, are known.
+// take replaces the diff. The steps from (included) to to (excluded) are known to be gone. If steps are gone and none are
+// new, the person's place and splits stay; otherwise the splits are dropped, and the place is found by its hunk.
 func (f *reviewFile) take(d *sessions.Diff, from, to int) {
 	old, now := steps(f.diff), steps(d)
-	place := make([]int, len(old)+1) // where each step is now, or the next one that is still there
+	place := make([]int, len(old)+1) // new index of each old step, or of the next step that remains
 	next := 0
 	for i, step := range old {
 		place[i] = next
@@ -130,8 +130,8 @@ func (f *reviewFile) take(d *sessions.Diff, from, to int) {
 	f.diff = d
 }
 
-// find returns the step of another diff of the file at which the present part's hunk begins there; without it, that of
-// the next one.
+// find returns the first step of the present hunk in another diff of the file. If the hunk is gone, it returns that of the
+// next one.
 func (f *reviewFile) find(d *sessions.Diff) int {
 	p, _, _, ok := f.present()
 	other := reviewFile{diff: d}
@@ -149,7 +149,7 @@ func (f *reviewFile) find(d *sessions.Diff) int {
 	return all[i].step
 }
 
-// line returns the line of the file, from 1, at which a part is.
+// line returns the part's line in the file, from 1.
 func (p part) line() int {
 	line := p.hunk.NewStart
 	changed := -1
@@ -168,7 +168,7 @@ func (p part) line() int {
 	return max(line, 1)
 }
 
-// show returns a part as text, with its surroundings and, marked with a dot, the nearest other lines of its hunk.
+// show returns a part as text with its context. The nearest other changed lines of its hunk are marked with a dot.
 func (p part) show(c term.Palette) string {
 	const around = 3
 	lines := view.HunkLines(c, p.hunk)
@@ -187,8 +187,8 @@ func (p part) show(c term.Palette) string {
 	return strings.Join(append([]string{head}, lines...), "\n") + "\n"
 }
 
-// sameHunks reports whether hunks, named by their ids, are the same in two diffs, as far as these tell: of hunks without
-// lines they do not.
+// sameHunks reports whether the hunks with these ids are the same in two diffs. Hunks without lines never count as the same,
+// as a diff does not show their content.
 func sameHunks(a, b *sessions.Diff, ids []string) bool {
 	for _, id := range ids {
 		x, y := hunkOf(a, id), hunkOf(b, id)
@@ -216,7 +216,7 @@ func hunkOf(d *sessions.Diff, id string) *sessions.Hunk {
 	return nil
 }
 
-// LineOf returns at which line of its file a hunk of d begins, by its id; 0 for one that has no lines or is not there.
+// LineOf returns the line at which a hunk begins in its file; 0 if the hunk has no lines or is not in d.
 func LineOf(d *sessions.Diff, id string) int {
 	if h := hunkOf(d, id); h != nil && len(h.Lines) > 0 {
 		return part{hunk: *h}.line()

@@ -14,13 +14,13 @@ import (
 	"cursord/sessions"
 )
 
-// A spot is a part of a file, where a person may go.
+// A spot is a part to which the person may go.
 type spot struct {
-	file int // in r.files
+	file int // index in r.files
 	part part
 }
 
-// spots returns all that is left, in order.
+// spots returns all parts that are left, in order.
 func (r *review) spots() (all []spot) {
 	for i, f := range r.files {
 		for _, p := range f.parts() {
@@ -35,7 +35,7 @@ func (r *review) goTo(s spot) {
 	r.files[s.file].at = s.part.step
 }
 
-// number notes that a file is one of those to review, for "file 3 of 30": its number stays while others are decided.
+// number gives a file its number for "file 3 of 30". A file keeps its number when others are decided.
 func (r *review) number(path string) {
 	if _, known := r.numbers[path]; !known {
 		if r.numbers == nil {
@@ -45,7 +45,7 @@ func (r *review) number(path string) {
 	}
 }
 
-// ofFiles says which file of how many one is; "" of a single one.
+// ofFiles returns ", file 3 of 30"; "" if the review has a single file.
 func (r *review) ofFiles(path string) string {
 	r.number(path)
 	if len(r.numbers) < 2 {
@@ -54,8 +54,8 @@ func (r *review) ofFiles(path string) string {
 	return fmt.Sprintf(", file %d of %d", r.numbers[path], len(r.numbers))
 }
 
-// jump lists what is left and goes to the number that the person says, or to the next one in a file whose name it begins. It
-// reports whether the question about the present part is to be asked again.
+// jump goes to where: the number of a hunk, or the beginning or a part of a file's path. If where is empty, it lists the
+// hunks and asks. again reports whether to ask about the present part again.
 func (r *review) jump(ctx context.Context, present part, where string) (again bool, err error) {
 	all := r.spots()
 	if where == "" {
@@ -91,14 +91,14 @@ func (r *review) jump(ctx context.Context, present part, where string) (again bo
 		i = slices.IndexFunc(all, func(s spot) bool { return strings.Contains(r.files[s.file].diff.Path, where) })
 	}
 	if i < 0 {
-		r.tell(fmt.Sprintf("No file that is left is called %q.", term.Abridge(where, 40)))
+		r.tell(fmt.Sprintf("No file left to review matches %q.", term.Abridge(where, 40)))
 		return true, nil
 	}
 	r.goTo(all[i])
 	return false, nil
 }
 
-// firstLine returns a hunk's first changed line, which tells it from others.
+// firstLine returns a hunk's first changed line, by which a person recognizes it.
 func firstLine(h sessions.Hunk) string {
 	if at := changedLines(h); len(at) > 0 {
 		return term.Fit(term.Clean(h.Lines[at[0]]), 60)
@@ -106,8 +106,8 @@ func firstLine(h sessions.Hunk) string {
 	return "whole file"
 }
 
-// search goes to the next part, from the present one on and around, whose lines fit a regular expression; without one the person
-// is asked, and an empty answer is the last one again.
+// search goes to the next part, past the end back to the first, whose hunk or path matches a regular expression. If expr is
+// empty, it asks; an empty answer repeats the last search.
 func (r *review) search(ctx context.Context, present part, expr string) (again bool, err error) {
 	if expr == "" {
 		expr, err = r.in.line(ctx, "Search for (a regular expression): ")
@@ -144,7 +144,7 @@ func (r *review) search(ctx context.Context, present part, expr string) (again b
 	return true, nil
 }
 
-// next leaves a part undecided, and returns false at the last one.
+// next goes to the next part without a decision. It returns false at the last part.
 func (r *review) next(f *reviewFile, p part) bool {
 	after := p.step + max(p.to-p.from, 1)
 	switch {
@@ -160,7 +160,7 @@ func (r *review) next(f *reviewFile, p part) bool {
 	return true
 }
 
-// previous goes back to the part before, and returns false at the first one.
+// previous goes to the part before. It returns false at the first part.
 func (r *review) previous(p part) bool {
 	switch {
 	case p.step > 0:

@@ -32,22 +32,22 @@ const Help = `  y  accept this hunk
   q  quit; undecided hunks stay pending
   ?  show this help`
 
-// A review is one walk of a person through what is pending in a workspace.
+// A review is a person's walk through the pending hunks of a workspace.
 type review struct {
 	client  *rpc.Client
 	root    string
-	paths   []string // what to review; none: all
+	paths   []string // the paths to review; empty: all
 	in      *answerer
 	out     io.Writer
 	errOut  io.Writer
 	palette term.Palette
 
-	files []*reviewFile // with something pending that can be decided, in the order of their paths
-	at    int           // the present file
+	files []*reviewFile // with hunks that can be decided, in the order of their paths
+	at    int           // index of the present file
 	log   []reviewStep  // decisions, the latest last
 
-	numbers map[string]int // of files, by paths; see number
-	sought  string         // by the last search
+	numbers map[string]int // the files' numbers, by path; see number
+	sought  string         // the last regular expression searched for
 
 	accepted, rejected, comments int
 }
@@ -55,7 +55,7 @@ type review struct {
 // errQuit is returned when the person quits.
 var errQuit = errors.New("quit")
 
-// run reviews until all is decided, the person quits or ctx is done, and says at the end what was done.
+// run reviews until everything is decided, the person quits or ctx ends, and then prints a summary.
 func (r *review) run(ctx context.Context) error {
 	all, err := Pending(ctx, r.client, r.root)
 	if err != nil {
@@ -92,11 +92,11 @@ func (r *review) run(ctx context.Context) error {
 	return err
 }
 
-// IsOutside reports whether a diff is of a file outside of the workspace, which can only be looked at.
+// IsOutside reports whether the diff's file lies outside of the workspace. Such diffs can be shown but not decided.
 func IsOutside(d *sessions.Diff) bool { return filepath.IsAbs(d.Path) }
 
-// list makes files of diffs, which are all there are, and keeps what is known of them. The present file stays the same
-// one, or becomes the next.
+// list replaces r.files by the files of all diffs, keeping places and splits of known files. The present file stays present;
+// if it is gone, the next one becomes it.
 func (r *review) list(all []*sessions.Diff) {
 	present := ""
 	if r.at < len(r.files) {
@@ -122,14 +122,14 @@ func (r *review) list(all []*sessions.Diff) {
 	r.at, _ = r.find(present)
 }
 
-// find returns where the file of a path is, or would be.
+// find returns a file's index by its path, or the index at which it would be inserted.
 func (r *review) find(path string) (int, bool) {
 	return slices.BinarySearchFunc(r.files, path, func(f *reviewFile, path string) int {
 		return strings.Compare(f.diff.Path, path)
 	})
 }
 
-// take notes the present diff of a file, of whose steps those from from to to, exclusive, are known to have gone.
+// take stores the present diff of a file. The file's steps from (included) to to (excluded) are known to be gone.
 func (r *review) take(d *sessions.Diff, from, to int) {
 	i, known := r.find(d.Path)
 	switch pending := len(d.Hunks) > 0; {
@@ -151,9 +151,10 @@ func (r *review) take(d *sessions.Diff, from, to int) {
 	}
 }
 
-// look asks for the present diff of a file. It is nil if nothing is pending there.
+// look reads the present diff of a file. It is nil if nothing is pending there.
 func (r *review) look(ctx context.Context, path string) (*sessions.Diff, error) {
-	// By path first, which is cheap where much is pending. It does not find a symlink, whose path names what it points to.
+	// First by path, which is cheap even if much is pending. That does not find a symlink, because the daemon resolves the
+	// path.
 	for _, params := range []rpc.DiffParams{{Workspace: r.root, Path: path}, {Workspace: r.root}} {
 		list, err := r.client.DiffList(ctx, params)
 		if err != nil {
@@ -166,7 +167,7 @@ func (r *review) look(ctx context.Context, path string) (*sessions.Diff, error) 
 	return nil, nil
 }
 
-// refresh notes what there is now in a file and returns it, or nil if there is nothing.
+// refresh reads a file's present diff and returns the file; nil if nothing is pending there.
 func (r *review) refresh(ctx context.Context, path string) (*reviewFile, error) {
 	d, err := r.look(ctx, path)
 	if err != nil {
@@ -183,8 +184,7 @@ func (r *review) refresh(ctx context.Context, path string) (*reviewFile, error) 
 	return r.files[i], nil
 }
 
-// present returns where the person is: the next part that is not decided, and from the end on the first one. The file
-// is nil when all is decided.
+// present returns the next undecided part, and goes on at the first one after the last. The file is nil when all is decided.
 func (r *review) present(ctx context.Context) (*reviewFile, part, error) {
 	for {
 		if r.at >= len(r.files) {
@@ -208,7 +208,7 @@ func (r *review) present(ctx context.Context) (*reviewFile, part, error) {
 	}
 }
 
-// again begins at the first file with what is left then, and with what has come since the review began.
+// again starts over at the first file, with the hunks that are left and those that are new.
 func (r *review) again(ctx context.Context) (more bool, err error) {
 	left := len(r.files) > 0
 	all, err := Pending(ctx, r.client, r.root)
@@ -228,7 +228,7 @@ func (r *review) again(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// chosen returns those of all diffs that are to be reviewed.
+// chosen returns the diffs that are to be reviewed.
 func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 	if len(r.paths) == 0 {
 		return all
@@ -237,10 +237,10 @@ func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 	return chosen
 }
 
-// tell says something that is no part of a diff.
+// tell prints a message to the person.
 func (r *review) tell(text string) { fmt.Fprintln(r.out, r.palette.Yellow(term.Clean(text))) }
 
-// fail tells why the daemon did not do something. What is not the daemon's answer ends the review.
+// fail prints why the daemon refused a request. Any other error is returned and ends the review.
 func (r *review) fail(err error) error {
 	var answer *rpc.Error
 	if !errors.As(err, &answer) {
@@ -259,7 +259,7 @@ func (r *review) show(f *reviewFile, p part) {
 	io.WriteString(r.out, p.show(r.palette))
 }
 
-// decided asks about a part until there is something else to show.
+// decided asks about a part until there is something new to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
 		answer, err := r.in.ask(ctx, r.palette.Bold(ReviewQuestion))
@@ -273,9 +273,9 @@ func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	}
 }
 
-// heed does what an answer asks for, and reports whether the question about the same part is to be asked again.
+// heed carries out an answer. again reports whether to ask about the same part again.
 func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string) (again bool, err error) {
-	comment, hasComment := strings.CutPrefix(answer, "c ") // of a line
+	comment, hasComment := strings.CutPrefix(answer, "c ") // the form in which a line comments
 	where, goes := strings.CutPrefix(answer, "g ")
 	sought, searches := strings.CutPrefix(answer, "/")
 	switch {
@@ -321,7 +321,7 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	return true, nil
 }
 
-// comment keeps a remark about a part's hunk for the agent; without a text it asks for one.
+// comment sends a remark about a part's hunk to the daemon, for the agent. If text is empty, it asks for one.
 func (r *review) comment(ctx context.Context, p part, text string) error {
 	if text = strings.TrimSpace(text); text == "" {
 		var err error
@@ -343,7 +343,7 @@ func (r *review) comment(ctx context.Context, p part, text string) error {
 	return nil
 }
 
-// summarize says what was decided and what is left.
+// summarize prints what was decided and what is left.
 func (r *review) summarize(ctx context.Context) {
 	var done []string
 	if r.accepted > 0 {
@@ -359,7 +359,7 @@ func (r *review) summarize(ctx context.Context) {
 		done = append(done, term.Count(r.comments, "comment"))
 	}
 	if all, err := Pending(ctx, r.client, r.root); err == nil {
-		r.list(r.chosen(all)) // else what was known last
+		r.list(r.chosen(all)) // on an error, the last known files are counted
 	}
 	left := "nothing left to review"
 	if len(r.files) > 0 {

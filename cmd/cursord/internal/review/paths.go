@@ -17,14 +17,14 @@ import (
 	"cursord/sessions"
 )
 
-// Pending lists what is left to review in a workspace.
+// Pending lists the diffs that are left to review in a workspace.
 func Pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Diff, error) {
 	list, err := client.DiffList(ctx, rpc.DiffParams{Workspace: root})
 	return list.Diffs, err
 }
 
-// SelectAll returns the diffs that paths name, each once. It tells of paths that have nothing to review, and returns an error for
-// those that are nothing at all.
+// SelectAll returns the diffs that paths name, each once. It prints the paths under which nothing is to review. Paths that
+// do not exist are an error.
 func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) ([]*sessions.Diff, error) {
 	chosen := []*sessions.Diff{}
 	known := map[string]bool{}
@@ -48,7 +48,7 @@ func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []st
 	return chosen, errors.Join(failed...)
 }
 
-// MustSelect returns the diffs that a path names, and an error if it names none.
+// MustSelect returns the diffs that a path names. It is an error if there are none.
 func MustSelect(diffs []*sessions.Diff, root, path string) ([]*sessions.Diff, error) {
 	found := SelectDiffs(diffs, root, path)
 	if len(found) == 0 {
@@ -60,7 +60,7 @@ func MustSelect(diffs []*sessions.Diff, root, path string) ([]*sessions.Diff, er
 	return found, nil
 }
 
-// noSuchFile says of a path that names no diff that it names no file either; nil if it does.
+// noSuchFile returns an error if a path names no file on disk, or is a pattern. The caller knows that it names no diff.
 func noSuchFile(root, path string) error {
 	if isPattern(path) {
 		return fmt.Errorf("no file under review fits %s", term.Clean(path))
@@ -73,8 +73,8 @@ func noSuchFile(root, path string) error {
 	return fmt.Errorf("there is no file %s, neither on disk nor under review", term.Clean(path))
 }
 
-// candidates returns the absolute paths that a path may be. A relative one counts from the current directory, else from the
-// workspace.
+// candidates returns the absolute paths that a path may mean. A relative path is tried from the current directory, then from
+// the workspace.
 func candidates(root, path string) []string {
 	if filepath.IsAbs(path) {
 		return []string{path}
@@ -86,8 +86,8 @@ func candidates(root, path string) []string {
 	return list
 }
 
-// SelectDiffs returns the diffs of a workspace that a path on the command line names: that of a file, those below
-// a directory, or those that a pattern fits.
+// SelectDiffs returns the diffs that a path on the command line names: of a file, of all files below a directory, or of the
+// files that a pattern matches.
 func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Diff {
 	for _, candidate := range candidates(workspace, path) {
 		candidate = filepath.Clean(candidate)
@@ -120,8 +120,8 @@ func SelectDiffs(diffs []*sessions.Diff, workspace, path string) []*sessions.Dif
 
 func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
 
-// pattern returns what fits the paths that a pattern does: * and ? stop at a slash, ** does not, [a-z] is one of some characters,
-// and \ takes what follows as it is. Where its last part has no folder of its own, anywhere is below the folder before it.
+// pattern compiles a file pattern: * and ? stop at a slash, ** does not, [a-z] is one of these characters, and \ takes the
+// next character literally. With anywhere, the last part may match at any depth below its folder.
 func pattern(glob string, anywhere bool) *regexp.Regexp {
 	glob = filepath.ToSlash(glob)
 	if i := strings.LastIndexByte(glob, '/'); anywhere && i >= 0 {
@@ -132,7 +132,7 @@ func pattern(glob string, anywhere bool) *regexp.Regexp {
 
 func compiled(expr string) *regexp.Regexp {
 	re, err := regexp.Compile("^" + expr + "$")
-	if err != nil { // such as [z-a]: it fits nothing
+	if err != nil { // an invalid class such as [z-a] matches nothing
 		return regexp.MustCompile(`$.^`)
 	}
 	return re

@@ -1,6 +1,6 @@
-// Package review goes with a person through what is pending in a workspace, hunk by hunk, at a terminal or by lines of stdin.
-// Each decision is made at once, about what the person has seen; where a file has changed since, nothing is decided unseen. It owns
-// the mode of the terminal while it runs, and where in each file the person is. It has, too, which diffs a path on the command line names.
+// Package review leads a person through the pending hunks of a workspace, at a terminal or by lines of stdin. Each decision
+// is made at once, and only about lines that the person has seen. While a review runs, it owns the terminal's mode. The
+// package also finds the diffs that a path on the command line names.
 package review
 
 import (
@@ -11,8 +11,8 @@ import (
 	"cursord/rpc"
 )
 
-// Run has a person go through what is pending in a workspace, of paths if there are any, with answers from in, and says
-// at the end on out what was done. The error is a term.SignalError where a signal has ended it.
+// Run leads a person through the pending hunks of a workspace, or of paths if there are any. It reads answers from in and
+// prints a summary to out at the end. The error is a term.SignalError if a signal has ended the review.
 func Run(ctx context.Context, client *rpc.Client, root string, paths []string, in io.Reader, out, errOut io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
