@@ -13,7 +13,8 @@ import (
 	"cursord/sessions"
 )
 
-// beneath has a person change line 2 of ten, unsaved, while the agent changes the same line if it is to conflict, and others.
+// beneath has a person change line 2 of ten, unsaved, while the agent changes other lines, and also line 2 if it is to
+// conflict.
 func beneath(t *testing.T, conflicts bool) (w *world.World, e *world.Editor, doc *world.Document, before, after string) {
 	t.Helper()
 	w = world.New(t)
@@ -32,7 +33,7 @@ func beneath(t *testing.T, conflicts bool) (w *world.World, e *world.Editor, doc
 	return w, e, doc, before, after
 }
 
-// merged asks for what the disk has and makes it.
+// merged asks for the edits that bring the disk's lines into the document, and makes them.
 func merged(e *world.Editor, doc *world.Document) {
 	e.T.Helper()
 	var out api.Decided
@@ -67,7 +68,7 @@ func TestAgentsLinesComeIntoAnUnsavedBuffer(t *testing.T) {
 	w.RequireTree(world.Tree{"f": strings.Replace(before, "line 2\n", "mine 2\n", 1)})
 }
 
-// TestASaveOverAgentsLinesIsADecision has a person save a text that never had what the agent wrote: that can be taken back.
+// TestASaveOverAgentsLinesIsADecision: a person saves a text that never had the agent's lines. Undo brings these back.
 func TestASaveOverAgentsLinesIsADecision(t *testing.T) {
 	t.Parallel()
 	for _, conflicts := range []bool{false, true} {
@@ -159,8 +160,8 @@ func TestConflictsWithAnUnsavedBuffer(t *testing.T) {
 	}
 }
 
-// TestASaveOverAgentsLinesInACall has a person save a text that never had what one call wrote, while another call names the file. The
-// agent's lines went without a decision before, and undo could not bring them back.
+// TestASaveOverAgentsLinesInACall: a person saves a text that never had the lines of one call, while another call names the
+// file. Before, the agent's lines went without a decision, and undo could not bring them back.
 func TestASaveOverAgentsLinesInACall(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"one call after the other", "both calls open", "the second call fails"} {
@@ -198,7 +199,7 @@ func TestASaveOverAgentsLinesInACall(t *testing.T) {
 			begun("d", sessions.ItemRunning)
 			require.Equal(t, after, w.Get("f"))
 			doc.Save()
-			e.Diffs() // the daemon knows of the save
+			e.Diffs() // a barrier: the daemon knows of the save
 			w.Put("../go", "")
 			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 			if d := e.Diffs()["f"]; last == "line 11\n" {
@@ -216,8 +217,8 @@ func TestASaveOverAgentsLinesInACall(t *testing.T) {
 	}
 }
 
-// TestASaveAfterARestartIsADecision has a daemon that does not know which text an editor's unsaved one was made of. Whatever it guesses,
-// undo brings back the agent's lines that the save removes.
+// TestASaveAfterARestartIsADecision: after a restart the daemon does not know which text the editor's unsaved one was made
+// of. Whatever it guesses, undo brings back the agent's lines that the save removes.
 func TestASaveAfterARestartIsADecision(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]func(before, after string) string{
@@ -231,7 +232,7 @@ func TestASaveAfterARestartIsADecision(t *testing.T) {
 			w.Start()
 			e := w.Opens()
 			doc := &world.Document{E: e, Path: "f", Uri: "file://" + w.Path("f"), Version: 1, Text: text(before, after)}
-			doc.Note("document/didOpen", world.Obj{"text": doc.Text}) // as a connection does that outlives daemons
+			doc.Note("document/didOpen", world.Obj{"text": doc.Text}) // a connection that outlives daemons does this too
 			e.Diffs()
 			doc.Save()
 			e.Diffs()

@@ -10,7 +10,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestAgentDeletesAnUnsavedFile has the agent delete a file that an editor holds unsaved. What the person saves is never lost, and
+// TestAgentDeletesAnUnsavedFile: the agent deletes a file that an editor holds unsaved. A saved text is never lost, and
 // without a save a decision is about the deletion alone.
 func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 	t.Parallel()

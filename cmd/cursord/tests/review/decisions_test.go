@@ -17,7 +17,7 @@ import (
 	"cursord/rpc"
 )
 
-// TestAStaleRevisionChangesNothing decides with revisions that are not the present one, whatever happened before.
+// TestAStaleRevisionChangesNothing decides with revisions other than the present one: every decision is refused.
 func TestAStaleRevisionChangesNothing(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(60, nil)
@@ -61,8 +61,8 @@ func TestAStaleRevisionChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWholeFileDecisionsKeepTheUsersLines has a person write into files that the agent created, deleted, moved or gave
-// another mode, and decides in every way: what the person wrote is there.
+// TestWholeFileDecisionsKeepTheUsersLines: a person writes into files that the agent created, deleted, moved or gave another
+// mode. No decision removes the person's lines.
 func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, before, does, path string }{
@@ -114,8 +114,8 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 	}
 }
 
-// TestUndoBehindALostFile has a person remove a file in which something was decided and something was not: the decision was in
-// the way of all that were made before it.
+// TestUndoBehindALostFile: a person removes a file with decided and pending hunks. Its decision no longer keeps undo from
+// earlier decisions.
 func TestUndoBehindALostFile(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -144,7 +144,7 @@ func TestUndoBehindALostFile(t *testing.T) {
 	require.NotEqual(t, lost, e.Decides("diff/accept", world.Obj{"all": true}).Decision)
 }
 
-// TestAFileByItsURI names it as diffs do.
+// TestAFileByItsURI passes a diff's URI as the path of a file.
 func TestAFileByItsURI(t *testing.T) {
 	t.Parallel()
 	w, e := world.Reviewing(t, "a ü.txt", "a\n", "b\n")

@@ -14,8 +14,8 @@ import (
 	"cursord/rpc"
 )
 
-// TestDismiss takes files outside of the workspace, which nobody can decide, off the list: they stay as they are on disk, what is in
-// the workspace stays to be reviewed, and a later change is listed again.
+// TestDismiss takes files outside of the workspace off the list, since nobody can decide them. They stay as they are on
+// disk, files in the workspace stay pending, and a later change is listed again.
 func TestDismiss(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -47,7 +47,7 @@ func TestDismiss(t *testing.T) {
 	e.Until("the end of its review", func(n world.Notification) bool {
 		return n.Diff != nil && n.Diff.Path == one && n.Diff.State == "clean"
 	})
-	w.Kill() // it is gone for good
+	w.Kill() // the dismissal survives a kill
 	w.Start()
 	e = w.Opens()
 	require.ElementsMatch(t, []string{two, "in"}, listed())

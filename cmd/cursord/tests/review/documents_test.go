@@ -37,7 +37,7 @@ func TestACleanDocumentChangesNothing(t *testing.T) {
 	d.w.RequireTree(world.Tree{"f": want})
 	doc.Set(want) // the editor reloads
 	require.Len(t, d.e.Diffs()["f"].Hunks, 2)
-	// The agent writes what is open and unchanged.
+	// The agent writes a file that is open and unchanged.
 	d.w.Plays(world.Lines(world.Edits("c2", "f", want, want+"more\n"))...)
 	d.e.Turn(world.Obj{"prompt": "again"})
 	require.Len(t, d.e.Diffs()["f"].Hunks, 3)
@@ -121,7 +121,7 @@ func TestRejectsInABufferAreEdits(t *testing.T) {
 	doc.Applies(undone.Edits)
 	require.Equal(t, rejected, doc.Text)
 
-	// Saved, the buffer and the disk are one.
+	// A save makes the buffer and the disk equal.
 	mark := len(d.e.All())
 	doc.Save()
 	d.e.DiffOf("f", mark, "nothing left to review", world.Settled)
@@ -139,7 +139,7 @@ func TestAcceptsInABuffer(t *testing.T) {
 	doc.Types("line 1\n", "")
 	ids := world.HunkIDs(d.e.Diffs()["f"])
 	require.Len(t, ids, 4)
-	out := d.e.Decides("diff/accept", world.Obj{"hunks": ids[2:3]}) // agent 15b
+	out := d.e.Decides("diff/accept", world.Obj{"hunks": ids[2:3]}) // the line "agent 15b"
 	require.Equal(t, 1, out.Applied)
 	require.Empty(t, out.Edits)
 	require.Equal(t, []string{ids[0], ids[1], ids[3]}, world.HunkIDs(d.e.Diffs()["f"]))
@@ -174,7 +174,7 @@ func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	require.Zero(t, out.Applied)
 	require.Len(t, out.Skipped, 3)
 	d.w.RequireTree(world.Tree{"f": d.after})
-	// Another buffer of the same file: the first one counts.
+	// Another editor opens a buffer of the same file: the first one counts.
 	second := other.OpenDocument("f")
 	second.Types("line 30\n", "line 30\nsecond\n")
 	conflict(other, "diff/reject")
@@ -183,7 +183,7 @@ func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	require.Equal(t, 2, other.Diffs()["f"].Hunks[0].NewStart)
 	out = d.e.Decides("diff/reject", world.Obj{"hunks": ids[:1]})
 	doc.Applies(out.Edits)
-	// The first one goes: the second decides.
+	// The first editor ends: now the second one's buffer counts.
 	d.e.Client.Close()
 	other.Until("the end of the other editor", func(world.Notification) bool {
 		return other.Call("diff/reject", world.Obj{"workspace": d.w.Root, "hunks": ids[1:2]}, &out) == nil
@@ -234,8 +234,8 @@ func TestTheAgentWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	d.w.RequireTree(world.Tree{"f": d.before})
 }
 
-// TestAnUnsavedBufferIsToldOfTheDisk has the agent write a file that a client has unsaved: the client's diff says so, until the
-// text has what is on disk, and nobody else's does.
+// TestAnUnsavedBufferIsToldOfTheDisk: the agent writes a file that a client has unsaved. That client's diff, and no other's,
+// counts the lines that are only on disk, until the buffer has them.
 func TestAnUnsavedBufferIsToldOfTheDisk(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -277,8 +277,7 @@ func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
 	w.RequireTree(world.Tree{"f": after})
 }
 
-// TestADecisionCountsWhatWasJustTyped: a hunk that was typed away and has come back is decided, although nobody has looked
-// at the text since.
+// TestADecisionCountsWhatWasJustTyped: a hunk is typed away and typed again. It can be decided without a look in between.
 func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -293,8 +292,8 @@ func TestADecisionCountsWhatWasJustTyped(t *testing.T) {
 	require.Equal(t, strings.Replace(d.after, "agent 5\n", "line 5\n", 1)+"mine\n", doc.Text)
 }
 
-// TestTypingWhereAnUnsavedRejectWas has a person type over lines that a reject has brought back in the buffer: those are the
-// person's then. The editor's own undo brings back what was to be reviewed.
+// TestTypingWhereAnUnsavedRejectWas: a person types over lines that a reject has brought back in the buffer. The new lines
+// are the person's; the editor's own undo brings the hunks back.
 func TestTypingWhereAnUnsavedRejectWas(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -12,8 +12,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestRejectWritesThroughNoPlantedLink has the agent give files of the workspace other names, and names of the workspace to
-// other files. What a reject and its undo write stays in the workspace, unless a person had made the link.
+// TestRejectWritesThroughNoPlantedLink: the agent makes hard links between files of the workspace and other files. A reject
+// and its undo write outside only through a person's link.
 func TestRejectWritesThroughNoPlantedLink(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -83,8 +83,8 @@ func permOf(t *testing.T, path string) os.FileMode {
 	return info.Mode()
 }
 
-// TestCopyWritesThroughNoLink has an agent link a file of its copy to another place. What a person types, which the daemon
-// brings into the copy, does not get there; and what is accepted keeps a person's links, and no others.
+// TestCopyWritesThroughNoLink: an agent links a file of its copy to another place. The daemon brings a person's lines into
+// the copy, and not to that place; an accept keeps a person's links, and no others.
 func TestCopyWritesThroughNoLink(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

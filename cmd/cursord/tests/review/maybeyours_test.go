@@ -15,7 +15,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestRejectLeavesWhatMayBeYours rejects in every way what no call of the agent explains. Only its id does it.
+// TestRejectLeavesWhatMayBeYours rejects, in every way, a hunk that no call of the agent explains. Only a reject by its id
+// changes it.
 func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -49,19 +50,19 @@ func TestRejectLeavesWhatMayBeYours(t *testing.T) {
 	undo()
 	w.RequireTree(world.UnexplainedAfter)
 
-	out = e.Decides("diff/accept", world.Obj{"all": true}) // loses nothing
+	out = e.Decides("diff/accept", world.Obj{"all": true}) // an accept loses nothing, so it includes the hunk
 	require.Empty(t, out.Skipped)
 	require.Equal(t, 3, out.Applied)
 	undo()
 
-	w.Kill() // what may be a person's stays so
+	w.Kill() // the hunk may be a person's after a restart, too
 	w.Start()
 	e = w.Opens()
 	require.Equal(t, left, e.Decides("diff/reject", world.Obj{"all": true}).Skipped)
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 }
 
-// TestNothingMayBeYoursInACopy has the same turn in a copy, where nobody but the agent works.
+// TestNothingMayBeYoursInACopy plays the same turn in a copy, where only the agent works: every hunk is the agent's.
 func TestNothingMayBeYoursInACopy(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -81,7 +82,7 @@ func TestNothingMayBeYoursInACopy(t *testing.T) {
 	require.Equal(t, world.UnexplainedBefore["notes.txt"], w.Copied(s, "notes.txt"))
 }
 
-// TestCommandsTellWhatMayBeYours has the command line reject everything, say what it left, and reject that by its id.
+// TestCommandsTellWhatMayBeYours: "cursord reject --all" names the hunk that it left, and rejects it by its id.
 func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -107,8 +108,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	w.RequireTree(world.UnexplainedBefore)
 }
 
-// TestReviewOfWhatMayBeYours goes through a file in which nothing is explained by a call. An answer about all later hunks
-// leaves them.
+// TestReviewOfWhatMayBeYours reviews a file whose hunks no call explains. An answer about all later hunks leaves them.
 func TestReviewOfWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -135,7 +135,7 @@ func TestReviewOfWhatMayBeYours(t *testing.T) {
 	w.RequireTree(world.Tree{"notes.txt": world.Numbered(20, map[int]string{10: "ten\n", 18: "eighteen\n"})})
 }
 
-// TestReviewAfterASplitLeavesWhatMayBeYours has the rest of a hunk that was split rejected, and all behind it.
+// TestReviewAfterASplitLeavesWhatMayBeYours splits a hunk and rejects its rest with all later hunks: only the rest goes.
 func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -149,13 +149,13 @@ func TestReviewAfterASplitLeavesWhatMayBeYours(t *testing.T) {
 	r.answers("s")
 	require.Contains(t, r.answers("j"), "hunk 2 of 4")
 	shown := r.answers("d")
-	require.Contains(t, shown, "Left 3 hunks that may be yours; n rejects one at a time.") // one is the split hunk's first part
+	require.Contains(t, shown, "Left 3 hunks that may be yours; n rejects one at a time.") // with the split hunk's first part
 	r.answers("q")
 	r.ends(world.StatusOK)
 	w.RequireTree(world.Tree{"notes.txt": world.Numbered(20, map[int]string{2: "", 10: "ten\n", 18: "eighteen\n"})})
 }
 
-// TestHunksSayHowTheyWereMade has a terminal show who made a hunk.
+// TestHunksSayHowTheyWereMade: the head of a hunk names its sources on a terminal.
 func TestHunksSayHowTheyWereMade(t *testing.T) {
 	t.Parallel()
 	source := func(via ...sessions.Via) (h sessions.Hunk) {

@@ -13,7 +13,7 @@ import (
 	"cursord/rpc"
 )
 
-// places returns where an editor's text has the hunks of a file, by lines and side.
+// places returns the places of a file's hunks in the editor's text: lines and side.
 func places(e *world.Editor, root, path string) (list []api.PlacedDocument) {
 	var result rpc.PlaceResult
 	e.Must("diff/place", world.Obj{"workspace": root, "path": path}, &result)
@@ -25,7 +25,8 @@ func places(e *world.Editor, root, path string) (list []api.PlacedDocument) {
 	return result.Documents
 }
 
-// TestPlacesInTexts says where texts have hunks: as on disk, with lines typed in front, and from before the agent's change.
+// TestPlacesInTexts places hunks in a text like the disk's, in one with typed lines, and in one from before the agent's
+// change.
 func TestPlacesInTexts(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -51,7 +52,8 @@ func TestPlacesInTexts(t *testing.T) {
 	d.e.Fails("diff/place", world.Obj{"workspace": d.w.Root, "path": ""})
 }
 
-// TestPlacesOfIsolatedHunks are those of the person's file: by what the lines are, and not by what they look like.
+// TestPlacesOfIsolatedHunks: hunks of a copy are placed in the person's file at their own lines, and not at lines that look
+// the same.
 func TestPlacesOfIsolatedHunks(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -75,7 +77,7 @@ func TestPlacesOfIsolatedHunks(t *testing.T) {
 	doc.Set("1\n2\n3\n4\n5\n" + before)
 	require.Equal(t, api.PlacedHunk{From: 17, To: 18, Side: api.OldSide}, place())
 
-	// The edits of an accept are for that place; a saved document gets some only if that is asked for.
+	// The edits of an accept change that place. A saved document gets edits only with asEdits.
 	doc.Set(before)
 	out := e.Decides("diff/accept", world.Obj{"all": true, "asEdits": true})
 	require.Len(t, out.Edits, 1)
@@ -83,7 +85,7 @@ func TestPlacesOfIsolatedHunks(t *testing.T) {
 	require.Equal(t, before, w.Get("f"))
 	fail := e.Fails("diff/undo", world.Obj{"workspace": w.Root, "asEdits": true})
 	require.Contains(t, fail.Message, "about to change by the edits")
-	doc.Set(before) // the edits were not made
+	doc.Set(before) // the editor has not made the edits
 	require.Len(t, e.Diffs()["f"].Hunks, 1)
 	require.Contains(t, e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Message, "nothing to undo")
 	require.Contains(t, e.Fails("diff/redo", world.Obj{"workspace": w.Root}).Message, "nothing to redo")
@@ -92,7 +94,8 @@ func TestPlacesOfIsolatedHunks(t *testing.T) {
 	require.Equal(t, after, w.Get("f"))
 }
 
-// TestUndoOfTheEditorBehindASave brings a rejected hunk back whose text the editor's undo has brought back, which was saved meanwhile.
+// TestUndoOfTheEditorBehindASave: the editor's own undo brings back a rejected hunk's text, and the text is saved. The hunk
+// comes back.
 func TestUndoOfTheEditorBehindASave(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

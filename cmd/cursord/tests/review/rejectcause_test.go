@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestRejectSaysWhyItCannot has a folder take no writes: a reject of all once said "conflict" and no more.
+// TestRejectSaysWhyItCannot rejects in a folder without write permission. Before, the answer said only "conflict".
 func TestRejectSaysWhyItCannot(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -192,7 +192,7 @@ func TestDecisionsThatCannotBe(t *testing.T) {
 	}
 	w.RequireTree(world.Tree{"f": after})
 
-	// The user has changed what the hunk is about.
+	// The user has changed the lines of the hunk.
 	w.Put("f", "A of mine\nb\nC\n")
 	err := e.Fails("diff/reject", world.Obj{"workspace": w.Root, "hunks": ids[:1]})
 	require.Equal(t, api.KindConflict, err.Data.Kind)
@@ -244,7 +244,7 @@ func TestNothingIsWrittenOutsideTheWorkspace(t *testing.T) {
 		params["workspace"], params["path"] = w.Root, "../elsewhere"
 		require.EqualValues(t, -32004, e.Fails(method, params).Code, method)
 	}
-	// A folder that becomes a link while its file is under review.
+	// A folder becomes a link while its file is under review.
 	w.Put("in/f", "old\n")
 	w.Plays(world.Lines(world.Edits("4", "in/f", "old\n", "new\n"))...)
 	e.Turn(world.Obj{"prompt": "again"})

@@ -19,9 +19,8 @@ import (
 )
 
 // TestRevisionsNameOneState plays agents, isolated agents, people and two editors with unsaved texts at random, with
-// decisions, restarts and crashes in between. A revision of a path never comes with two contents, whoever is shown it
-// and when; for one connection revisions only grow; and a decision that names another revision than the present one is
-// refused.
+// decisions, restarts and crashes in between. One revision of a path never has two contents, for any client at any time; for
+// one connection revisions only grow; and a decision with an old revision is refused.
 func TestRevisionsNameOneState(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -37,7 +36,7 @@ func TestRevisionsNameOneState(t *testing.T) {
 	}
 }
 
-// A revisionScenario remembers what was shown under each revision.
+// A revisionScenario remembers the content of each revision that a client saw.
 type revisionScenario struct {
 	t        *testing.T
 	w        *world.World
@@ -45,13 +44,13 @@ type revisionScenario struct {
 	people   []*revisionEditor
 	isolated *sessions.Session
 	contents map[string]string   // by path and revision
-	revs     map[string][]uint64 // by path, in the order in which they were seen
-	unsaved  int                 // how often two editors saw a file differently
-	n        int                 // makes texts differ
+	revs     map[string][]uint64 // by path, in the order of their first sight
+	unsaved  int                 // how often the two editors had different diffs of a file
+	n        int                 // a counter that makes texts differ
 	history  []string
 }
 
-// A revisionEditor is an editor, what of its notifications was looked at, and its open documents.
+// A revisionEditor is an editor with its checked notifications, the latest revisions in them, and its open documents.
 type revisionEditor struct {
 	*world.Editor
 	looked int
@@ -141,7 +140,7 @@ func (s *revisionScenario) changed(text string) string {
 	return strings.Join(all, "")
 }
 
-// isolatedTurn has an agent change a path in a copy, or deletes its session with all that is under review there.
+// isolatedTurn has an agent change a path in a copy, or deletes the copy's session with its pending hunks.
 func (s *revisionScenario) isolatedTurn(e *revisionEditor, path string) {
 	if s.isolated != nil && s.random.IntN(3) == 0 {
 		e.Must("session/delete", world.Obj{"sessionId": s.isolated.ID}, nil)
@@ -155,7 +154,7 @@ func (s *revisionScenario) isolatedTurn(e *revisionEditor, path string) {
 	e.Turn(world.Obj{"sessionId": s.isolated.ID})
 }
 
-// decide accepts or rejects something as the editor sees it.
+// decide accepts or rejects a path or a hunk, at the revision that the editor sees.
 func (s *revisionScenario) decide(e *revisionEditor, path string) {
 	diff := e.Diffs()[path]
 	if diff == nil {
@@ -177,7 +176,7 @@ func (s *revisionScenario) decide(e *revisionEditor, path string) {
 	s.answered(e, out.Diffs, out.Edits)
 }
 
-// answered takes in what a decision was answered with; its edits are made, or not.
+// answered notes the diffs of a decision's answer. It makes the answer's edits, or not.
 func (s *revisionScenario) answered(e *revisionEditor, diffs []*sessions.Diff, edits []api.DocumentEdits) {
 	for _, d := range diffs {
 		s.saw(d)
@@ -189,7 +188,7 @@ func (s *revisionScenario) answered(e *revisionEditor, diffs []*sessions.Diff, e
 	}
 }
 
-// failed takes in the present diff that comes with a conflict.
+// failed notes the present diff in a conflict.
 func (s *revisionScenario) failed(err error) {
 	var failed *rpc.Error
 	require.ErrorAs(s.t, err, &failed)
@@ -198,7 +197,7 @@ func (s *revisionScenario) failed(err error) {
 	}
 }
 
-// decideStale names a revision that is not the present one.
+// decideStale decides at an old revision, which must be refused.
 func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
 	diff, past := e.Diffs()[path], s.revs[path]
 	if diff == nil || len(past) == 0 {
@@ -214,7 +213,7 @@ func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
 	s.saw(err.Data.Diff)
 }
 
-// look takes in all that the editors were shown.
+// look notes all diffs that the editors see or were sent.
 func (s *revisionScenario) look() {
 	seen := map[string]uint64{}
 	for _, e := range s.people {

@@ -17,7 +17,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// A reviewRun is a review whose answers a test writes.
+// A reviewRun is a review on a terminal whose answers come from the test.
 type reviewRun struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -55,7 +55,7 @@ func reviews(w *world.World, t *testing.T, args ...string) *reviewRun {
 	return r
 }
 
-// shows reads until the next question, or the end, and returns what was said before.
+// shows reads until the next question or the end, and returns the text before it.
 func (r *reviewRun) shows() string {
 	r.t.Helper()
 	var all strings.Builder
@@ -72,7 +72,7 @@ func (r *reviewRun) shows() string {
 	}
 }
 
-// answers gives an answer and returns what is said until the next question.
+// answers gives an answer and returns the text up to the next question.
 func (r *reviewRun) answers(answer string) string {
 	r.t.Helper()
 	_, err := io.WriteString(r.in, answer+"\n")
@@ -89,7 +89,7 @@ func (r *reviewRun) ends(status int) {
 	require.Equal(r.t, status, r.cmd.ProcessState.ExitCode())
 }
 
-// TestReviewMeanwhile has others change files and decide while a person looks at a hunk.
+// TestReviewMeanwhile: others change files and decide while a person looks at a hunk.
 func TestReviewMeanwhile(t *testing.T) {
 	t.Parallel()
 	old := world.Numbered(40, nil)
@@ -207,7 +207,7 @@ func TestReviewMeanwhile(t *testing.T) {
 	}
 }
 
-// Undo is the workspace's: what somebody else decided later goes first, and that is told.
+// TestReviewUndoOfOthers: undo first takes back a later decision of another client, and says so.
 func TestReviewUndoOfOthers(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -230,7 +230,7 @@ func TestReviewUndoOfOthers(t *testing.T) {
 	r.ends(world.StatusOK)
 }
 
-// What the daemon refuses is told, and the same hunk is asked about again.
+// TestReviewRefused: the review shows the daemon's refusal, and asks about the same hunk again.
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -239,7 +239,8 @@ func TestReviewRefused(t *testing.T) {
 	nested := *w
 	nested.Root = w.Path("in")
 	nested.Commits()
-	// What a repository within the workspace holds is not looked at, so what it held is not known when it is none any more.
+	// The daemon does not look into repositories within the workspace. Once the agent removes this one, the former content
+	// of its files is unknown.
 	w.Git("init", "-q")
 	w.Plays(world.Lines(world.Shells("s", "echo x >> in/f; rm -rf in/.git"), world.Edits("2", "../outside", "x\n", "y\n"))...)
 	w.Start()
@@ -255,7 +256,7 @@ func TestReviewRefused(t *testing.T) {
 	r.ends(world.StatusOK)
 }
 
-// A signal ends a review, and what was decided stays.
+// TestReviewInterrupted: a signal ends a review, and its decisions stay.
 func TestReviewInterrupted(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -15,8 +15,8 @@ import (
 	"cursord/rpc"
 )
 
-// TestDecisionsBesideASaver has somebody save a file in a loop, each time with lines of their own, while its hunks are
-// decided: what was saved last is there, and of what was appended, all.
+// TestDecisionsBesideASaver: a person saves a file in a loop, each time with new lines, while its hunks are decided. The
+// lines of the last save are there, and every appended line.
 func TestDecisionsBesideASaver(t *testing.T) {
 	t.Parallel()
 	const hunks = 12
@@ -25,7 +25,7 @@ func TestDecisionsBesideASaver(t *testing.T) {
 		changed[10*i+5] = fmt.Sprintf("agent %d\n", i)
 	}
 	before, after := world.Numbered(10*hunks, nil), world.Numbered(10*hunks, changed)
-	// A rewrite has a line of the saver's first, one inside each third hunk, and one last.
+	// A rewrite has one line of the person first, one inside each third hunk, and one last.
 	rewritten := func(n int) []byte {
 		mine := fmt.Sprintf("mine %d\n", n)
 		text := after

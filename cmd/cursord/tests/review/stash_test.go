@@ -10,8 +10,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestStashedHunksComeBack has a person put away what is pending, with lines of theirs, and take it out again, with and without
-// a restart of the daemon between.
+// TestStashedHunksComeBack: a person stashes pending hunks with lines of their own and pops them, with and without a restart
+// of the daemon between. The hunks come back.
 func TestStashedHunksComeBack(t *testing.T) {
 	t.Parallel()
 	for _, restart := range []bool{false, true} {
@@ -51,7 +51,7 @@ func TestStashedHunksComeBack(t *testing.T) {
 	}
 }
 
-// TestADroppedStash has a person put hunks away for good: what they write later is theirs.
+// TestADroppedStash: a person drops the stashed hunks. Everything that they write later is theirs.
 func TestADroppedStash(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -17,8 +17,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestWholeFileChanges has a shell command change modes and links and move files: every change is shown, all can be
-// taken back and made again, and git applies the patch in both directions.
+// TestWholeFileChanges: a shell command changes modes and links and moves files. Every change is shown, can be rejected and
+// made again, and git applies the patch in both directions.
 func TestWholeFileChanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, before, does, path, want string }{
@@ -91,7 +91,7 @@ func TestWholeFileChanges(t *testing.T) {
 	}
 }
 
-// TestWholeFileConflicts has a person change what a reject would write over.
+// TestWholeFileConflicts: a person changes a file that a reject would overwrite.
 func TestWholeFileConflicts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, before, does, mine string }{
@@ -121,7 +121,7 @@ func TestWholeFileConflicts(t *testing.T) {
 	}
 }
 
-// TestDeletedLink has the agent's own tool delete a link to a file: it is the link that comes back.
+// TestDeletedLink: the agent's own tool deletes a link to a file. A reject restores the link, not a file.
 func TestDeletedLink(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -139,7 +139,7 @@ func TestDeletedLink(t *testing.T) {
 	require.Equal(t, before, w.Listing())
 }
 
-// TestModeBesideEdit has the agent's edit and its chmod reviewed apart.
+// TestModeBesideEdit: the agent's edit and its chmod are decided apart.
 func TestModeBesideEdit(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -157,7 +157,7 @@ func TestModeBesideEdit(t *testing.T) {
 	require.Equal(t, `f 644 "a\nb\n"; `, w.Listing())
 }
 
-// TestMoves has a shell command move files: a move is a decision of its own beside the lines.
+// TestMoves: a shell command moves files. A move is a decision of its own beside the lines.
 func TestMoves(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, before, does, want string }{
@@ -178,7 +178,7 @@ func TestMoves(t *testing.T) {
 	} {
 		for _, git := range []bool{false, true} {
 			if !git && strings.HasPrefix(c.name, "edited in place") {
-				continue // the file must be older than the turn, which git's work makes sure of
+				continue // the file must be older than the turn; git's work takes that long
 			}
 			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
 				t.Parallel()
@@ -220,7 +220,7 @@ func TestMoves(t *testing.T) {
 				require.Equal(t, after, w.Listing())
 				require.Empty(t, e.Diffs())
 				if strings.Contains(c.name, "folder") {
-					return // git leaves no empty folder, and makes those that it needs
+					return // git keeps no empty folders, and makes folders as it needs them
 				}
 				patch := filepath.Join(w.Dir, "patch")
 				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
@@ -233,7 +233,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestMoveOfReviewedFile moves a file with hunks: they keep their ids, and the old path is told to be clean.
+// TestMoveOfReviewedFile moves a file with hunks. They keep their ids, and a notification reports the old path as clean.
 func TestMoveOfReviewedFile(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -253,7 +253,7 @@ func TestMoveOfReviewedFile(t *testing.T) {
 		return n.Method == "diff/changed" && n.Diff.Path == "f" && n.Diff.State == "clean"
 	})
 
-	// Somebody else has taken the old path: the move cannot be taken back, the lines can.
+	// A person writes a new file at the old path: the move cannot be rejected, the lines can.
 	w.Put("f", "mine\n")
 	move := world.HunkIDs(d["g"])[0]
 	require.EqualValues(t, -32003, e.Fails("diff/reject", world.Obj{"workspace": w.Root, "hunks": []string{move}}).Code)
@@ -298,8 +298,8 @@ func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
 	}
 }
 
-// TestARejectedRenameIsInItsAnswer has the answer to a reject of a rename say that nothing is left at the new path, so that
-// who counts by answers counts right.
+// TestARejectedRenameIsInItsAnswer: the answer to the reject of a rename includes the new path as clean, for clients that
+// count by answers.
 func TestARejectedRenameIsInItsAnswer(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

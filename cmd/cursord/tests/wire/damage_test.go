@@ -22,8 +22,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestDamagedByte damages a byte of one object in the database's file: a session, a turn, an item or a diff. Everything
-// else is served, the object is set aside, and people are told.
+// TestDamagedByte damages one byte of a session, a turn, an item or a diff in the database's file. The daemon sets the
+// damaged object aside, reports it, and serves everything else.
 func TestDamagedByte(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ kind, text string }{
@@ -50,7 +50,7 @@ func TestDamagedByte(t *testing.T) {
 			b, err := os.ReadFile(path)
 			require.NoError(t, err)
 			damaged := []byte(c.text)
-			damaged[len(damaged)-2] ^= 0x80 // no UTF-8 any more
+			damaged[len(damaged)-2] ^= 0x80 // makes the text invalid UTF-8
 			require.Contains(t, string(b), c.text)
 			require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte(c.text), damaged), 0o600))
 
@@ -65,7 +65,7 @@ func TestDamagedByte(t *testing.T) {
 			e.Ends(first.ID)
 			e.Must("session/read", world.Obj{"sessionId": first.SessionID}, nil)
 			e.Message("warning", "something in the database was damaged: it was set aside")
-			// What is to be reviewed is all there.
+			// All pending hunks are there.
 			for name := range map[string]bool{"f": true, "g": true} {
 				d := e.Until("the diff of "+name, func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == name && len(n.Diff.Hunks) == 1 })
 				require.Equal(t, "pending", d.Diff.State)
@@ -95,7 +95,7 @@ func TestDamagedByte(t *testing.T) {
 			e = w.Opens()
 			e.Must("session/list", nil, &list)
 			require.Len(t, list.Sessions, 2)
-			// Who knows of it can have it forgotten, and is told of it no more, also by the next daemon.
+			// --forget-damaged forgets the object. No message names it any more, also none of the next daemon's.
 			forgets, says, code := w.Cursord("doctor", "--forget-damaged")
 			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\n✓ all is well\n", says)
 			require.Zero(t, code)
@@ -116,7 +116,7 @@ func TestDamagedByte(t *testing.T) {
 	}
 }
 
-// TestWireIsValidUTF8 has an agent, and files, with bytes that are no UTF-8: what goes to clients is JSON in UTF-8.
+// TestWireIsValidUTF8: an agent's lines and files have bytes that are no UTF-8. Clients get JSON in UTF-8.
 func TestWireIsValidUTF8(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -13,13 +13,13 @@ import (
 	"cursord/rpc"
 )
 
-// inLSP returns messages of the native protocol as ones of a language client: they ask what such a server knows.
+// inLSP turns messages of the native protocol into messages of a language client, with methods of LSP.
 func inLSP(messages []malformed) (list []malformed) {
 	words := strings.NewReplacer("daemon/status", "workspace/diagnostic", `daemon\/status`, `workspace\/diagnostic`,
 		`\u0064aemon/status`, `\u0077orkspace/diagnostic`)
 	for _, m := range messages {
 		if strings.Contains(m.body, "session/list") || m.field != "" {
-			continue // it has no such thing
+			continue // a language server has no such method
 		}
 		m.body = words.Replace(m.body)
 		list = append(list, m)
@@ -27,13 +27,13 @@ func inLSP(messages []malformed) (list []malformed) {
 	return list
 }
 
-// TestMalformedLSP sends a language server what is sent through the other doors, in both framings.
+// TestMalformedLSP sends the same broken messages to a language server, in both framings.
 func TestMalformedLSP(t *testing.T) {
 	t.Parallel()
 	sendAllLSP(t, inLSP(wireMessages()))
 }
 
-// TestHugeMessagesLSP sends it those that are about size.
+// TestHugeMessagesLSP sends a language server messages around the limits of size.
 func TestHugeMessagesLSP(t *testing.T) {
 	world.TooLargeForRace(t)
 	sendAllLSP(t, inLSP(largeMessages("/")))

@@ -21,13 +21,13 @@ import (
 	"cursord/rpc"
 )
 
-// A peer speaks in one of the two framings and looks at the bytes.
+// A peer is a client that writes and reads bytes in one of the two framings.
 type peer struct {
 	t       testing.TB
 	out     io.Writer
 	in      *bufio.Reader
 	headers bool
-	after   string // what was sent last, for failures
+	after   string // the name of the latest message, for failures
 }
 
 func (p *peer) write(raw string) {
@@ -45,7 +45,7 @@ func (p *peer) send(body string) {
 	}
 }
 
-// answer is a response as it is written.
+// An answer is a message from the daemon, as it was written.
 type answer struct {
 	ID     json.RawMessage
 	Method string
@@ -61,7 +61,7 @@ type answer struct {
 	}
 }
 
-// next returns the next message that is no notification.
+// next returns the next response or request; it skips notifications.
 func (p *peer) next() (a answer) {
 	p.t.Helper()
 	for {
@@ -94,7 +94,7 @@ func (p *peer) next() (a answer) {
 	}
 }
 
-// check sends m and looks at its answer.
+// check sends m and compares its answer.
 func (p *peer) check(m malformed) {
 	p.t.Helper()
 	p.send(m.body)
@@ -103,7 +103,7 @@ func (p *peer) check(m malformed) {
 	}
 }
 
-// checkBefore sends m and a good request behind it, and looks at both answers, which may come in any order.
+// checkBefore sends m and a good request behind it, and compares both answers, which may come in any order.
 func (p *peer) checkBefore(m malformed, good string) {
 	p.t.Helper()
 	p.send(m.body)
@@ -135,7 +135,7 @@ func (p *peer) compare(m malformed, a answer) {
 	}
 }
 
-// processDoor is the way in by a command that speaks on stdin and stdout.
+// processDoor opens connections by a command that speaks on stdin and stdout.
 func processDoor(w *world.World, args ...string) func(testing.TB) *peer {
 	return func(t testing.TB) *peer {
 		cmd := exec.Command("cursord", args...)
@@ -159,7 +159,7 @@ func processDoor(w *world.World, args ...string) func(testing.TB) *peer {
 	}
 }
 
-// doors are the ways in.
+// doors returns the ways to connect to the daemon, by name.
 func doors(w *world.World) map[string]func(testing.TB) *peer {
 	w.Hostile = true
 	return map[string]func(testing.TB) *peer{
@@ -185,14 +185,14 @@ func TestMalformed(t *testing.T) {
 	})
 }
 
-// TestHugeMessages sends those that are about size.
+// TestHugeMessages sends messages around the limits of size.
 func TestHugeMessages(t *testing.T) {
 	world.TooLargeForRace(t)
 	sendAll(t, func(w *world.World) []malformed { return largeMessages(w.Root) }, "socket/headers=false", "stdio/headers=true", "standalone/headers=false")
 }
 
-// sendAll sends messages in both framings through all doors, or only the ways that are named, each kind on one connection,
-// which must answer the next good one.
+// sendAll sends all messages in both framings through all doors, or only in the named ways: one connection for each, which
+// must answer a good request after each message.
 func sendAll(t *testing.T, of func(*world.World) []malformed, ways ...string) {
 	w := world.New(t)
 	w.Start()
@@ -248,7 +248,7 @@ func sendAll(t *testing.T, of func(*world.World) []malformed, ways ...string) {
 	}
 }
 
-// TestBrokenFrames sends what cannot be followed: an error says so, and the connection ends.
+// TestBrokenFrames sends frames that leave the start of the next message unknown: an error says so, and the connection ends.
 func TestBrokenFrames(t *testing.T) {
 	t.Parallel()
 	const good = "Content-Length: 50\r\n\r\n" + `{"jsonrpc":"2.0","id":1,"method":"workspace/list"}`
@@ -261,14 +261,14 @@ func TestBrokenFrames(t *testing.T) {
 			"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", "Content-Length: 2.0\r\n\r\n{}", "Content-Length: 0x2\r\n\r\n{}", "Content-Length: +2\r\n\r\n{}", "Content-Length:\r\n\r\n{}",
 			"Content Length: 2\r\n\r\n{}", ": 2\r\n\r\n{}", "Content-Length: 2\r\nContent-Type\r\n\r\n{}", "X: " + strings.Repeat("x", 5000) + "\r\n\r\n",
 			strings.Repeat("X: y\r\n", 1000) + "\r\n", strings.Repeat("x", 5000), "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "\x00\x00\x00\x02{}\r\n", "SSH-2.0-OpenSSH_9.9\r\n", "\"hello\"\r\n",
-			good + "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"workspace/list\"}\n", // another framing than before
+			good + "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"workspace/list\"}\n", // a line after a message with headers
 		} {
 			t.Run(fmt.Sprintf("%s/%q", door, raw), func(t *testing.T) {
 				p := open(t)
 				p.headers = true
 				p.write(raw)
 				a := p.next()
-				if strings.HasPrefix(raw, good) { // both are answered, in any order
+				if strings.HasPrefix(raw, good) { // both messages are answered, in any order
 					if b := p.next(); string(a.ID) == "1" {
 						a = b
 					}
@@ -282,7 +282,7 @@ func TestBrokenFrames(t *testing.T) {
 	}
 }
 
-// TestCancelRequest cancels what waits while others run.
+// TestCancelRequest cancels a waiting request while others are answered.
 func TestCancelRequest(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

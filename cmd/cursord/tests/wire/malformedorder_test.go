@@ -16,7 +16,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// TestCutShort has clients go in the middle of a message. Nothing comes of it, and nothing stays of them.
+// TestCutShort closes connections in the middle of a message. The daemon makes nothing of it, and keeps no such client.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
 	const body = `{"jsonrpc":"2.0","id":1,"method":"session/create","params":{"workspace":"/tmp"}}`
@@ -49,7 +49,7 @@ func TestCutShort(t *testing.T) {
 	require.Empty(t, e.SessionIDs())
 }
 
-// TestWrongOrder makes requests before what they need, twice, and after the end.
+// TestWrongOrder makes requests too early, twice, and after the end.
 func TestWrongOrder(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -90,7 +90,7 @@ func TestWrongOrder(t *testing.T) {
 					return params
 				}
 
-				// Before: nobody has begun anything, nor said that agents may work here.
+				// Too early: nothing has begun, and the folder is not trusted.
 				served("workspace/trust", in("trusted", "false"))
 				refused(-32005, "turn/start", in("prompt", `"x"`))
 				served("workspace/unsubscribe", in())
@@ -114,7 +114,7 @@ func TestWrongOrder(t *testing.T) {
 				p.send(`{"method":"document/didSave","params":{"uri":` + inJSON("file://"+w.Root+"/f") + `,"version":3}}`)
 				p.send(`{"method":"document/didClose","params":{"uri":` + inJSON("file://"+w.Root+"/f") + `}}`)
 
-				// Twice, and many at a time with one name: each has its answer.
+				// Twice, and many at a time with one id: each request has its answer.
 				served("initialize", map[string]string{"protocolVersion": "1"})
 				refused(-32600, "initialize", map[string]string{"protocolVersion": "1"})
 				for range 2 {
@@ -131,7 +131,7 @@ func TestWrongOrder(t *testing.T) {
 				served("workspace/unsubscribe", in())
 				served("workspace/unsubscribe", in())
 
-				// After the end nothing is served, and what is only told has no effect.
+				// After the shutdown no request is served, and notifications have no effect.
 				served("shutdown", nil)
 				for _, method := range slices.Sorted(maps.Keys(parameters)) {
 					refused(-32600, method, in())

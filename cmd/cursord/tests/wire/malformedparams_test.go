@@ -18,17 +18,17 @@ import (
 	"cursord/sessions"
 )
 
-// Types of parameters, as the protocol has them.
+// The types of parameters, in the protocol's words.
 const (
 	aText    = "text"
 	aFlag    = "flag"
 	aNumber  = "natural" // a whole number from 0
 	aList    = "list"
 	anObject = "object"
-	needed   = "needed " // before any of them
+	needed   = "needed " // a prefix of the types
 )
 
-// parameters of every method that has some.
+// parameters lists the parameters of each method that has some.
 var parameters = map[string]map[string]string{
 	"workspace/subscribe":   {"workspace": needed + aText, "after": aNumber, "epoch": aText, "deltaInterval": aNumber, "diffs": aText},
 	"workspace/unsubscribe": {"workspace": needed + aText},
@@ -66,7 +66,7 @@ var parameters = map[string]map[string]string{
 	"daemon/backup":     {"path": needed + aText, "replace": aFlag},
 }
 
-// Values of the wrong type for each.
+// wrongly lists values that are wrong for a type.
 var wrongly = map[string][]string{
 	aText:    {`5`, `["x"]`},
 	aFlag:    {`"true"`, `1`},
@@ -75,7 +75,7 @@ var wrongly = map[string][]string{
 	anObject: {`[0,1]`, `"0-1"`},
 }
 
-// messageOf is a request; params are of values in JSON.
+// messageOf returns a request with params, whose values are JSON.
 func messageOf(method string, params map[string]string) string {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(params)) {
@@ -90,12 +90,12 @@ func messageOf(method string, params map[string]string) string {
 func inJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(err) // a string
+		panic(err) // cannot happen with a string
 	}
 	return string(b)
 }
 
-// paramMessages are requests with missing and wrong parameters. ws is a workspace that is trusted; file a file.
+// paramMessages returns requests with missing and wrong parameters. ws is a trusted workspace; file is a file.
 func paramMessages(ws, file string) (all []malformed) {
 	add := func(method string, params map[string]string, code int, field string) {
 		all = append(all, malformed{short(messageOf(method, params)), messageOf(method, params), `"p"`, code, field})
@@ -137,7 +137,7 @@ func paramMessages(ws, file string) (all []malformed) {
 		}
 	}
 
-	// What names no workspace.
+	// Paths that name no workspace.
 	for i, path := range []string{
 		"", ".", "..", "~", "a/b", "../" + ws, "\x00", ws + "\x00", ws + "/nothing/here", file, file + "/below", "/dev/null", "/" + strings.Repeat("x/", 3000), "/" + strings.Repeat("x", 300),
 		"file:", "file://", "file:relative", "file:///%zz", "file:///a%0", "file://%00", "file://" + ws + "%00", "file://elsewhere" + ws, "file://user@elsewhere:22" + ws, "http://localhost" + ws,
@@ -249,7 +249,7 @@ func paramMessages(ws, file string) (all []malformed) {
 	return all
 }
 
-// earlyMessages are what initialize does not take.
+// earlyMessages returns wrong parameters of initialize.
 func earlyMessages() (all []malformed) {
 	for _, m := range [][2]string{
 		{`[]`, "params"}, {`{"processId":"1"}`, "processId"}, {`{"processId":1.5}`, "processId"}, {`{"clientInfo":"nvim"}`, "clientInfo"}, {`{"clientInfo":{}}`, "clientInfo.name"},
@@ -263,7 +263,7 @@ func earlyMessages() (all []malformed) {
 	return all
 }
 
-// TestNoMethodIsLeftOut sees that the table above leaves no method out.
+// TestNoMethodIsLeftOut requires that the table of parameters has every method that takes some.
 func TestNoMethodIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -277,7 +277,7 @@ func TestNoMethodIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestPathThatIsNoFile asks for the diffs of URIs that name no local file, and of paths that look like one.
+// TestPathThatIsNoFile asks for the diffs of URIs that name no local file, and of paths that look like URIs.
 func TestPathThatIsNoFile(t *testing.T) {
 	t.Parallel()
 	w, e := world.Reviewing(t, "a%b", "one\n", "two\n")
@@ -296,7 +296,7 @@ func TestPathThatIsNoFile(t *testing.T) {
 	}
 }
 
-// TestLongTitles gives sessions titles at the limit and over it. An import cuts what is longer.
+// TestLongTitles gives sessions titles at the limit and above it. An import shortens a longer one.
 func TestLongTitles(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -9,7 +9,7 @@ import (
 	"cursord/rpc"
 )
 
-// A malformed message, or a hostile one, and what must come of it.
+// A malformed message, or a hostile one, with the expected answer.
 type malformed struct {
 	name, body string
 	id         string // of the answer; "" if there must be none
@@ -17,7 +17,7 @@ type malformed struct {
 	field      string
 }
 
-// framed are messages for which a line is not enough.
+// framed holds messages that cannot be sent as one line.
 var framed = []malformed{
 	{"nothing", "", "null", -32700, ""},
 	{"two values", `{"jsonrpc":"2.0","id":1,"method":"daemon/status"}` + "\n{}", "null", -32700, ""},
@@ -26,7 +26,7 @@ var framed = []malformed{
 	{"a frame in a frame", "Content-Length: 2\r\n\r\n{}", "null", -32700, ""},
 }
 
-// wireMessages are messages that are wrong whatever their method is, and some that only look so.
+// wireMessages returns messages that are wrong for any method, and good ones that look wrong.
 func wireMessages() (list []malformed) {
 	nested := func(n int, open, inner, shut string) string {
 		return strings.Repeat(open, n) + inner + strings.Repeat(shut, n)
@@ -87,7 +87,7 @@ func wireMessages() (list []malformed) {
 	}
 
 	for _, body := range []string{
-		// Notifications: what is wrong with them is not answered, and requests without an id do nothing.
+		// Mistakes in notifications are not answered, and requests without an id do nothing.
 		`{"method":"editor/danced"}`, `{"method":"editor/danced","params":[1]}`, `{"method":"\u0000"}`, `{"method":"daemon/status"}`, `{"method":"daemon/stop","params":{"force":true}}`,
 		`{"method":"shutdown"}`, `{"method":"initialize","params":{}}`, `{"method":"turn/start","params":{}}`, `{"method":"session/create","params":{"workspace":"/"}}`,
 		`{"method":"$/setTrace"}`, `{"method":"$/setTrace","params":[]}`, `{"method":"$/setTrace","params":{"value":5}}`, `{"method":"$/setTrace","params":{"value":"loud"}}`,
@@ -97,12 +97,12 @@ func wireMessages() (list []malformed) {
 		`{"method":"document/didOpen","params":{"uri":"/../../x","version":1e99,"text":"x"}}`, `{"method":"document/didChange","params":{"uri":"/never/opened","version":2,"text":"x"}}`,
 		`{"method":"document/didChange","params":{"uri":"/never/opened"}}`, `{"method":"document/didSave","params":{"uri":"/never/opened","version":-9223372036854775808}}`,
 		`{"method":"document/didClose","params":{"uri":"/never/opened"}}`, `{"method":"document/didClose","params":{"uri":{}}}`,
-		// Cancellations of nothing.
+		// Cancellations without a request.
 		`{"method":"$/cancelRequest"}`, `{"method":"$/cancelRequest","params":null}`, `{"method":"$/cancelRequest","params":[]}`, `{"method":"$/cancelRequest","params":{}}`,
 		`{"method":"$/cancelRequest","params":{"id":null}}`, `{"method":"$/cancelRequest","params":{"id":{}}}`, `{"method":"$/cancelRequest","params":{"id":[1]}}`,
 		`{"method":"$/cancelRequest","params":{"id":true}}`, `{"method":"$/cancelRequest","params":{"id":"nobody"}}`, `{"method":"$/cancelRequest","params":{"id":1e99}}`,
 		`{"method":"$/cancelRequest","params":{"id":"\ud800"}}`, `{"method":"$/cancelRequest","params":{"id":"good"}}`,
-		// Responses that nobody asked for.
+		// Responses without a request.
 		`{"jsonrpc":"2.0","id":99,"result":{}}`, `{"id":1,"result":null}`, `{"id":0,"result":1}`, `{"id":"a","result":[]}`, `{"id":1.5,"result":1}`, `{"id":18446744073709551616,"result":1}`,
 		`{"id":"x","error":{"code":1,"message":"?"}}`, `{"id":1,"error":"x"}`, `{"id":1,"error":5}`, `{"id":1,"error":{"code":"x","message":5}}`, `{"id":1,"error":{"code":1e99}}`,
 		`{"id":null,"error":{"code":-32700,"message":"?"}}`, `{"id":1,"result":1,"error":{"code":1,"message":"x"}}`, `{"id":1,"error":null,"result":null}`,
@@ -125,7 +125,7 @@ func wireMessages() (list []malformed) {
 	return list
 }
 
-// largeMessages are about the limits of sizes. ws is a workspace that is trusted.
+// largeMessages returns messages around the limits of size. ws is a trusted workspace.
 func largeMessages(ws string) []malformed {
 	status := func(n int) string {
 		return `{"jsonrpc":"2.0","id":"big","method":"daemon/status","params":{"x":"` + strings.Repeat("x", n) + `"}}`

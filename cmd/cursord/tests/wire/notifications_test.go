@@ -15,8 +15,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// TestNotificationsThatDoNothingSaySo: what is wrong with a notification cannot be answered, so a log/message says it, once
-// for each kind of mistake and connection.
+// TestNotificationsThatDoNothingSaySo: mistakes in notifications have no answer, so a log/message reports them, once for
+// each kind of mistake and connection.
 func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -44,7 +44,7 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 		for range 3 {
 			require.NoError(t, e.Client.Notify(c.method, json.RawMessage(c.params)))
 		}
-		e.Must("session/list", world.Obj{}, nil) // what was said before it has been told
+		e.Must("session/list", world.Obj{}, nil) // a barrier: the messages have arrived
 		var told []string
 		for _, n := range e.All() {
 			if n.Method == "log/message" {
@@ -57,7 +57,7 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 		require.Contains(t, told[0], c.method)
 	}
 
-	// However many kinds of mistakes there are, and none where there is no mistake.
+	// No mistake gives no message, and even many kinds give at most 101.
 	e := w.Joins()
 	e.Must("initialize", world.Obj{}, nil)
 	require.NoError(t, e.Client.Notify("initialized", world.Obj{}))
@@ -80,7 +80,7 @@ func TestNotificationsThatDoNothingSaySo(t *testing.T) {
 	require.Len(t, messages, 101)
 }
 
-// TestOneDocumentByAnyURI opens, changes and closes a document, each time with its URI written otherwise.
+// TestOneDocumentByAnyURI opens, changes and closes a document, each time with another spelling of its URI.
 func TestOneDocumentByAnyURI(t *testing.T) {
 	t.Parallel()
 	const name = "a b/ü.txt"

@@ -19,11 +19,11 @@ import (
 	"cursord/sessions"
 )
 
-// A wire is a script's connection: lines out, lines in, in the order in which they come.
+// A wire is a script's connection. It sends and receives lines, and keeps their order.
 type wire struct {
 	t    testing.TB
 	conn net.Conn
-	on   io.Writer // conn, with its messages looked at
+	on   io.Writer // conn, with a check of all messages
 	in   *bufio.Reader
 }
 
@@ -36,7 +36,7 @@ func dialWire(w *world.World) *wire {
 	return &wire{w.T, conn, checked, bufio.NewReaderSize(checked, 1<<20)}
 }
 
-// message is any line that the daemon sends.
+// A message is any line from the daemon.
 type message struct {
 	ID     json.RawMessage
 	Method string
@@ -88,7 +88,7 @@ func notifications(all []message) (list []world.Notification) {
 	return list
 }
 
-// TestOrderOnOneConnection pipelines subscribe, start and wait, and looks at what comes in which order.
+// TestOrderOnOneConnection pipelines subscribe, start and wait, and checks the order of answers and notifications.
 func TestOrderOnOneConnection(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -109,7 +109,7 @@ func TestOrderOnOneConnection(t *testing.T) {
 		if wait < 0 || all[wait].Error != nil {
 			t.Fatalf("turn/wait: %+v", all[wait])
 		}
-		if again >= 0 { // the same call again is the same turn
+		if again >= 0 { // the repeated start has been answered, with the same turn
 			var was, is struct{ Turn struct{ ID string } }
 			require.NoError(t, json.Unmarshal(all[response].Result, &was))
 			require.NoError(t, json.Unmarshal(all[again].Result, &is))
@@ -131,7 +131,8 @@ func TestOrderOnOneConnection(t *testing.T) {
 	}
 }
 
-// TestEverybodySeesTheSame has two editors and a script on one workspace, one of which starts turns and goes away.
+// TestEverybodySeesTheSame: two editors and a script follow one workspace. One editor starts a turn and leaves; the others
+// see the same changes.
 func TestEverybodySeesTheSame(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -163,7 +164,7 @@ func TestEverybodySeesTheSame(t *testing.T) {
 	require.Equal(t, []string{"I look.", "Done."}, other.Said(turn.ID, sessions.ItemAssistant))
 }
 
-// TestCatchUp reconnects at every seq that was ever told, and must get every object that changed since, once.
+// TestCatchUp subscribes after every seq so far. It must get each object that has changed since, once.
 func TestCatchUp(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -249,7 +250,7 @@ func TestCatchUp(t *testing.T) {
 			}
 		})
 	}
-	// A uri, a path with dots and a link name the same workspace.
+	// A URI and a path with dots name the same workspace.
 	for _, name := range []string{"file://" + w.Root, w.Root + "/../ws/", w.Path("./.")} {
 		c.send(world.Request(1, "workspace/subscribe", world.Obj{"workspace": name, "after": top}))
 		require.Contains(t, string(c.next().Result), `"`+w.Root+`"`)

@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// folder makes a workspace beside the world's own, which it trusts.
+// folder makes another workspace beside the world's own, and trusts it.
 func folder(e *world.Editor, name string) string {
 	e.T.Helper()
 	dir := filepath.Join(e.World.Dir, name)
@@ -27,8 +27,8 @@ func folder(e *world.Editor, name string) string {
 	return dir
 }
 
-// TestOneTurnIDInTwoWorkspaces starts turns of the same name at the same moment in two workspaces: one is started, the
-// other refused for its name, and no agent runs for it.
+// TestOneTurnIDInTwoWorkspaces starts turns with the same id at the same moment in two workspaces. One starts; the other is
+// refused because of its id, and no agent runs for it.
 func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
 	t.Parallel()
 	const rounds = 20
@@ -62,14 +62,14 @@ func TestOneTurnIDInTwoWorkspaces(t *testing.T) {
 		require.Equal(t, sessions.TurnCompleted, done.Turn.Status)
 	}
 	require.Len(t, w.Runs(), rounds)
-	// What was refused has left nothing behind, and a name is free for a call that could not begin.
+	// The refused turn leaves nothing behind, and an id stays free if its turn could not begin.
 	require.Len(t, e.SessionIDs(), rounds)
 	require.Equal(t, -32001, e.Fails("turn/start", world.Obj{"workspace": w.Root, "prompt": "x", "turnId": "late", "sessionId": "none"}).Code)
 	e.Must("turn/start", world.Obj{"workspace": workspaces[1], "prompt": "x", "turnId": "late"}, nil)
 	e.Must("turn/wait", world.Obj{"turnId": "late"}, nil)
 }
 
-// TestTwoImportsOfOneSession imports a file twice at the same moment: it is there once, and whole.
+// TestTwoImportsOfOneSession imports a file twice at the same moment: the session is there once, and whole.
 func TestTwoImportsOfOneSession(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -96,8 +96,8 @@ func TestTwoImportsOfOneSession(t *testing.T) {
 	}
 }
 
-// TestATurnAndAnImportOfOneName has a client name its turn as one in a file that is imported meanwhile, while the disk is
-// slow: whichever comes first has the name.
+// TestATurnAndAnImportOfOneName starts a turn with the id of a turn in a file that is imported at the same time, on a slow
+// disk. The first of the two calls gets the id.
 func TestATurnAndAnImportOfOneName(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the turn", "the import"} {
@@ -122,7 +122,7 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 				e.Must("daemon/status", nil, &status)
 				return status.Storage.Waiting
 			}
-			// What is answered may still be counted.
+			// The daemon may still count an answered request.
 			require.Eventually(t, func() bool { return waiting() == 0 }, world.Patience, time.Millisecond)
 			w.Put("../commits", "500ms")
 			begun := make(chan error, 1)
@@ -141,7 +141,7 @@ func TestATurnAndAnImportOfOneName(t *testing.T) {
 	}
 }
 
-// TestADecisionOnAnotherWorkspacesTurn names a turn that is not of the workspace, and changes nothing.
+// TestADecisionOnAnotherWorkspacesTurn decides on a turn that is not in the workspace: an error, and no change.
 func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
 	t.Parallel()
 	w, e := world.Reviewing(t, "f", "a\n", "b\n")
@@ -158,7 +158,8 @@ func TestADecisionOnAnotherWorkspacesTurn(t *testing.T) {
 	require.Zero(t, e.Decides("diff/reject", world.Obj{"turnId": turn}).Applied, "of which nothing is left")
 }
 
-// TestDiffsOfAnUnknownTurn has the lists of changes tell a turn that is not there from one without changes.
+// TestDiffsOfAnUnknownTurn: the lists of changes answer an unknown turn with an error, and a turn without changes with an
+// empty list.
 func TestDiffsOfAnUnknownTurn(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -176,7 +177,7 @@ func TestDiffsOfAnUnknownTurn(t *testing.T) {
 	}
 }
 
-// TestLongestDeltaInterval subscribes with an interval in which no turn ends: the text of an item comes in one delta,
+// TestLongestDeltaInterval subscribes with an interval that is longer than any turn: the text of an item comes in one delta,
 // before the item's end.
 func TestLongestDeltaInterval(t *testing.T) {
 	t.Parallel()

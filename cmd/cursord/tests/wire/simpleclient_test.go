@@ -14,17 +14,17 @@ import (
 	"cursord/sessions"
 )
 
-// A simpleClient keeps a map of items by the two rules at the beginning of rpc/PROTOCOL.md and knows nothing else.
+// A simpleClient keeps a map of items by the two rules at the beginning of rpc/PROTOCOL.md, and by nothing else.
 type simpleClient struct {
 	w     *world.World
 	items map[string]*sessions.Item
 	seq   uint64
 	epoch string
-	ended bool // its turn
+	ended bool // whether its turn has ended
 }
 
-// follows subscribes from where the client is, takes so many notifications, or all until the turn's end, and loses the
-// connection with all that was on its way.
+// follows subscribes from the client's seq, takes up to most notifications, fewer at the turn's end, and drops the
+// connection with everything on its way.
 func (c *simpleClient) follows(turn string, most int) {
 	c.w.T.Helper()
 	e := c.w.Joins()
@@ -63,7 +63,7 @@ func (c *simpleClient) follows(turn string, most int) {
 	require.NoError(c.w.T, e.Client.Close())
 }
 
-// is compares the client's map with what the daemon has stored of a session.
+// is compares the client's map with the daemon's stored session.
 func (c *simpleClient) is(session string) {
 	c.w.T.Helper()
 	var stored struct{ Items []*sessions.Item }
@@ -76,8 +76,8 @@ func (c *simpleClient) is(session string) {
 	}
 }
 
-// TestASimpleClientMissesNothing loses its connection over and over while an agent thinks and talks, and in the end,
-// at times, the daemon with what was not on disk: whoever keeps the two rules has what the daemon has.
+// TestASimpleClientMissesNothing loses its connection over and over while an agent thinks and talks; with odd seeds the
+// daemon is killed too. A client that keeps the two rules ends with the daemon's state.
 func TestASimpleClientMissesNothing(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -86,7 +86,7 @@ func TestASimpleClientMissesNothing(t *testing.T) {
 			w := world.New(t)
 			crashes, words := seed%2 == 1, 120
 			if crashes {
-				words = 6000 // it does not come to the end
+				words = 6000 // the kill comes before the end
 			}
 			var script []string
 			for i := range words {

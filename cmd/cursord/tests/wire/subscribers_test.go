@@ -16,7 +16,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestSubscriptions replaces, merges, summarises and ends them.
+// TestSubscriptions replaces a subscription, gets summaries of diffs, and ends it.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -51,7 +51,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// TestSubscribeAtTheStart subscribes while a turn is on its way to the disk.
+// TestSubscribeAtTheStart subscribes while a turn is being stored.
 func TestSubscribeAtTheStart(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -70,8 +70,8 @@ func TestSubscribeAtTheStart(t *testing.T) {
 	}
 }
 
-// TestLargeTextComesInParts has an agent say more in one line than a delta may hold, before its item is known to anybody
-// and after, to clients that take each delta and that have them put together.
+// TestLargeTextComesInParts: an agent's line is longer than the longest delta, as the first of its item and later. A client
+// gets it in parts, with and without an interval of deltas.
 func TestLargeTextComesInParts(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -106,7 +106,7 @@ func TestLargeTextComesInParts(t *testing.T) {
 	}
 }
 
-// TestHugeBacklog does not read while others do; it must end with every final state.
+// TestHugeBacklog: a client does not read during a huge turn. Afterwards it must get every final state.
 func TestHugeBacklog(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
@@ -139,8 +139,8 @@ func TestHugeBacklog(t *testing.T) {
 	w.RequireLittleMemory()
 }
 
-// TestHugeTextForASlowClient has a client fall behind while an item grows: what it was told of the item still adds up,
-// and the answer of turn/wait still comes last.
+// TestHugeTextForASlowClient: a client falls behind while items grow. Its deltas still add up, and the answer of turn/wait
+// still comes last.
 func TestHugeTextForASlowClient(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
