@@ -105,7 +105,7 @@ func (d *Daemon) Dismiss(root, path string) (int, error) {
 func (d *Daemon) resumeAll(ctx context.Context) {
 	roots, err := d.store.Intending()
 	if err != nil {
-		d.log.Error("what the last daemon was about to write is not known", "err", err)
+		d.log.Error("an unfinished decision of the last daemon cannot be read", "err", err)
 	}
 	for _, root := range roots {
 		if ctx.Err() != nil {
@@ -113,7 +113,7 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 		}
 		w, err := d.workspace(root) // starting the loop resumes
 		if err != nil {
-			d.log.Warn("what the last daemon was about to write is left until the workspace is there", "workspace", root, "err", err)
+			d.log.Warn("an unfinished decision of the last daemon waits until the workspace is there", "workspace", root, "err", err)
 			continue
 		}
 		w.review.Wait()

@@ -12,8 +12,8 @@ import (
 	"cursord/diffs"
 )
 
-// author returns the agent that made the present content of a path of the work tree; nil is a person. since is when the path
-// was last looked at, or 0.
+// author returns the agent that made the present content of a path of the work tree; nil stands for a person. since is the
+// moment of the last look at the path, or 0.
 func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
 	t := r.shared()
 	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
@@ -99,8 +99,8 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	}
 }
 
-// savedInACall notes a person's save while calls are open that name the file; once they have ended, attribution.Chain orders
-// their writes and the save. It returns false if no such call is open.
+// savedInACall notes a person's save of a file while open calls name the file. Once these have ended, attribution.Chain
+// orders their writes and the save. It returns false if no open call names the file.
 func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atomicfile.State) bool {
 	ledger := &r.shared().ledger
 	if !ledger.Pending(name) {
@@ -113,7 +113,7 @@ func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atom
 	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
 }
 
-// lookInACall notes the present content of a file while calls are open that name it, unless somebody is just writing it.
+// lookInACall notes the present content of a file while open calls name it, unless somebody is just writing it.
 func (r *Reviewer) lookInACall(f *file) {
 	full, at := r.absolute(f), clock.Now()
 	st := filestat.Of(full)
@@ -125,7 +125,7 @@ func (r *Reviewer) lookInACall(f *file) {
 	}
 }
 
-// lastSeen returns the content of a path of the work tree when it was last taken in.
+// lastSeen returns the content of a path of the work tree at the last look.
 func (r *Reviewer) lastSeen(name string) atomicfile.State {
 	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
 		return atomicfile.State{Content: f.review.Current()}
@@ -136,8 +136,8 @@ func (r *Reviewer) lastSeen(name string) atomicfile.State {
 	return atomicfile.State{Unreadable: "nothing is known of it"}
 }
 
-// typedInto takes in a file that a person has saved over the document's base. The base may be an agent's content that nobody
-// has seen yet. It returns the file if it is under review.
+// typedInto takes in a file that a person has saved over the document's base; the base may be an agent's content that the
+// reviewer has not seen yet. It returns the file if it is under review, else nil.
 func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicfile.State) *file {
 	for _, s := range r.shared().starts.All() {
 		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {

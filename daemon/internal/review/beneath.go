@@ -18,7 +18,7 @@ import (
 
 // This file merges a client's unsaved text with the changes that an agent has written to the file beneath it.
 
-// A conflict is a place that a person has changed in a buffer, and an agent on disk.
+// A conflict is a place that a person has changed in a buffer and an agent on disk.
 type conflict struct {
 	threeway.Place
 	ids []uint64 // hunks of the file's review; the conflict has the id of the first
@@ -144,7 +144,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			return done, nil, r.decisionError(f, err)
 		}
 		if b.stem != nil {
-			_, _ = b.stem.Decide(all, true, nil) // an error says that it does not have the lines
+			_, _ = b.stem.Decide(all, true, nil) // an error means that the stem does not have the lines
 		}
 		b.remake(r, f)
 		return done, b.edit(f, taken), nil
@@ -176,7 +176,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 	return done, edits, err
 }
 
-// conflicting returns why a named hunk cannot be decided as it is to be; nil if it can.
+// conflicting returns the reason why a named hunk cannot be decided as requested; nil if it can be.
 func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	inBuffer := c.buffer.conflict(id) != nil
 	switch {
@@ -198,7 +198,7 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	return nil
 }
 
-// unsavedConflict reports whether a hunk conflicts with what any client has unsaved.
+// unsavedConflict reports whether a hunk conflicts with the unsaved text of any client.
 func (f *file) unsavedConflict(id uint64) bool {
 	for _, b := range f.buffers {
 		if b.conflict(id) != nil {
@@ -208,7 +208,7 @@ func (f *file) unsavedConflict(id uint64) bool {
 	return false
 }
 
-// chooseConflicts adds those of a buffer to what a reject of many hunks is about; an accept leaves them.
+// chooseConflicts adds the buffer's conflicts to a reject of many hunks. An accept of many hunks skips them.
 func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64, error)) {
 	for _, h := range c.f.review.Hunks() {
 		switch one := c.buffer.conflict(h.ID); {
@@ -223,7 +223,7 @@ func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64
 	}
 }
 
-// edit returns the edits that make a text, in the file's form, the client's, and waits for it to make them; nil if it is that.
+// edit returns the edits that make the client's text equal to text (in the file's form), and waits for them; nil if it is.
 func (b *buffer) edit(f *file, text string) *api.DocumentEdits {
 	edits := editorfile.Edits(b.doc.Text, b.doc.Form.Text(text))
 	if len(edits) == 0 {
@@ -233,7 +233,7 @@ func (b *buffer) edit(f *file, text string) *api.DocumentEdits {
 	return &api.DocumentEdits{Path: f.realPath(), Version: b.doc.Version, Edits: edits}
 }
 
-// Merge answers with the edits that bring into a client's unsaved text what the disk has in other lines.
+// Merge answers with edits that bring changes on disk into other lines of a client's unsaved text.
 func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, reply func(api.Decided, error)) {
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool {
 		f := r.shared().files[r.named(path)]
@@ -259,8 +259,8 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 	})
 }
 
-// takeSave takes in that a buffer is on disk now: what was decided in it is decided, and what an agent has written beneath it and
-// the text lacks is rejected, which can be taken back. It returns false if nothing was decided so.
+// takeSave takes in the save of a buffer. Decisions made in the buffer become decisions of the file. Hunks beneath the
+// buffer that the saved text lacks become rejected, which can be undone. It returns false if nothing was decided.
 func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 	b := r.savedBuffer(f, disk)
 	if b == nil && !f.tree.isolated() {
@@ -275,7 +275,7 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 	return true
 }
 
-// takeSaved is takeSave for a buffer that is known to have been saved.
+// takeSaved is takeSave for a known buffer.
 func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	review, text := f.review.Copy(), string(disk.Data)
 	decided := b.decided && b.rev == f.review.Rev()
@@ -295,7 +295,7 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 		for _, s := range b.beneath.News(string(f.review.Current().Data)) {
 			seen = append(seen, touched(places, s)...)
 		}
-		if b.doc.Known == nil { // the base is a guess: every hunk that the text lacks may be one that the editor never had
+		if b.doc.Known == nil { // the base is a guess: the editor may never have had the hunks that the text lacks
 			for _, p := range places {
 				unseen = append(unseen, p.ID)
 			}
@@ -328,7 +328,7 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	return true
 }
 
-// savedBuffer returns the buffer whose text the disk has, or that its client says is saved; nil if there is none.
+// savedBuffer returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none.
 func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 	var saved *buffer
 	unsaved := r.setup.Documents.Unsaved(r.absolute(f))

@@ -6,8 +6,8 @@ import (
 	"cursord/daemon/internal/savewatch"
 )
 
-// watchBetween notes the times of all saves in the work tree while the turn runs, until t.stop. A person may save a file
-// between two commands, or before the first, and the next command may overwrite it before anybody has looked.
+// watchBetween records the times of all saves in the work tree while the turn runs, until t.stop. Without it, a person's
+// save between two commands, or before the first, could be overwritten by the next command before anybody has looked.
 func (t *Turn) watchBetween() {
 	if !t.scans || t.tree.isolated() || !filestat.ChangeTimes {
 		return
@@ -34,7 +34,7 @@ func (t *Turn) watchBetween() {
 	}
 }
 
-// saved notes when files were saved. Files that open calls name are watched by themselves.
+// saved notes the moment of saves of files. Files that open calls name have a watch of their own.
 func (t *Turn) saved(paths []string) {
 	now := clock.Now()
 	for _, full := range paths {

@@ -15,32 +15,32 @@ import (
 	"cursord/sessions"
 )
 
-// A buffer is a file under review as a client has it, unsaved. The file's own review goes on to follow the disk; the
-// buffer's is a copy of it that has seen the buffer's text, as a person's. What is typed is thus nowhere taken for
-// something that is on disk, and what happens to the disk meanwhile is not taken for something that was typed:
+// A buffer is a file under review as a client has it, unsaved. The file's own review follows the disk. The buffer's review
+// is a copy of it that has taken in the buffer's text as a person's. So typed text does not count as a content of the disk,
+// and changes of the disk do not count as typed:
 //
-//   - The buffer changes: its review is made anew from the file's, so that typing something and taking it back in the
-//     editor is nothing.
-//   - The agent, or anybody, writes the file: the file's review observes that, and the buffer's is made anew. Where the
-//     buffer lacks what was written, the client sees that as its own change, which it is: saving the buffer overwrites
-//     the file. Neither text is changed by the other.
-//   - An accept is an agreement about lines, and is made in the file's review, for the lines that the buffer still has.
-//   - A reject changes the buffer alone, by edits for the client to apply; the file and its review are as they were.
+//   - When the buffer changes, its review is made anew from the file's. So typing something and removing it again in the
+//     editor changes nothing.
+//   - When anybody writes the file, the file's review takes that in, and the buffer's is made anew. If the buffer lacks
+//     the written lines, the client sees that as its own change, because saving the buffer overwrites the file. Neither
+//     text is changed by the other.
+//   - An accept is about lines, and is made in the file's review, for the lines that the buffer still has.
+//   - A reject changes only the buffer, by edits for the client to apply; the file and its review stay as they were.
 //     When the buffer is saved, its review becomes the file's.
-//   - The buffer is closed without a save: it is forgotten, with what was rejected in it.
+//   - When the buffer is closed without a save, it is forgotten, with the rejects made in it.
 type buffer struct {
 	doc     *documents.Document
 	review  *diffs.Review // nil if the text is not known
 	stem    *diffs.Review // the review from which review is remade, if something was decided in the buffer; nil: the file's
 	coming  *turn         // the change whose edits are on their way
 	then    *diffs.Review // stem, once these edits are made
-	done    []turn        // changes that the text has; the editor's undo leads to before them
-	undone  []turn        // changes that the editor's redo leads to; the next one is the last
+	done    []turn        // changes that the text contains; the editor's undo goes back before them
+	undone  []turn        // changes that the editor's redo can make again, the next one last
 	rev     uint64        // the revision of the file's review from which review was made
 	sent    bool          // edits are on their way to the client; doc does not have them
 	decided bool          // review has decisions that the file's review does not have
 	groups  []uint64      // decisions made, or taken back, in the buffer
-	back    []uint64      // earlier decisions that the text undoes
+	back    []uint64      // earlier decisions that the text takes back
 	changes uint64
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
@@ -59,7 +59,7 @@ type turn struct {
 // text returns the client's text in the file's form.
 func (b *buffer) text(f *file) string { return editorfile.LikeFile(b.doc.Text, f.real().Data) }
 
-// of returns the file as the buffer shows it.
+// of returns the file as the buffer shows it: with the buffer's review.
 func (b *buffer) of(f *file) *file {
 	shown := *f
 	shown.review = b.review
@@ -108,7 +108,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 }
 
 func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
-	fresh := b.doc != doc // the client has sent something, perhaps only that it has not made the edits
+	fresh := b.doc != doc // the client has sent something, perhaps only that it did not make the edits
 	old := ""
 	if b.coming != nil && fresh {
 		old = b.text(f)
@@ -124,9 +124,9 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	moved := b.review == nil || b.rev != f.review.Rev()
 	switch {
 	case !moved && !fresh:
-		return // the text is the same, or has the edits that are on their way
+		return // the text is unchanged, or contains the edits that are on their way
 	case !moved && string(f.realOf(b.review).Data) == b.text(f):
-		if b.coming != nil { // the edits have come back
+		if b.coming != nil { // the client has made the edits
 			b.done, b.undone = append(b.done, *b.coming), nil
 			b.stem, b.coming = b.then, nil
 		}
@@ -157,7 +157,7 @@ func (b *buffer) remake(r *Reviewer, f *file) {
 	b.show(r, f, review)
 }
 
-// show makes review the buffer's, and sends the client a view of it if that differs from the last one.
+// show makes review the buffer's review, and sends the client a view of it if that differs from the last view.
 func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))
@@ -185,9 +185,9 @@ func (f *file) seen(client api.ClientID) *diffs.Review {
 	return f.review
 }
 
-// buffer returns the client's buffer of a file, or nil if its decisions are about the disk. It returns an error if the
-// client cannot decide: another client holds the file unsaved and the decision writes the disk, or the client's own text is
-// not known for certain.
+// buffer returns the client's buffer of a file, or nil if the client's decisions are about the disk. It returns an error if
+// the client cannot decide: either the decision writes the disk while another client holds the file unsaved, or the client's
+// own text is not known for certain.
 func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, error) {
 	var first *buffer
 	for _, b := range f.buffers {
@@ -214,8 +214,7 @@ func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, e
 	return b, nil
 }
 
-// decideInBuffer is carryOut for a choice in a buffer. A decision that would write the file returns edits for the client
-// instead.
+// decideInBuffer is carryOut for a choice in a buffer. Instead of writing the file, it returns edits for the client.
 func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, *api.DocumentEdits, error) {
 	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
 	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.conflict(id) != nil }) {
@@ -233,7 +232,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
 	wrote := err == nil && f.tree.isolated()
 	if b.stem != nil {
-		// A hunk that was undone in the buffer is pending there alone.
+		// A hunk whose decision was undone in the buffer is pending only in the stem.
 		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
 		if err != nil {
 			done, err = there, stemErr
@@ -309,7 +308,7 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 	return edits, back, err
 }
 
-// forgetDecisions removes a file from the decisions that were made in a buffer that is gone.
+// forgetDecisions removes a file from decisions that were made in a buffer that no longer exists.
 func (r *Reviewer) forgetDecisions(f *file, groups []uint64) {
 	for _, n := range groups {
 		r.ops = append(r.ops, r.log.Without(n, f.decidedIn)...)

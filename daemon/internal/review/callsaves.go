@@ -9,22 +9,22 @@ import (
 	"cursord/diffs"
 )
 
-// callSavesMax bounds how many saves of a file are kept while calls are open that name it. Older ones are edits like any other.
+// callSavesMax bounds the saves of a file that are kept while open calls name it. Older saves count as ordinary edits.
 const callSavesMax = 16
 
-// A callSave is a save of a buffer while calls are open that name the file. Whether it removed lines of the agent's is known once the
-// calls have ended; then it is a decision, as at any other time.
+// A callSave is a save of a buffer while open calls name the file. Only their end shows whether the save removed lines of
+// the agent's; then the removal counts as a reject.
 type callSave struct {
 	text   []byte // in the file's form
 	buffer *buffer
 }
 
-// saveInACall keeps a save of a document until the calls have ended that name the path.
+// saveInACall keeps a save of a document until the calls that name the path have ended.
 func (r *Reviewer) saveInACall(name string, doc *documents.Document, saved atomicfile.State) {
 	b := &buffer{doc: doc}
 	if f := r.shared().files[name]; f != nil && r.load(f) == nil {
 		if known := f.buffers[doc.Client]; known != nil && known.review != nil && known.text(f) == string(saved.Data) {
-			as := *known // as it is saved; the client may go on typing
+			as := *known // a copy as it was saved, because the client may go on typing
 			if as.beneath != nil {
 				beneath := *as.beneath
 				as.beneath = &beneath
@@ -36,7 +36,7 @@ func (r *Reviewer) saveInACall(name string, doc *documents.Document, saved atomi
 	r.saves[name] = saves[max(0, len(saves)-callSavesMax):]
 }
 
-// savedAs returns the buffer that was saved as a content of a path while calls were open that name it, or nil.
+// savedAs returns the buffer that was saved with content c at a path while calls were open; nil if there is none.
 func (r *Reviewer) savedAs(path string, c diffs.Content) *buffer {
 	if !c.Exists || c.Target != "" {
 		return nil
@@ -49,7 +49,7 @@ func (r *Reviewer) savedAs(path string, c diffs.Content) *buffer {
 	return nil
 }
 
-// dropSaves forgets the saves of paths that no open call names any more.
+// dropSaves forgets the saves of paths that no open call names.
 func (r *Reviewer) dropSaves() {
 	maps.DeleteFunc(r.saves, func(path string, _ []callSave) bool { return !r.shared().ledger.Pending(path) })
 }

@@ -49,8 +49,8 @@ func (r *Reviewer) open(t *Worktree) error {
 }
 
 // refreshCopy is refresh for a file in a copy. A difference in the copy is the agent's, because nobody else works there. A
-// difference in the work tree is a person's, and is written to the copy. If wait is true, a difference that may be half a
-// save is left to a look a moment later.
+// difference in the work tree is a person's, and is written to the copy. If wait is true and the difference may be half a
+// save, a later look takes it in.
 func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	if err := r.open(f.tree); err != nil {
 		return s, r.withoutCopy(f, err)
@@ -77,14 +77,14 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			}
 		}
 		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) && !r.takeSave(f, s.real) {
-			f.review.ObserveBaseline(s.real.Content) // a person has made the same change, or it was taken over
+			f.review.ObserveBaseline(s.real.Content) // a person made the same change, or the copy has taken it over
 		}
 		r.observeCopy(f, s.here)
 		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {
 			break
 		}
 		if f.tree.ledger.Writing(f.path) {
-			r.deferred[f] = true // two writers at once lose lines
+			r.deferred[f] = true // if two write at once, lines are lost
 			break
 		}
 		undo := f.keep()
@@ -111,8 +111,8 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	return s, nil
 }
 
-// movedThere takes in that a person has moved a file in the work tree as the agent has in its copy. It returns false if
-// nobody has.
+// movedThere takes in a person's move in the work tree that the agent has made in its copy too. It returns false if there is
+// none.
 func (r *Reviewer) movedThere(f *file) bool {
 	if f.movedFrom() == "" {
 		return false
@@ -145,7 +145,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	f.tree.updateSnapshots(f.path, here)
 }
 
-// writeCopy writes what the review says to the copy.
+// writeCopy writes the review's content to the copy.
 func (r *Reviewer) writeCopy(f *file, s *sides) error {
 	to := f.path
 	if p := f.review.Path(); p != "" {
@@ -160,7 +160,7 @@ func (r *Reviewer) writeCopy(f *file, s *sides) error {
 	return nil
 }
 
-// follow brings people's changes since then into the copies of files that an agent has just written.
+// follow brings people's later changes into the copies of files that an agent has just written.
 func (r *Reviewer) follow(files []Written) {
 	var list []*file
 	for _, wr := range files {
@@ -171,7 +171,7 @@ func (r *Reviewer) follow(files []Written) {
 	r.refreshAll(list)
 }
 
-// markKnown notes in the copy that the review knows the work tree's present content at a file's paths.
+// markKnown records in the copy that the review has the work tree's present content at a file's paths.
 func (r *Reviewer) markKnown(f *file, paths ...string) {
 	if r.open(f.tree) != nil {
 		return // the copy is gone, and its reviews will be dropped
@@ -206,8 +206,8 @@ func (r *Reviewer) refreshLate() {
 	r.refreshAll(files)
 }
 
-// takenOver returns the content of a path of a copy before the agent's first change. It knows nothing of paths of the work
-// tree.
+// takenOver returns the content that a path of a copy had before the agent's first change. known is false for paths of the
+// work tree.
 func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known bool) {
 	if !t.isolated() || r.open(t) != nil {
 		return diffs.Content{}, false
@@ -228,7 +228,7 @@ func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known b
 	return img.Content, img.Unreadable == ""
 }
 
-// drop ends the review of a copy that is gone, or about to be removed.
+// drop ends the reviews of a copy that is gone or about to be removed.
 func (r *Reviewer) drop(t *Worktree) {
 	for path, f := range t.files {
 		r.ops = append(r.ops, sessions.DropReview{Path: path, Session: t.session})

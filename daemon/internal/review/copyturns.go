@@ -21,7 +21,7 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 		t.busy = true
 		t.turns++
 		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
-		// A copy that cannot be opened is made anew.
+		// A copy that cannot be opened is made anew, and its reviews are dropped.
 		if err := r.open(t); err != nil && len(t.files) > 0 {
 			r.lost(t, err)
 			t.files = map[string]*file{}
@@ -35,7 +35,7 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 	if fresh = c == nil; fresh {
 		c, err = copytree.Make(ctx, r.setup.Root, copytree.Dir(r.setup.StateDir, session), r.copyOptions())
 		if errors.Is(err, copytree.ErrDamaged) || errors.Is(err, copytree.ErrOtherRoot) {
-			// Nothing in it is under review, and nothing can be.
+			// No file in it is under review, and none can be.
 			if err = os.RemoveAll(copytree.Dir(r.setup.StateDir, session)); err == nil {
 				c, err = copytree.Make(ctx, r.setup.Root, copytree.Dir(r.setup.StateDir, session), r.copyOptions())
 			}
@@ -61,8 +61,8 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 	return t, fresh, errors.Join(err, stopped)
 }
 
-// tookOver brings the reviews of a copy up to date with what was taken over into it. It also finds changes in the copy that
-// no review has, because a daemon may have ended in a turn.
+// tookOver brings the reviews of a copy up to date after files were taken over into it (taken). It also puts other changed
+// files (left) under review: a daemon that ended during a turn may have missed them.
 func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
 	changed := map[*file]bool{}
 	for _, ch := range taken {
@@ -88,7 +88,7 @@ func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
 	r.refreshAll(files)
 }
 
-// foundLeft puts changed files of a copy under review that no review has.
+// foundLeft puts changed files of a copy under review that have no review.
 func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file) {
 	known := map[string]bool{}
 	for path, f := range t.files {
@@ -118,7 +118,7 @@ func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file
 	return files
 }
 
-// EndInCopy takes in the changes that a turn has left in its copy.
+// EndInCopy takes in the changes that a turn has left in its copy, and releases the copy.
 func (r *Reviewer) EndInCopy(t *Worktree) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -126,7 +126,7 @@ func (r *Reviewer) EndInCopy(t *Worktree) {
 	if err != nil {
 		r.setup.Log.Warn("a copy could not be looked through", "session", t.session, "err", err)
 	}
-	_ = r.call(func() { // an error says that the daemon ends; the next turn looks again
+	_ = r.call(func() { // an error means that the daemon ends; the next turn looks again
 		r.tookOver(t, nil, left)
 		r.release(t)
 	})

@@ -16,13 +16,13 @@ import (
 	"cursord/sessions"
 )
 
-// A choice is a decision's part in one file.
+// A choice is the part of a decision in one file.
 type choice struct {
 	f      *file
 	ids    []uint64
-	prints map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision takes all hunks
+	prints map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision is about all hunks
 	disk   sides
-	buffer *buffer // the decision is about this buffer, and not about the disk; or nil
+	buffer *buffer // the decision is about this buffer; nil: about the disk
 	review *diffs.Review
 }
 
@@ -35,7 +35,7 @@ func checkDecision(dec *api.Decision) error {
 	}
 	switch {
 	case n != 1:
-		return api.Invalid("hunks", "exactly one of hunks, path, turnId and all selects what to decide")
+		return api.Invalid("hunks", "exactly one of hunks, path, turnId and all must be given")
 	case dec.Hunks != nil && len(dec.Hunks) == 0:
 		return api.Invalid("hunks", "must not be empty")
 	case dec.Lines != nil && len(dec.Hunks) != 1:
@@ -50,7 +50,7 @@ func checkDecision(dec *api.Decision) error {
 	return api.NoNUL("comment", dec.Comment)
 }
 
-// decide carries out a request, or returns false if it must wait for an agent.
+// decide carries out a request. It returns false if the request must wait for an agent.
 func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
@@ -66,11 +66,11 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	var skipped []api.Skipped
 	for _, c := range choices {
 		if err := r.prepare(c, dec, &skipped); err != nil {
-			r.refreshPending() // publishes what it reads from the disk
+			r.refreshPending() // publishes the new contents of the disk
 			return fail(err)
 		}
 	}
-	for _, c := range choices { // the present disk and documents count, also where nobody had looked yet
+	for _, c := range choices { // the latest disk and documents count, even if nobody has looked at them yet
 		if err := r.revConflict(c.f.path, dec.Client, dec.Rev); err != nil {
 			r.refreshPending()
 			return fail(err)
@@ -153,7 +153,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	return true
 }
 
-// planAll plans choices on the disk. Each gets a plan, or the reason why there is none.
+// planAll plans choices on the disk. Each gets a plan, or an error that says why it has none.
 func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
 	for i, c := range choices {
@@ -174,7 +174,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 	return plan, failed
 }
 
-// writeOrder returns the order in which to carry plans out. Files that go come first, because they make room.
+// writeOrder returns the order in which to carry out plans. Files to delete come first, because they make room.
 func writeOrder(plan []*planned) (order []int) {
 	for _, removals := range []bool{true, false} {
 		for i, p := range plan {
@@ -186,7 +186,7 @@ func writeOrder(plan []*planned) (order []int) {
 	return order
 }
 
-// abandon takes back plans that are not carried out.
+// abandon takes back plans that will not be carried out.
 func abandon(plan []*planned) {
 	for _, p := range plan {
 		if p != nil {
@@ -215,7 +215,7 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 	// Commit gives each diff its seq.
 	r.submitThen(published, append(ops, more...), func() {
 		paths := pathsOf(touched)
-		for _, d := range published { // a file that was renamed was shown at a path that no touched file has now
+		for _, d := range published { // a renamed file was shown at a path that no touched file has now
 			paths = append(paths, d.Path)
 		}
 		out.Diffs = append(out.Diffs, r.shownAt(client, paths)...)
@@ -238,7 +238,7 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 				return nil, err
 			}
 		}
-		// Moved files come first: they may make room for others.
+		// A move may make room for another file, so moved files come first.
 		slices.SortStableFunc(files, func(a, b *file) int { return strings.Compare(b.movedFrom(), a.movedFrom()) })
 		for _, f := range files {
 			choices = append(choices, &choice{f: f})
@@ -278,7 +278,7 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 				return nil, 0, api.StoreError(err)
 			}
 			if f.fingerprint(client, id) == "" {
-				r.syncBuffers(f) // the client's last text counts, also where nobody has looked at it yet
+				r.syncBuffers(f) // the client's latest text counts, even if nobody has looked at it yet
 			}
 			if f.fingerprint(client, id) != "" {
 				return f, id, nil

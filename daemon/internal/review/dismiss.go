@@ -7,9 +7,9 @@ import (
 	"cursord/sessions"
 )
 
-// Dismiss takes files outside of the workspace off the list: the file at path, or all of them for "". People can only look
-// at them, so nothing is decided, no file is written, and nothing can be undone. It returns the number of files. A later
-// change by an agent lists a file again.
+// Dismiss takes files outside of the workspace off the list: the file at path, or all of them if path is "". It decides
+// nothing, writes no file, and cannot be undone. It returns the number of files. A later change by an agent lists a file
+// again.
 func (r *Reviewer) Dismiss(path string) (n int, err error) {
 	stored := make(chan struct{})
 	if stopped := r.call(func() {

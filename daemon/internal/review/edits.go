@@ -43,8 +43,8 @@ func (r *Reviewer) holdStep(client api.ClientID, f *file, d diffs.Decision, undo
 	return r.hold(client, f, trial)
 }
 
-// hold returns a buffer of a file that a client has open and saved, so that edits of it can make the text that a review
-// says. It returns nil where edits cannot make that.
+// hold returns a buffer of a file that a client has open and saved, so that edits of the buffer can make the text of the
+// review then. It returns nil if edits cannot make that text.
 func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *buffer {
 	was, now := f.real(), f.realOf(then)
 	switch {
@@ -59,7 +59,7 @@ func (r *Reviewer) hold(client api.ClientID, f *file, then *diffs.Review) *buffe
 	return nil
 }
 
-// letGo drops a client's buffers for which no edits were made.
+// letGo drops a client's buffers that hold has made, if no edits were made for them.
 func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 	for _, f := range files {
 		if b := f.buffers[client]; b != nil && b.doc.Editing && !b.sent {
@@ -70,7 +70,7 @@ func (r *Reviewer) letGo(client api.ClientID, files ...*file) {
 	}
 }
 
-// sums returns the sums of the texts that choices may be about to change; "" for other texts.
+// sums returns the sums of the texts that choices may be about to change; "" for a choice that writes no text.
 func sums(choices []*choice, accept bool) []string {
 	all := make([]string, len(choices))
 	for i, c := range choices {
@@ -85,8 +85,8 @@ func sums(choices []*choice, accept bool) []string {
 	return all
 }
 
-// changed returns the sum of the text that was there before a choice was decided; "" if that left the text alone, as a decision
-// about a mode does. An editor's undo comes back to the text only if it was changed.
+// changed returns the sum of the text before a choice was decided; "" if the decision left the text as it was, for example a
+// decision about a mode. Only a changed text can come back by an editor's undo.
 func (c *choice) changed(sum string, edits *api.DocumentEdits) string {
 	if c.buffer == nil && decisionlog.Sum(string(c.f.real().Data)) == sum || c.buffer != nil && edits == nil {
 		return ""
@@ -102,13 +102,13 @@ func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
 		return
 	}
 	t.group, t.undo, t.step = g.N, g.Undone, step
-	if t.before == "" { // there is nothing to wait for
+	if t.before == "" { // no edits are on their way
 		b.done, b.undone = append(b.done, *t), nil
 		b.stem, b.coming = b.then, nil
 	}
 }
 
-// arrived takes in the text that a client has sent after edits were sent to it; old is the text that they were for.
+// arrived takes in the client's next text after edits were sent to it; old is the text for which they were made.
 func (b *buffer) arrived(r *Reviewer, f *file, old string) {
 	t := b.coming
 	switch b.coming = nil; {
@@ -121,7 +121,7 @@ func (b *buffer) arrived(r *Reviewer, f *file, old string) {
 	}
 }
 
-// stemOf returns the file's review with the decisions that were made in a buffer; nil if there are none.
+// stemOf returns the file's review with the decisions made in a buffer; nil if there are none.
 func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 	if len(b.done)+len(b.back) == 0 {
 		return nil
@@ -133,7 +133,7 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 			return
 		}
 		for _, part := range g.Files {
-			// An error says that the file's review does not have the lines any more. Then they are ordinary text.
+			// An error means that the file's review no longer has the lines. They count as ordinary text.
 			if f.decidedIn(part) && undo {
 				_ = review.Undo(part.Decision)
 			} else if f.decidedIn(part) {
@@ -150,8 +150,8 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 	return review
 }
 
-// turnBack notices that the editor has undone or redone a decision in the buffer, because its text is that from before or
-// after the decision. It returns false if the text is another one.
+// turnBack notices that the editor has undone or redone a decision in the buffer: the text is the one from before or after
+// it. It returns false for any other text.
 func (b *buffer) turnBack(r *Reviewer, f *file) bool {
 	sum := decisionlog.Sum(b.text(f))
 	if i := lastTurn(b.done, func(t turn) bool { return t.before == sum }); i >= 0 {
@@ -182,8 +182,8 @@ func lastTurn(turns []turn, fits func(turn) bool) int {
 	return -1
 }
 
-// takeBack notices that the editor's undo has led to the text from before decisions that are on disk. Their hunks become
-// pending again.
+// takeBack notices that the editor's undo has brought back the text from before decisions that are on disk. Their hunks
+// become pending again.
 func (r *Reviewer) takeBack(f *file, b *buffer) {
 	text := b.text(f)
 	parts, groups := r.log.Behind(f.decidedIn, decisionlog.Sum(text), b.back)
@@ -208,7 +208,7 @@ func without(list, others []uint64) []uint64 {
 	return slices.DeleteFunc(slices.Clone(list), func(n uint64) bool { return slices.Contains(others, n) })
 }
 
-// setUndone marks decisions in the log as undone in a file, or as made again.
+// setUndone marks decisions in the log, for one file, as undone or as made again.
 func (r *Reviewer) setUndone(f *file, groups []uint64, undone bool) {
 	for _, n := range groups {
 		g, ops := r.log.SetUndone(n, f.decidedIn, undone)

@@ -7,7 +7,7 @@ import (
 	"cursord/diffs"
 )
 
-// agentFound takes in changes that no call named: an agent's, and people's changes that the same scan found.
+// agentFound takes in changes that no call named: the agent's, and people's changes that the same scan found.
 func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot.Change) {
 	var changed []*file
 	take := func(fd snapshot.Change) {
@@ -37,7 +37,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 			take(fd)
 		}
 	}
-	if t.isolated() { // brings people's changes since then into the copy
+	if t.isolated() { // the copy gets changes that people have made since
 		for _, f := range changed {
 			if _, err := r.refresh(f); err != nil {
 				r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
@@ -58,7 +58,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		}
 	}
 	if f != nil && fd.After.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
-		return nil // a person had taken back a decision by hand, and an agent has made the change again
+		return nil // a person had reverted a decision by hand, and an agent has made the change again
 	}
 	if f != nil && fd.Source == nil { // another turn may have made it
 		fd.Source = t.writer(fd.Path)

@@ -15,9 +15,8 @@ import (
 // gitTime bounds each question to git about a commit.
 const gitTime = 5 * time.Second
 
-// lookAtHead takes a commit made since the last look for the acceptance of what it has in common with what is pending,
-// if it counts. A commit made while a turn runs counts only if no call, and no process that a call has left behind, can have
-// made it.
+// lookAtHead looks for a commit made since the last look. If the commit counts, the pending hunks that it contains are
+// accepted. A commit made while a turn runs counts only if no call, and no process left by a call, can have made it.
 func (r *Reviewer) lookAtHead(counts bool) {
 	if !r.setup.Settings().CommitAccepts {
 		return
@@ -31,7 +30,7 @@ func (r *Reviewer) lookAtHead(counts bool) {
 	}
 }
 
-// committedByPerson reports whether no process of an agent can have made a commit at a moment.
+// committedByPerson reports whether a commit at a moment cannot have been made by a process of an agent.
 func (r *Reviewer) committedByPerson(when int64) bool {
 	if !filestat.ChangeTimes || r.setup.Survivors.Alive() {
 		return false
@@ -44,7 +43,7 @@ func (r *Reviewer) committedByPerson(when int64) bool {
 	return true
 }
 
-// headMoved is lookAtHead where something is pending, or was, and a turn may run.
+// headMoved is lookAtHead for a time when a turn may run. It does nothing before the first look.
 func (r *Reviewer) headMoved(counts bool) {
 	if !r.head.Known() {
 		return
@@ -52,7 +51,7 @@ func (r *Reviewer) headMoved(counts bool) {
 	if when, ok := r.head.Changed(); ok && !counts {
 		for _, t := range r.trees {
 			if !t.explained(when) {
-				return // a later look knows from the agents whether they made the commit
+				return // a later look knows whether an agent made the commit
 			}
 		}
 		counts = r.committedByPerson(when)
@@ -60,14 +59,14 @@ func (r *Reviewer) headMoved(counts bool) {
 	r.lookAtHead(counts)
 }
 
-// headEnds is headMoved at the end of a turn, when nothing says any more at which times its calls were open.
+// headEnds is headMoved at the end of a turn, when the times of its calls are no longer known.
 func (r *Reviewer) headEnds() {
 	if r.head.Known() {
 		r.lookAtHead(false)
 	}
 }
 
-// acceptCommitted accepts, as one decision, the hunks that the new commit has and the old one had not.
+// acceptCommitted accepts, as one decision, the hunks that the new commit has and the old one lacks.
 func (r *Reviewer) acceptCommitted(ctx context.Context, m *commits.Move) error {
 	var files []*file
 	var paths []string

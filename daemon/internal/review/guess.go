@@ -5,18 +5,18 @@ import (
 	"cursord/diffs"
 )
 
-// This file is about changes that a look attributed by their time, before the daemon heard of the call that made them: a call may edit a
-// file right after a command, before the daemon has looked at what the command left.
+// This file is about changes whose author was guessed from their time. A call may edit a file right after a command, before
+// the daemon has looked at the command's changes or has heard of the call.
 
-// guessed notes that the last change of a file was attributed by its time; before is the review without it.
+// guessed records that the author of a file's last change was guessed; before is the review without that change.
 func (f *file) guessed(before *diffs.Review) {
 	if len(f.tree.starts.All()) > 0 && !f.tree.isolated() { // in a copy, all changes are its agent's
 		f.guess, f.guessRev = before, f.review.Rev()
 	}
 }
 
-// giveUpGuess takes the last change of a file back if it was attributed by its time, and reports of calls show that one of them
-// made it. It returns false if the file's review stays as it is.
+// giveUpGuess takes back a file's last change if its author was guessed and reports of calls show that one of them made it.
+// It returns false if the file's review stays as it is.
 func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	before := f.guess
 	if before == nil || f.review.Rev() != f.guessRev || before.Path() != f.review.Path() {
@@ -31,7 +31,7 @@ func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	return true
 }
 
-// forgetGuesses drops what no call can claim any more: a turn has ended.
+// forgetGuesses drops all guesses at the end of a turn: no call can report those changes any more.
 func (t *Worktree) forgetGuesses() {
 	for _, f := range t.files {
 		f.guess = nil

@@ -14,7 +14,7 @@ import (
 
 // This file keeps an agent's hunks while a file has only the first half of a person's save.
 
-// uncut takes back that a file was seen to be shorter, if it held only the beginning of its present content then.
+// uncut takes back a look at a shorter content of the file, if that was only the beginning of its present content.
 func (f *file) uncut(now diffs.Content) {
 	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
 		return
@@ -28,12 +28,12 @@ type saving int
 
 const (
 	notSaving   saving = iota
-	maybeSaving        // or a person has made it shorter
+	maybeSaving        // it may be half saved, or a person has made it shorter
 	halfSaved          // it is empty, or ends within a line
 )
 
 // takePersons brings the work tree's content at a path into the review of a file in a copy. If the last look found only the
-// beginning of the content, it takes that look back first.
+// beginning of this content, that look is taken back first.
 func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
 	was := f.review.Baseline()
 	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
@@ -64,7 +64,7 @@ func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 	return notSaving
 }
 
-// lookLater looks at a file in a copy again a moment later.
+// lookLater looks at a file in a copy again after the settling time.
 func (r *Reviewer) lookLater(f *file) {
 	r.affected[f] = true
 	if f.waits {

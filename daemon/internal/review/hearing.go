@@ -8,11 +8,11 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// wordTime bounds how long the announcement of a write may take to reach the daemon. Until then the author of a newer change
+// wordTime bounds the delay with which the announcement of a write may reach the daemon. Until then the author of a change
 // is unknown.
 const wordTime = 250 * time.Millisecond
 
-// explained reports whether agents would have announced a change by now that was made at the moment when.
+// explained reports whether agents would have announced by now a change made at the moment when.
 func (t *Worktree) explained(when int64) bool {
 	if when > clock.Now()+int64(agentcalls.SaidMax) {
 		return true // its time is not by this machine's clock, so waiting does not help
@@ -25,5 +25,5 @@ func (t *Worktree) explained(when int64) bool {
 	return true
 }
 
-// Heard returns how far the agent's output has been processed; the turn's goroutine updates it.
+// Heard returns the record of how far the agent's output has been processed; the turn's goroutine updates it.
 func (t *Turn) Heard() *agent.Heard { return &t.heard }

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// intend makes a plan durable if any of it is to be written, and returns the operations that drop the intent again. If the
+// intend makes a plan durable if it has anything to write. It returns the operations that drop the intent again. If the
 // store takes no changes now, it takes the plan back and returns the store's error.
 func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op, err error) {
 	plan = slices.DeleteFunc(slices.Clone(plan), func(p *planned) bool { return p == nil })
@@ -52,7 +52,7 @@ func (r *Reviewer) intend(in stored.Intent, plan []*planned) (drop []sessions.Op
 	drop = []sessions.Op{sessions.DropIntent{N: r.intents}}
 	if err := r.setup.Loop.Persist(sessions.PutIntent{N: r.intents, Data: wire.Encode(in), Blobs: blobs}); err != nil {
 		abandon(plan)
-		r.submit(nil, drop, nil) // behind the intent, wherever that is
+		r.submit(nil, drop, nil) // after the intent, which may be stored or not
 		return nil, api.StoreError(err)
 	}
 	return drop, nil

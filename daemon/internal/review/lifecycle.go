@@ -4,7 +4,7 @@ import (
 	"cursord/daemon/internal/watch"
 )
 
-// unused reports whether the reviewer, which calls it, has nothing pending and nothing to do.
+// unused reports whether the reviewer has nothing pending and nothing to do. Only the reviewer's goroutine may call it.
 func (r *Reviewer) unused() bool {
 	if r.waiting.Len()+len(r.ops)+len(r.vacated)+len(r.affected)+len(r.deferred) > 0 || len(r.later.Ready) > 0 {
 		return false
@@ -28,7 +28,7 @@ func (r *Reviewer) Waiting() int { return len(r.inbox) }
 // Wait returns when the reviewer has carried out all earlier requests.
 func (r *Reviewer) Wait() { _ = r.call(func() {}) } // or when it has ended
 
-// WhenUnused has the reviewer call do if it has nothing pending and nothing to do. It returns after that.
+// WhenUnused has the reviewer call do if it has nothing pending and nothing to do, and waits for that.
 func (r *Reviewer) WhenUnused(do func()) {
 	_ = r.call(func() {
 		if r.unused() {
@@ -37,7 +37,7 @@ func (r *Reviewer) WhenUnused(do func()) {
 	})
 }
 
-// Watching says how the files under review are watched; nil if nothing is pending yet.
+// Watching returns how the files under review are watched; nil if no file has been pending.
 func (r *Reviewer) Watching() *watch.State { return r.watch.State.Load() }
 
 // Republish stores and publishes the diff of a path again, because its record in the database was damaged.

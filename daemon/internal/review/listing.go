@@ -23,10 +23,10 @@ func fromTurn(h diffs.Hunk, turn string) bool {
 	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
 }
 
-// named returns the path that a client means by a path or a URI. A link that is under review is meant itself; any other link
-// means its target.
+// named returns the path of the file that a client names by a path or a URI. If a link is under review, its path names the
+// link; otherwise it names the link's target.
 func (r *Reviewer) named(path string) string {
-	if paths.IsURI(path) { // as a diff's uri
+	if paths.IsURI(path) { // the form of a diff's uri
 		if local, err := paths.Local(path); err == nil {
 			path = local
 		}
@@ -52,7 +52,7 @@ func checkDiffPath(path string) error {
 	return err
 }
 
-// listed is chosen, but refuses a turn that is not of the workspace.
+// listed is chosen, but returns an error for a turn that the workspace does not have.
 func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, error) {
 	files, err := r.chosen(client, path, turn)
 	if err != nil || turn == "" || len(files) > 0 {
@@ -100,7 +100,7 @@ func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
 	return f.diff
 }
 
-// shownAt returns the diffs of paths, as a client sees them, each once.
+// shownAt returns the diffs of paths as a client sees them; each diff once.
 func (r *Reviewer) shownAt(client api.ClientID, paths []string) (diffs []*sessions.Diff) {
 	done := map[string]bool{}
 	for _, path := range paths {
@@ -121,8 +121,8 @@ func pathsOf(files []*file) []string {
 	return paths
 }
 
-// Diffs lists the pending diffs of the workspace, of a file or of a turn, as a client sees them. When it returns, they are
-// on disk.
+// Diffs lists the pending diffs of the workspace, of a file or of a turn, as a client sees them. They are on disk when it
+// returns.
 func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessions.Diff, err error) {
 	list = []*sessions.Diff{}
 	stored := make(chan struct{})
@@ -150,7 +150,7 @@ func (r *Reviewer) Unified(path, turn string) (patch string, err error) {
 		r.refreshPending()
 		var chosen []*file
 		chosen, err = r.listed(0, path, turn)
-		// The hunks of each copy are a patch of their own, against the work tree.
+		// The hunks of each copy make a patch of their own, against the work tree.
 		slices.SortStableFunc(chosen, func(a, b *file) int { return strings.Compare(a.tree.session, b.tree.session) })
 		var files []diffs.FilePatch
 		for _, f := range chosen {

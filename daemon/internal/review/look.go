@@ -23,7 +23,7 @@ func (r *Reviewer) watchPending() {
 		}
 		var also []string
 		if len(paths) > 0 {
-			// A commit made while nothing was pending says nothing about what is pending now.
+			// A commit made while nothing was pending does not matter to the present hunks.
 			if len(r.watch.Paths) > 0 && r.head.Known() {
 				r.headMoved(r.setup.Running() == 0)
 			} else {
@@ -42,14 +42,14 @@ func (r *Reviewer) watchPending() {
 // look takes in the present content of touched files. It waits a moment for files that are just being saved, because a file
 // may be cut off or gone during a save.
 func (r *Reviewer) look(touched func(path string) bool) {
-	r.rewatch = true // folders may have come or gone
+	r.rewatch = true // folders may have been made or removed
 	r.lookAgain(touched, 0)
 	if head := r.head.Path(); head != "" && touched(head) {
 		r.headMoved(r.setup.Running() == 0)
 	}
 }
 
-// How often a look waits for a save to end, and for a file to come back.
+// Numbers of looks that wait for a save to end, and for a missing file to come back.
 const (
 	saveTries = 20
 	goneTries = 3
@@ -84,17 +84,17 @@ func (r *Reviewer) lookAgain(touched func(path string) bool, tries int) {
 	}
 }
 
-// How long nobody must have touched a file before it counts as saved. For a file that has become empty or is gone, that is
-// atomicfile.EmptyTime.
+// Times for which a file must be left alone before it counts as saved. If a file is empty or gone, atomicfile.EmptyTime
+// applies.
 const (
 	quietTime = 15 * time.Millisecond
 	heldTime  = 2 * time.Second        // for a file that an editor holds unsaved: on a busy disk a save takes long
-	savedTime = 300 * time.Millisecond // how long a look waits for that
-	lookTime  = 2 * time.Millisecond   // how often it looks
+	savedTime = 300 * time.Millisecond // the longest time that readSaved waits
+	lookTime  = 2 * time.Millisecond   // the pause between two looks
 )
 
 // readSaved reads a file of the work tree. If the file has changed, it waits until nobody is writing it, because many
-// editors empty a file before they write it, or move it away. By then running agents have announced their own writes.
+// editors empty a file, or move it away, before they write it. By then running agents have announced their own writes.
 func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	path, name := r.absolute(f), f.realPath()
 	last := atomicfile.State{Content: f.real()}
@@ -110,7 +110,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 			return img
 		}
 		when := r.shared().changedAt(name, before)
-		if late { // a process that writes again and again has written before
+		if late { // somebody who writes again and again began earlier
 			when = min(when, begun)
 		}
 		explained := known || r.shared().explained(when)
@@ -127,7 +127,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 		switch {
 		case !before.Exists():
 			changed = filestat.Of(filepath.Dir(path)).Written()
-		case emptied: // a file may be empty before its times show a change
+		case emptied: // a file may be empty before its times show the change
 			changed = max(changed, begun)
 		}
 		age := time.Duration(clock.Now() - changed)

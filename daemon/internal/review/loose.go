@@ -6,10 +6,10 @@ import (
 	"cursord/diffs"
 )
 
-// loose returns the author, at a moment, of changes that no call explains. While processes of the agent may write without a
-// call, it is the turn, via unknown: such a change may be a person's. The evidence for such processes is a command that the
-// turn left in the background, until the agent or its processes show that it has ended; a process that outlived an earlier
-// turn; or hooks that run programs. Without evidence it is nil, because people save files all the time.
+// loose returns a function that gives the author, at a moment, of changes that no call explains. While processes of the
+// agent may write without a call, it is the turn, via unknown: such a change may also be a person's. The evidence for such
+// processes is a background command of the turn, until the agent or its processes show its end; a process that outlived an
+// earlier turn; or hooks that run programs. Without evidence it is nil, because people save files all the time.
 func (t *Turn) loose() func(when int64) *diffs.Source {
 	src := t.source(diffs.ViaUnknown)
 	lives := len(t.background) > 0 || t.hooks.Any || t.orphans.Found() || t.r.setup.Survivors.Alive()
@@ -42,16 +42,16 @@ func (t *Turn) endBackground(calls []string) {
 	}
 	t.silentFrom, t.overdue = clock.Now(), true
 	if !t.tree.isolated() {
-		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // the commands may have left others
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // the commands may have left other processes
 	}
 }
 
-// scanBackground finds what background commands have written, once all have ended.
+// scanBackground finds the changes of background commands, once all of them have ended.
 func (t *Turn) scanBackground() {
 	loose := t.loose()
 	t.scan(snapshot.ScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
 		if c.When > t.silentFrom {
-			return snapshot.Attribution{Leave: true} // the last scan takes it in
+			return snapshot.Attribution{Leave: true} // left to the last scan
 		}
 		return snapshot.Attribution{Source: t.withPostponed(c.Path, t.tree.writerAt(c, loose(c.When)))}
 	})

@@ -9,15 +9,15 @@ import (
 	"cursord/sessions"
 )
 
-// This file makes one diff of what is pending at a path in the work tree and in sessions' copies of it.
+// This file merges the pending hunks of a path, from the work tree and from sessions' copies, into one diff.
 
-// compose makes the diff of a path, for publishing, from those of its files; nil if it has none. It keeps the published
+// compose makes the diff of a path, for publishing, from the diffs of its files; nil if it has none. It keeps the published
 // revision if nothing has changed. Otherwise the revision is 0, and the workspace gives it one (put).
 func (r *Reviewer) compose(path string) *sessions.Diff {
 	old := r.published[path]
 	var parts []*sessions.Diff
 	made := strings.Builder{}
-	made.WriteByte(';') // a diff without hunks is made too, once
+	made.WriteByte(';') // so that a first diff without hunks counts as new too
 	for _, f := range r.at(path) {
 		if f.diff != nil {
 			parts = append(parts, f.diff)
@@ -53,8 +53,8 @@ func (r *Reviewer) shown(client api.ClientID, path string) *sessions.Diff {
 	return &d
 }
 
-// viewOf returns the diff of a path for a client that holds the file unsaved, with the revisions that it is made of. It
-// returns nil for other clients.
+// viewOf returns the diff of a path for a client that holds the file unsaved, and the revisions that make it up. It returns
+// nil for other clients.
 func (r *Reviewer) viewOf(client api.ClientID, path string) (*sessions.Diff, string) {
 	var parts []*sessions.Diff
 	made, differs := strings.Builder{}, false

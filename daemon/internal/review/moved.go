@@ -7,8 +7,7 @@ import (
 	"cursord/sessions"
 )
 
-// onlyVanished reports whether a file was last seen to be gone, held this content before that, and nothing has happened
-// since.
+// onlyVanished reports whether a file had content held, then disappeared, and nothing has happened since.
 func (f *file) onlyVanished(held diffs.Content) bool {
 	return f.vanished != nil && f.review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
 }
@@ -30,7 +29,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	case len(f.buffers) > 0 || r.load(f) != nil:
 		return nil
 	case f.onlyVanished(before):
-		f.review = f.vanished // nothing has happened but that it was seen to be gone
+		f.review = f.vanished // nothing has happened since the file disappeared
 	case f.pending() && !f.review.Current().Exists:
 		return nil
 	}
@@ -45,7 +44,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// rekey moves a file's review to another path. Nothing of the file is left to review at the old one.
+// rekey moves a file's review to another path. The old path is left without a review.
 func (r *Reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)
 	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})

@@ -9,8 +9,8 @@ import (
 	"cursord/diffs"
 )
 
-// Places returns the places of hunks in the texts that a client has open of a path. It finds lines by who wrote them, not by
-// what they say. In a text that differs from the file, a hunk is where its lines have gone.
+// Places returns the places of hunks in a client's open texts of a path. It finds lines by their authors, not by their
+// words. If a text differs from the file, a hunk's place is where its lines are in the text.
 func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDocument, err error) {
 	stopped := r.call(func() {
 		if why := paths.TooLongIn(r.setup.Root, path); why != "" {

@@ -6,15 +6,15 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// sides are the contents that were read of a file under review.
+// sides are the contents of a file under review as they were read.
 type sides struct {
-	here atomicfile.State // where the agent works
-	real atomicfile.State // of a file in a copy: in the work tree
-	path string           // of a file in a copy: the path of real
+	here atomicfile.State // the content where the agent works
+	real atomicfile.State // for a file in a copy: the content in the work tree
+	path string           // for a file in a copy: the path of real
 }
 
-// refresh takes in the present content of a file. A difference is a person's, or that of an agent whose call is open. A
-// difference whose author only the end of a call can tell is left out until then; nobody may write over it.
+// refresh takes in the present content of a file. The author of a difference is a person, or an agent whose call is open. If
+// only the end of a call can show the author, the difference is left out until then, and nobody may write over it.
 func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	if err := r.load(f); err != nil {
 		return s, api.StoreError(err)
@@ -42,7 +42,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {
-				f.review.Observe(start, nil) // people's changes while nobody watched
+				f.review.Observe(start, nil) // changes that people made while nobody watched
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {

@@ -13,7 +13,7 @@ import (
 	"cursord/diffs"
 )
 
-// revConflict publishes the present diff of a path, and returns an error if the client has not seen it.
+// revConflict publishes the present diff of a path, and returns an error if the client has not seen that diff.
 func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) error {
 	if rev == nil {
 		return nil
@@ -29,8 +29,8 @@ func (r *Reviewer) revConflict(path string, client api.ClientID, rev *uint64) er
 	}
 }
 
-// refuse answers a request with an error. A diff in the answer is as the client sees it now, and on disk like all that is
-// published, so its revision names no other state after a crash.
+// refuse answers a request with an error. A diff in the answer is the client's present one, and is on disk before, so its
+// revision names no other state after a crash.
 func (r *Reviewer) refuse(p *waiting.Request, client api.ClientID, err error) bool {
 	var e *api.Error
 	if !errors.As(err, &e) || e.Diff == nil {
@@ -52,7 +52,7 @@ func (r *Reviewer) conflict(f *file, message string) error {
 	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.published[f.path]}
 }
 
-// decisionError turns the review's error into an answer.
+// decisionError turns an error of package diffs into the answer for clients.
 func (r *Reviewer) decisionError(f *file, err error) error {
 	switch {
 	case errors.Is(err, diffs.ErrBaselineUnknown):
@@ -91,7 +91,7 @@ func skippedFor(f *file, id uint64, err error) api.Skipped {
 	return api.Skipped{Path: f.path, Hunk: diffshape.HunkID(f.n, id), Kind: kindOf(err), Message: message}
 }
 
-// agentWrites reports whether a client's decision about the file would write a file that an agent is about to write, or that
+// agentWrites reports whether a client's decision must wait: it would write a file that an agent is about to write, or that
 // nobody may write now.
 func (r *Reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
 	switch {

@@ -8,11 +8,11 @@ import (
 	"cursord/daemon/internal/diffshape"
 )
 
-// hunkWords are the rejections for the next prompts, by hunk.
+// hunkWords are the texts about rejected hunks for the next prompts, by hunk.
 type hunkWords map[uint64][]decisionlog.Rejection
 
-// words returns what the next prompts say if the choice is rejected. Call it before the reject, while the review has the
-// lines.
+// words returns the texts for the next prompts in case the choice is rejected. Call it before the reject, while the review
+// has the lines.
 func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 	if dec.Accept || !r.setup.Settings().TellRejections {
 		return nil
@@ -39,7 +39,7 @@ func (words hunkWords) of(hunks []uint64) (rejections []decisionlog.Rejection) {
 	return rejections
 }
 
-// keepRejections has the next prompts of a group's sessions name its rejections.
+// keepRejections puts a group's rejections into the next prompts of its sessions.
 func (r *Reviewer) keepRejections(g *decisionlog.Group) {
 	if len(g.Rejections) > 0 {
 		r.setup.Loop.KeepRejections(g.N, g.Rejections)

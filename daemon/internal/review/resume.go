@@ -12,7 +12,7 @@ import (
 	"cursord/sessions"
 )
 
-// resume finishes the writes that the last daemon had begun, and drops those that it had not begun: their hunks are still
+// resume finishes the writes that the last daemon had begun. It drops those that it had not begun: their hunks are still
 // pending.
 func (r *Reviewer) resume(intents []sessions.Numbered) {
 	for _, rec := range intents {
@@ -25,15 +25,15 @@ func (r *Reviewer) resume(intents []sessions.Numbered) {
 			published, ops, err = r.finishIntent(&in)
 		}
 		if err != nil {
-			// Later decisions follow from the disk's present content; this intent would contradict them.
-			r.setup.Log.Error("what the last daemon was about to write is not known", "err", err)
+			// It cannot be resumed, and a later start must not try: by then newer decisions would contradict it.
+			r.setup.Log.Error("an unfinished decision of the last daemon cannot be read", "err", err)
 		}
 		r.submit(published, append(ops, sessions.DropIntent{N: rec.N}), nil)
 	}
 }
 
-// finishIntent finishes an intent of which a part was carried out. A new decision keeps only the files in which it was
-// carried out; a difference that somebody has written since is theirs. An undo or redo is finished in all of its files.
+// finishIntent finishes an intent that was partly carried out. A new decision keeps only the files that were written; later
+// changes of these files are a person's. An undo or redo is finished in all of its files.
 func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
 	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
@@ -62,7 +62,7 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 			}
 		}
 		if at[i] == atomicfile.Foreign && r.isHalfWritten(c) {
-			// The decision stands, and the file's other content is a person's. Undo brings back the former content.
+			// The decision stands, and the file's present content is a person's. Undo brings back the earlier content.
 			r.halfWritten(c)
 			at[i], begun = atomicfile.Carried, true
 		}
@@ -102,14 +102,14 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 
 // isHalfWritten reports whether the folder shows that a change was cut short.
 func (r *Reviewer) isHalfWritten(c *treeChange) (half bool) {
-	_ = r.within(c, func(t atomicfile.Root) error { // a folder that cannot be opened shows nothing
+	_ = r.within(c, func(t atomicfile.Root) error { // a folder that cannot be opened is no evidence
 		half = t.HalfWritten(&c.Change)
 		return nil
 	})
 	return half
 }
 
-// halfWritten tells people that a change was cut short and the file has been changed since.
+// halfWritten tells people of a file whose write was cut short and that has been changed since.
 func (r *Reviewer) halfWritten(c *treeChange) {
 	r.setup.Log.Warn("a file was half written when the last daemon ended, and has been changed since", "path", c.To)
 	r.setup.Post("half written "+r.setup.Root+"\x00"+c.To, slog.LevelWarn, fmt.Sprintf(
@@ -117,7 +117,7 @@ func (r *Reviewer) halfWritten(c *treeChange) {
 		paths.Shown(c.To), r.setup.Root))
 }
 
-// within calls do with the folder of a change.
+// within calls do with the tree of a change, opened for writing.
 func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 	t, err := r.folder(c.in)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 	return do(t)
 }
 
-// adoptIntended brings the review of a file to its state after a change that was carried out.
+// adoptIntended brings a file's review to the state after a change that was carried out.
 func (r *Reviewer) adoptIntended(x *stored.IntendedFile, c *treeChange) (*file, error) {
 	f := r.decided(decisionlog.File{Path: x.From, N: x.State.N})
 	if f == nil {
@@ -143,7 +143,7 @@ func (r *Reviewer) adoptIntended(x *stored.IntendedFile, c *treeChange) (*file, 
 	return f, nil
 }
 
-// intended returns the change of a file of an intent.
+// intended returns the change that an intent has for one file.
 func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 	c, err := x.Change(r.setup.Store)
 	if err != nil {

@@ -34,25 +34,25 @@ type Reviewer struct {
 	quit  chan struct{}
 	done  chan struct{}
 
-	// Owned by its goroutine.
+	// Owned by the reviewer's goroutine.
 	trees     []*Worktree                       // the work tree first
 	published map[string]*sessions.Diff         // by path
 	composed  map[string]string                 // by path: the revisions that the published diff is made of
 	views     map[string]map[api.ClientID]*View // by path: how clients that hold the file unsaved see it
 	log       decisionlog.Log
-	intents   uint64                // the number of the latest one
+	intents   uint64                // the number of the latest intent
 	saves     map[string][]callSave // by path of the work tree: saves of buffers while calls are open that name the path
 	waiting   waiting.Queue         // requests that wait for an agent
 	ops       []sessions.Op         // operations for the next commit
-	viewed    map[string]bool       // paths that some client may see in another way now
-	vacated   map[string]bool       // paths from which files have gone, to be published
+	viewed    map[string]bool       // paths that some client may see differently now
+	vacated   map[string]bool       // paths that files have left; to be published
 	affected  map[*file]bool        // files that a decision about other files may have changed
-	deferred  map[*file]bool        // files to read again when the calls of their agents have ended
+	deferred  map[*file]bool        // files to read again once the calls of their agents have ended
 	head      commits.Head
 	watch     *watch.Files
-	rewatch   bool // what is pending may have changed since watch was given its paths
+	rewatch   bool // the set of pending files may have changed since watch was given its paths
 
-	docs documents.Changed // that the reviewer has still to look at
+	docs documents.Changed // documents that the reviewer has not looked at yet
 }
 
 // A file is a path under review.
@@ -61,30 +61,30 @@ type file struct {
 	path     string
 	n        uint64           // names the review in hunk ids; unique in the workspace
 	review   *diffs.Review    // nil until it is needed
-	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before
+	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before the first save
 	unread   bool             // the review is nil, and may have something pending
 	moved    bool             // path has changed since the last save
 	made     []string         // folders that the agent made for it
-	accepted []string         // of a copy: folders that were made for it in the work tree
-	links    atomicfile.Links // through which it may be written in the work tree
+	accepted []string         // for a file in a copy: folders that were made for it in the work tree
+	links    atomicfile.Links // the file and its number of names that decisions may write in place in the work tree
 	mode     uint32           // permission bits as last seen, for writing a deleted file back
-	stored   stored.File      // what the store has
-	sources  int              // the number of sources after the last time that the review forgot some
+	stored   stored.File      // the form that the store has
+	sources  int              // the number of sources after the review last dropped unused ones
 
 	lookedAt int64         // a moment of package clock, not later than the latest reading of the disk; 0: not read yet
-	agents   uint64        // the review's revision after the latest change by an agent that no call named
+	agents   uint64        // the review's revision after an agent's latest change that no call named
 	cut      *diffs.Review // the review before a person was seen to shorten the file; the person may still be saving it
-	cutRev   uint64        // the review's revision after that
-	waits    bool          // of a file in a copy: it is looked at again in a moment
+	cutRev   uint64        // the review's revision after the shortening
+	waits    bool          // for a file in a copy: a later look is scheduled
 
-	stashed  *stashed      // hunks that a person has put away; nil: none, or the review is not loaded
-	vanished *diffs.Review // the review before the file was seen to be gone, while a call was open that may have moved it
-	gone     uint64        // the review's revision after that
+	stashed  *stashed      // hunks that a person has put away with git stash; nil: none, or the review is not loaded
+	vanished *diffs.Review // the review before the file disappeared, while an open call may have moved it
+	gone     uint64        // the review's revision after the disappearance
 
-	guess    *diffs.Review // the review before the latest change, if that was attributed by its time in a turn that still runs; else nil
+	guess    *diffs.Review // the review before the latest change, if its author was guessed from its time in a turn that still runs; else nil
 	guessRev uint64        // the review's revision after that change
 
-	buffers map[api.ClientID]*buffer // of clients that hold it unsaved
+	buffers map[api.ClientID]*buffer // buffers of clients that hold it unsaved
 }
 
 // New starts the reviewer of a workspace with its records in the store. The reviewer's goroutine first finishes the writes
@@ -116,7 +116,7 @@ func New(setup Setup) (*Reviewer, error) {
 	r.do(func() {
 		r.resume(intents)
 		r.dropLost()
-		r.save() // publishes diffs whose reviews are damaged
+		r.save() // publishes diffs of damaged reviews
 		// Nobody watched while no daemon ran: changes since then are people's.
 		r.refreshPending()
 	})
@@ -144,7 +144,7 @@ func (r *Reviewer) loadReviews() error {
 	return nil
 }
 
-// windowClosed reports that a call has ended that names files; it does not block.
+// windowClosed reports that a call that names files has ended; it does not block.
 func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
@@ -233,7 +233,7 @@ func (r *Reviewer) load(f *file) error {
 
 func (f *file) outside() bool { return filepath.IsAbs(f.path) }
 
-// pending reports whether f has anything to review.
+// pending reports whether f has hunks to review.
 func (f *file) pending() bool {
 	if f.review != nil {
 		return f.review.Pending()
@@ -263,18 +263,18 @@ func (r *Reviewer) sorted() (files []*file) {
 	return files
 }
 
-// save stores and publishes reviews.
+// save stores the reviews of files and publishes their diffs.
 func (r *Reviewer) save(files ...*file) {
 	published, ops := r.render(files)
 	r.submit(published, ops, nil)
 }
 
-// diffOf returns the review of a file as clients see it.
+// diffOf returns the diff of a file's review in the form for clients.
 func (r *Reviewer) diffOf(f *file) *sessions.Diff {
 	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.isolated()}.Diff(f.review)
 }
 
-// render returns the diffs to publish of the files' paths, and the operations that store their reviews.
+// render returns the diffs to publish for the paths of files, and the operations that store the files' reviews.
 func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sessions.Op) {
 	var paths []string
 	for _, f := range files {
@@ -310,13 +310,12 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 	return published, ops
 }
 
-// submit stores ops and publishes diffs. The loop calls then, if it is not nil, when all is durable and before it is
-// published.
+// submit stores ops and publishes diffs. If then is not nil, the loop calls it when all is durable, before publishing.
 func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then func(error)) {
 	r.submitThen(published, ops, func() {}, then)
 }
 
-// submitThen is submit, and calls numbered when the diffs have their seqs.
+// submitThen is submit, and has the loop call numbered when the diffs have their seqs.
 func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil

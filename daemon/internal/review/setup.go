@@ -18,9 +18,9 @@ import (
 	"cursord/sessions"
 )
 
-// A Setup is what a Reviewer works with. It does not change while the Reviewer lives.
+// A Setup is the surroundings of a Reviewer. It does not change while the Reviewer lives.
 type Setup struct {
-	Root      string // of the workspace, without links
+	Root      string // the workspace's folder, without links
 	StateDir  string
 	Log       *slog.Logger
 	Store     *sessions.Store
@@ -42,24 +42,24 @@ type Setup struct {
 	Damaged   func(what string, err error)                      // is called for a damaged record
 }
 
-// A Loop is what a Reviewer needs of its workspace's loop, which numbers, stores and publishes. The Reviewer may wait for
+// A Loop is the part of a workspace's loop that a Reviewer uses: it numbers, stores and publishes. The Reviewer may wait for
 // the loop; the loop never waits for the Reviewer. An error means that the loop has ended.
 type Loop interface {
 	// Guard calls f in the caller's goroutine. It logs a panic of f and reports whether there was one.
 	Guard(f func()) (panicked bool)
 	// Number returns a number that is unique in the workspace.
 	Number() uint64
-	// Commit numbers, stores and publishes what c has, in one transaction.
+	// Commit numbers, stores and publishes the parts of c, in one transaction.
 	Commit(c *Commit) error
-	// Persist stores operations and returns when they are durable. Its error says why they are not.
+	// Persist stores operations and returns when they are durable. Its error is the reason why they are not.
 	Persist(ops ...sessions.Op) error
-	// WhenStored has the loop call then when everything submitted before is on disk, or cannot be stored.
+	// WhenStored has the loop call then when all earlier submits are on disk, or cannot be stored.
 	WhenStored(then func())
-	// ForgetClient forgets how a client saw files.
+	// ForgetClient drops the client's views of files.
 	ForgetClient(client api.ClientID)
-	// Remark keeps a person's words for the next prompt of a session; of any session if session is "".
+	// Remark keeps a person's words for the next prompt of a session; for any session if session is "".
 	Remark(session, text string)
-	// KeepRejections keeps a decision's rejections for the next prompts of the sessions that they are of.
+	// KeepRejections keeps a decision's rejections for the next prompts of their sessions.
 	KeepRejections(decision uint64, rejections []decisionlog.Rejection)
 	// KeepsRejections reports whether rejections of a decision are kept.
 	KeepsRejections(decision uint64) bool
@@ -67,7 +67,7 @@ type Loop interface {
 	ForgetRejections(decision uint64)
 }
 
-// A Commit is what a Reviewer wants to store and publish together.
+// A Commit is a set of changes that a Reviewer stores and publishes together.
 type Commit struct {
 	Ops      []sessions.Op
 	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
@@ -76,9 +76,9 @@ type Commit struct {
 	Stored   func(error)      // called once all is durable and before it is published; may be nil
 }
 
-// Claims decide which claims of repositories count: programs and places that they name.
+// Claims decide which claims of repositories count. A claim names a program or a place.
 type Claims interface {
-	Close()       // a turn begins: later claims do not count
+	Close()       // marks the beginning of a turn: later claims do not count
 	Look()        // looks for new claims
 	Take() string // says once, for people, what does not count; "" if there is nothing new
 }

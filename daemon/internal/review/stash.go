@@ -12,10 +12,10 @@ import (
 
 // This file keeps the hunks that a person has put away with "git stash", until they come back by "git stash pop".
 
-// A stashed is a file's review as it was before a person put away what was pending.
+// A stashed is a file's review from before a person put its pending hunks away.
 type stashed struct {
 	review *diffs.Review
-	rev    uint64 // the revision of the file's review since then, while only people have changed the file
+	rev    uint64 // the revision of the file's review after the stash, or after a person's latest change since
 }
 
 func (s *stashed) state() (*stored.Stash, [][]byte) {
@@ -40,8 +40,8 @@ func (r *Reviewer) loadStashed(f *file) {
 	f.stashed = &stashed{review, s.Rev}
 }
 
-// hasStash reports whether the workspace's repository has a stash. The stash's time does not count: git makes a stash before
-// it takes the changes out of the files, and somebody may look at them in between.
+// hasStash reports whether the workspace's repository has a stash. It ignores the stash's time, because git makes a stash
+// before it removes the changes from the files, and somebody may look at the files in between.
 func (r *Reviewer) hasStash() bool {
 	repo, ok := askgit.Find(r.setup.Root)
 	if !ok {
@@ -51,8 +51,8 @@ func (r *Reviewer) hasStash() bool {
 	return err == nil && filestat.Of(filepath.Join(dir, "refs", "stash")).Exists()
 }
 
-// putAway notes that a person has changed a file whose review was before. If the changes may be in a stash, it keeps that
-// review.
+// putAway takes note of a person's change of a file; before is the review without it. If the change may be in a stash,
+// before is kept.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	switch {
 	case f.stashed != nil:
@@ -62,17 +62,17 @@ func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	}
 }
 
-// bringBack restores the review from before a stash if the file has its content from then again.
+// bringBack restores the review from before a stash if the file has its content of then again.
 func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	s := f.stashed
 	switch {
 	case s == nil:
-	case s.rev != f.review.Rev(): // an agent has written the file, or somebody has decided, since then
+	case s.rev != f.review.Rev(): // since then an agent has written the file, or somebody has decided
 		f.stashed = nil
 	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
 		s.review.Supersede(f.review)
 		f.review, f.stashed = s.review, nil
 	case !r.hasStash():
-		f.stashed = nil // the stash was dropped, or git has merged it into something else
+		f.stashed = nil // the stash was dropped, or git has merged it into another content
 	}
 }

@@ -22,8 +22,7 @@ import (
 	"cursord/sessions"
 )
 
-// A Turn sees a turn's events before the loop does. It reads the files that they name while that shows something: before a
-// call writes, and right after. It lives in the turn's goroutine.
+// A Turn sees events before the loop, in the turn's goroutine. It reads the files they name before and after a call writes.
 type Turn struct {
 	r       *Reviewer
 	tree    *Worktree // where the agent works
@@ -32,29 +31,29 @@ type Turn struct {
 	dir     string
 	start   *snapshot.Snapshot
 	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
-	heard   agent.Heard                 // how much of its output has been processed
+	heard   agent.Heard                 // how much of the agent's output has been processed
 	stop    func()                      // ends the taking of start
 	looked  chan struct{}               // closed when people's changes from before the turn have been taken in
 	open    map[string][]*watchedCall   // by call id
-	odd     map[spot]bool               // people know that these cannot be reviewed
+	odd     map[spot]bool               // files that cannot be reviewed and that people have been told about
 
-	// For what no call names; see unannounced.go.
+	// For changes that no call names; see unannounced.go.
 	scans   bool // the turn may write
 	say     func(string)
-	runs    map[string][]*run // by call id; open ones
-	past    []*run            // all that were not refused, open ones included, oldest first
-	begun   []*run            // their items are not known yet
-	ended   []*run            // ended since the last scan
+	runs    map[string][]*run // open calls, by call id
+	past    []*run            // all calls that were not refused, open ones included, oldest first
+	begun   []*run            // calls whose items are not known yet
+	ended   []*run            // calls that have ended since the last scan
 	arrived int64             // the earliest moment at which the agent may have written the present events
 	asked   int64             // when the present events came
 
 	postponed map[string]postponed // by path; see scanEnded
 	warned    bool
-	long      bool // people have been told of a path that is too long
+	long      bool // people have read that a path is too long
 
 	background map[string]bool // calls that have ended and left a command running
-	silentFrom int64           // since when no command in background runs any more, as the agent says; 0: none has run
-	overdue    bool            // a scan is to find what those commands have written by then
+	silentFrom int64           // the moment since which no background command runs, according to the agent; 0: none has run
+	overdue    bool            // a scan has to find the changes that those commands made until then
 	orphans    survivors.Orphans
 	unattended bool // the tree counts this turn among those whose processes may write without a call
 	hooks      hooks.Set
@@ -62,7 +61,7 @@ type Turn struct {
 
 // A watchedCall is a tool call that may write the files it names.
 type watchedCall struct {
-	files []watchedFile // sorted; not a map, because thousands of calls may be open
+	files []watchedFile // sorted; no map, because thousands of calls may be open
 	open  []namedCall
 }
 
@@ -70,14 +69,14 @@ type watchedCall struct {
 type watchedFile struct {
 	spot
 	before atomicfile.State
-	by     *diffs.Source // who may have made before; nil: people
+	by     *diffs.Source // the agent that may have made before; nil: people
 }
 
 func compareSpots(a, b spot) int {
 	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
 }
 
-// by returns who may have made a file's content from when the call began.
+// by returns the agent that may have made the content that a file had when the call began; nil stands for people.
 func (w *watchedCall) by(s spot) *diffs.Source {
 	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
 	if !ok {
@@ -86,20 +85,20 @@ func (w *watchedCall) by(s spot) *diffs.Source {
 	return w.files[i].by
 }
 
-// A spot is a file that a call names. An agent in a copy may also name a file of the work tree, or one outside of both.
+// A spot is a file that a call names. An agent in a copy may also name a file of the work tree, or a file outside of both.
 type spot struct {
 	tree *Worktree
 	path string // canonical
 }
 
-// A namedCall is a call in the ledger of the tree that has the files it names.
+// A namedCall is a call in the ledger of the tree that has its files.
 type namedCall struct {
 	tree    *Worktree
 	call    *attribution.Call
 	watched []string // the paths that are watched
 }
 
-// openNamed enters a call in the ledger, and has its files watched.
+// openNamed enters a call in the ledger and has the call's files watched.
 func openNamed(in *Worktree, paths []string, src diffs.Source) namedCall {
 	o := namedCall{tree: in, call: in.ledger.Open(paths, src)}
 	for _, p := range paths {
@@ -123,7 +122,7 @@ func (o namedCall) leave() {
 	o.tree.ledger.Close(o.call)
 }
 
-// Watch begins to watch a turn whose agent works in a tree. say puts a notice for people into its transcript.
+// Watch begins to watch a turn whose agent works in a tree. say puts a notice into the turn's transcript.
 func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
 	t := &Turn{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
@@ -148,7 +147,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	r.do(func() {
 		in.starts.Add(t.start)
 		r.refreshAll(r.sorted())
-		r.headMoved(r.setup.Running() <= 1) // the turn itself has done nothing yet
+		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
 		in.hearings = append(in.hearings, &t.heard)
 		close(t.looked)
 	})
@@ -175,7 +174,7 @@ func (t *Turn) Ready() <-chan struct{} {
 	return both
 }
 
-// Curious reports whether the items of the events just seen are of interest.
+// Curious reports whether Report needs the items of the events that See saw last.
 func (t *Turn) Curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 || t.overdue }
 
 // See reads the disk for each event. Give the result to Report once the loop has numbered the items.
@@ -210,7 +209,7 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 	return files
 }
 
-// spot returns the file that a call names; false if it names none.
+// spot returns the file of a path that a call names; false if the path names no file to review.
 func (t *Turn) spot(path, tool string) (spot, bool) {
 	if why := paths.TooLongIn(t.dir, path); why != "" {
 		if !t.long {
@@ -325,7 +324,7 @@ func (t *Turn) Report(files []Written, items Items) {
 // Acted reports whether the agent may have started processes.
 func (t *Turn) Acted() bool { return len(t.past) > 0 || t.hooks.Any }
 
-// End returns when the reviewer has seen everything that the turn did.
+// End returns when the reviewer has taken in all changes of the turn.
 func (t *Turn) End() {
 	t.endCalls()
 	t.r.call(func() {
@@ -352,7 +351,7 @@ func (t *Turn) End() {
 	t.start.Close()
 }
 
-// endCalls ends the calls that the agent has not ended. Changes of their files since they began are theirs.
+// endCalls ends open calls at the turn's end. Changes of their files since the calls began are the agent's.
 func (t *Turn) endCalls() {
 	var files []Written
 	var sources []diffs.Source

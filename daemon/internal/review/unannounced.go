@@ -16,7 +16,7 @@ import (
 	"cursord/diffs"
 )
 
-// This file is the part of a Turn that finds changes by calls that may write any file: commands, MCP servers, sub-agents,
+// This file is the part of a Turn that finds changes by calls that may write any file: commands, MCP servers, sub-agents and
 // unknown tools.
 
 // A run is a call that may write any file.
@@ -30,8 +30,8 @@ type run struct {
 // Items are the items of a batch's calls, one for each ToolStart and each ToolEnd.
 type Items struct{ Started, Ended []string }
 
-// came notes when the present events came and the earliest moment at which they may have been written. Output that waited
-// may be as old as the last time at which the daemon had processed everything.
+// came records when the present events came, and the earliest moment at which the agent may have written them. Delayed
+// output may date from the last moment at which the daemon had processed everything.
 func (t *Turn) came() {
 	t.asked = clock.Now()
 	t.arrived = clock.At(t.heard.UpTo())
@@ -63,7 +63,7 @@ func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
 	return r
 }
 
-// source returns the turn as a source, with via.
+// source returns the turn as the source of changes made via.
 func (t *Turn) source(via diffs.Via) diffs.Source {
 	return diffs.Source{SessionID: t.session, TurnID: t.turn, Via: via}
 }
@@ -74,7 +74,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 		if !agentcalls.WriteAnything(ev.Call.Name) || ev.State == agent.CallRejected {
 			return
 		}
-		from := t.start.Began() // nothing says when the call began
+		from := t.start.Began() // no event says when the call began
 		if n := len(t.past); n > 0 && t.past[n-1].to != 0 {
 			from = t.past[n-1].to
 		}
@@ -110,7 +110,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	t.ended = append(t.ended, r)
 }
 
-// dropRun drops a call that was refused, so that it did not run.
+// dropRun drops a call that was refused and therefore did not run.
 func (t *Turn) dropRun(r *run) {
 	t.tree.ledger.Forget(r.call)
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
@@ -159,7 +159,7 @@ func (t *Turn) CheckDisk() {
 	}
 }
 
-// scanEnded finds what ended calls have written. It leaves newer changes to the next scan, because they may be of a call
+// scanEnded finds the changes of ended calls. It leaves newer changes to the next scan, because they may belong to a call
 // that the daemon has not heard of yet.
 func (t *Turn) scanEnded() {
 	ended := int64(0)
@@ -185,15 +185,14 @@ func (t *Turn) scanEnded() {
 	})
 }
 
-// A postponed is a change that a scan has left to the next one, because it was made after the calls had ended.
+// A postponed is a change that a scan has left to the next scan, because it was made after the calls had ended.
 type postponed struct {
-	last diffs.Source // the last of the calls; it may have changed the path before that
+	last diffs.Source // the last call; it may have changed the path earlier
 	when int64
 }
 
-// withPostponed returns the author of a path's changes; src is the author of the latest. If an earlier scan has left a
-// change of the path, its calls may have changed the path too. Unless another call explains that change, it may be a
-// person's.
+// withPostponed returns the author of a path's changes; src is the author of the latest one. If a scan has postponed a
+// change of the path, its calls may be authors too. Unless another call explains the postponed change, it may be a person's.
 func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 	p, left := t.postponed[path]
 	if !left {
@@ -226,7 +225,7 @@ func (t *Turn) lastScan() {
 	}
 }
 
-// beside returns the author of changes of a path by calls that no scan has followed yet; nil if there are no such calls.
+// beside returns the author of changes of a path by calls after which no scan has run yet; nil if there are no such calls.
 func (t *Turn) beside(path string) *diffs.Source {
 	earlier := t.withPostponed(path, nil)
 	if n := len(t.past); n > 0 && len(t.runs)+len(t.ended) > 0 {
@@ -236,10 +235,10 @@ func (t *Turn) beside(path string) *diffs.Source {
 	return earlier
 }
 
-// scan finds changes and gives them to the reviewer.
+// scan finds changes and hands them to the reviewer.
 func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTime) snapshot.Attribution) {
 	<-t.start.Ready()
-	t.r.call(t.r.refreshPending) // also waits until the earlier calls have been reviewed
+	t.r.call(t.r.refreshPending) // also waits until earlier calls have been reviewed
 	if list {
 		t.warn()
 	}
@@ -260,7 +259,7 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 	}
 }
 
-// warn tells people, once, which changes cannot be found.
+// warn says in the transcript, once per turn, which changes cannot be found.
 func (t *Turn) warn() {
 	if t.warned {
 		return
@@ -273,7 +272,7 @@ func (t *Turn) warn() {
 	}
 }
 
-// reportOutside lists control files outside of the workspace that have changed during the turn's commands.
+// reportOutside puts control files outside of the workspace on the list if they have changed during the turn's commands.
 func (t *Turn) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return

@@ -58,7 +58,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		r.refreshPending()
 		return fail(err)
 	}
-	// The reviews come first, because they can be put back; then the disk.
+	// The reviews are changed first, because they can be restored; then the disk.
 	var plan []*planned
 	for j := range g.Files {
 		if undo {
@@ -66,7 +66,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		}
 		gf := &g.Files[j]
 		if gf.Undone {
-			continue // this file has the step already
+			continue // this file has taken the step already
 		}
 		f := r.decided(*gf)
 		if f == nil {
@@ -123,7 +123,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			for _, back := range restore {
 				back()
 			}
-			for _, p := range slices.Backward(plan[:j]) { // what a person has written meanwhile stays
+			for _, p := range slices.Backward(plan[:j]) { // keeps what a person has written since
 				if err := r.write(p.f, r.reverse(p.change)); err != nil {
 					r.setup.Log.Error("a file was left as it is", "path", p.f.path, "err", err)
 				}
@@ -143,7 +143,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	return true
 }
 
-// beyond reports whether the file of a decision is gone, with the decision.
+// beyond reports whether a step cannot be made any more, because the file was deleted or is no longer under review.
 func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	f := r.decided(gf)
 	if f == nil {
@@ -161,8 +161,8 @@ func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	return errors.Is(err, diffs.ErrOvertaken)
 }
 
-// withoutLost removes files that are gone from a decision, and says so: they would keep all earlier decisions from being
-// undone.
+// withoutLost removes files that are gone from a decision, because they would keep all earlier decisions from being undone.
+// It returns the error that says so.
 func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	r.ops = append(r.ops, r.log.Without(g.N, func(gf decisionlog.File) bool { return r.beyond(gf, !g.Undone) })...)
 	return &api.Error{
@@ -171,7 +171,7 @@ func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	}
 }
 
-// forgetSources removes the sources of finally decided edits from a file's review, once there are many.
+// forgetSources drops the sources of finally decided edits from a file's review, once there are many.
 func (r *Reviewer) forgetSources(f *file) {
 	const few = 64
 	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil || f.guess != nil { // copies of the review need the sources
@@ -187,12 +187,12 @@ func (r *Reviewer) forgetSources(f *file) {
 	f.sources = f.review.Sources()
 }
 
-// decidedIn reports whether f is the file of a part of a decision.
+// decidedIn reports whether gf, a part of a decision, is about f.
 func (f *file) decidedIn(gf decisionlog.File) bool {
 	return gf.N == f.n || gf.N == 0 && gf.Path == f.path
 }
 
-// decided returns the file of a part of a decision, wherever it is now, or nil.
+// decided returns the file that a part of a decision is about, wherever the file is now; nil if there is none.
 func (r *Reviewer) decided(gf decisionlog.File) *file {
 	if gf.N == 0 {
 		return r.shared().files[gf.Path]
@@ -207,8 +207,8 @@ func (r *Reviewer) stepError(f *file, err error) error {
 	return r.decisionError(f, err)
 }
 
-// Undo undoes the latest decision that stands. If only is not 0, it does so only if that is the decision's number. With
-// asEdits, documents that the client has open, and that a decision has changed by edits, are changed back by edits.
+// Undo undoes the latest decision that stands. If only is not 0, it does so only if only is the decision's number. With
+// asEdits, documents that the client has open and that the decision changed by edits are changed back by edits.
 func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, asEdits bool, reply func(api.Decided, error)) {
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, asEdits, only, p) })
 }

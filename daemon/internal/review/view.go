@@ -8,17 +8,17 @@ import (
 	"cursord/sessions"
 )
 
-// A View is a diff as a client sees it that holds the file unsaved.
+// A View is a diff for a client that holds the file unsaved.
 type View struct {
 	Client    api.ClientID
 	Path      string
-	Diff      *sessions.Diff // nil: the client sees what all others see
-	Published *sessions.Diff // the diff that all others see; the loop replaces it when it gives that a new seq
+	Diff      *sessions.Diff // nil: the client sees the same as all others
+	Published *sessions.Diff // the diff for all others; the loop replaces it when it gives the diff a new seq
 
-	made string // the revisions that Diff is made of
+	made string // the revisions that make up Diff
 }
 
-// takeViews returns new views for clients of files that they hold unsaved.
+// takeViews returns new views for clients that hold the viewed files unsaved.
 func (r *Reviewer) takeViews() (views []*View) {
 	for path := range r.viewed {
 		if r.published[path] == nil {
@@ -43,13 +43,13 @@ func (r *Reviewer) takeViews() (views []*View) {
 	return views
 }
 
-// view returns and keeps how a client sees a path, or returns nil if the client has been sent that already.
+// view returns and keeps the client's view of a path. It returns nil if the client has been sent that view already.
 func (r *Reviewer) view(client api.ClientID, path string) *View {
 	published, old := r.published[path], r.views[path][client]
 	v := &View{Client: client, Path: path, Published: published}
 	v.Diff, v.made = r.viewOf(client, path)
 	if v.Diff == nil && old != nil && published.Rev != 0 && published.Rev < old.Diff.Rev {
-		// The client again sees what the others see. For the client that is a new state.
+		// The client sees the same as the others again. For the client that is a new state.
 		d := *published
 		v.Diff, v.made = &d, fmt.Sprint("told ", published.Rev)
 	}
@@ -69,7 +69,7 @@ func (r *Reviewer) view(client api.ClientID, path string) *View {
 	return v
 }
 
-// DocumentsClosed has the reviewer forget how a client saw files, because the client is gone.
+// DocumentsClosed has the reviewer drop a client's views, because the client is gone.
 func (r *Reviewer) DocumentsClosed(client api.ClientID) {
 	r.later.Put(func() {
 		for path, views := range r.views {

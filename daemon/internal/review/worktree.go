@@ -29,15 +29,15 @@ type Worktree struct {
 	calls   callfiles.Files
 	closed  func() // called when a call has ended that names files; must not block
 
-	// Owned by the reviewer's goroutine. A turn reads root and copy, which stay while it runs.
+	// Owned by the reviewer's goroutine. A turn may read root and copy: they do not change while it runs.
 	root     string           // where it is; "" while copy is not open
 	files    map[string]*file // by path
 	copy     *copytree.Copy   // nil while nobody needs it
 	busy     bool             // it is being made or brought up to date; nobody else may write it
 	turns    int              // number of turns that run in it
-	source   diffs.Source     // the author of changes in a copy while no call is open
-	starts   snapshot.List    // of the turns that run in it; any goroutine may read them
-	hearings []*agent.Heard   // how much of their agents' output has been processed
+	source   diffs.Source     // the agent: the author of changes in a copy while no call is open
+	starts   snapshot.List    // snapshots of the turns that run in it; any goroutine may read them
+	hearings []*agent.Heard   // how much output of the running agents has been processed
 
 	unattended atomic.Int32 // turns that run in it and whose processes may write without a call
 
@@ -56,7 +56,7 @@ func newWorktree(work, session string, closed func()) *Worktree {
 	return t
 }
 
-// read reads a path. The target of a link in a copy is given in terms of the work tree.
+// read reads a path. If a link in a copy points into the copy, its target is returned as a path of the work tree.
 func (t *Worktree) read(path string) atomicfile.State {
 	return t.translated(atomicfile.Read(t.root, path))
 }
@@ -83,7 +83,7 @@ func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 	return c
 }
 
-// held returns a content as the copy holds it, with targets of links in terms of the copy.
+// held returns a content as it is stored in the tree: in a copy, links point into the copy and not into the work tree.
 func (t *Worktree) held(c diffs.Content) diffs.Content {
 	if t.isolated() {
 		c.Target = paths.Rebase(c.Target, t.work, t.root)
@@ -100,14 +100,14 @@ func (t *Worktree) updateSnapshots(path string, img atomicfile.State) {
 	}
 }
 
-// goneAll notes the same of a file that is gone. Scans may still find where it has moved.
+// goneAll is updateSnapshots for a file that is gone. Scans may still find the file under a new name.
 func (t *Worktree) goneAll(path string) {
 	for _, s := range t.starts.All() {
 		s.NoteGone(path)
 	}
 }
 
-// startAt returns the content of a path from when the latest running turn began, or from the last look, if that is known.
+// startAt returns the content of a path at the latest running turn's begin, or at a later look; false if it is unknown.
 func (t *Worktree) startAt(path string) (diffs.Content, bool) {
 	for _, s := range slices.Backward(t.starts.All()) {
 		if s.Useless() != "" {
@@ -120,7 +120,7 @@ func (t *Worktree) startAt(path string) (diffs.Content, bool) {
 	return diffs.Content{}, false
 }
 
-// others returns the author of changes that no call explains: nil, people, or in a copy its agent.
+// others returns the author of changes that no call explains: in a copy, its agent; in the work tree nil, for people.
 func (t *Worktree) others() *diffs.Source {
 	if !t.isolated() {
 		return nil
@@ -139,10 +139,10 @@ func (f *file) realPath() string {
 	return f.path
 }
 
-// real returns the work tree's content of a file, as its review has it.
+// real returns the content that a file has in the work tree, according to its review.
 func (f *file) real() diffs.Content { return f.realOf(f.review) }
 
-// realOf is real with another review of the file.
+// realOf is real for another review of the file.
 func (f *file) realOf(review *diffs.Review) diffs.Content {
 	if f.tree.isolated() {
 		return review.Baseline()
@@ -150,7 +150,7 @@ func (f *file) realOf(review *diffs.Review) diffs.Content {
 	return review.Current()
 }
 
-// movedFrom returns where a file in a copy has moved from, or "".
+// movedFrom returns the path in the work tree of a file that its agent has moved in the copy; "" if the file has not moved.
 func (f *file) movedFrom() string {
 	if f.tree.isolated() && f.review != nil {
 		return f.review.OldPath()
@@ -158,7 +158,7 @@ func (f *file) movedFrom() string {
 	return ""
 }
 
-// observeReal tells a review of the file what a person has made of it in the work tree, or in an editor.
+// observeReal takes a person's present content of the file, from the work tree or an editor, into a review.
 func (f *file) observeReal(review *diffs.Review, now diffs.Content) {
 	if f.tree.isolated() {
 		review.ObserveBaseline(now)
@@ -167,10 +167,10 @@ func (f *file) observeReal(review *diffs.Review, now diffs.Content) {
 	}
 }
 
-// writesReal reports whether a decision about the file writes the work tree.
+// writesReal reports whether a decision writes the work tree: an accept of a file in a copy, or a reject of another file.
 func (f *file) writesReal(accept bool) bool { return accept == f.tree.isolated() }
 
-// absolute returns where a file is in the work tree.
+// absolute returns the absolute path of a file in the work tree.
 func (r *Reviewer) absolute(f *file) string {
 	if f.outside() {
 		return f.path
@@ -191,8 +191,8 @@ func (r *Reviewer) at(path string) (files []*file) {
 // shared returns the work tree.
 func (r *Reviewer) shared() *Worktree { return r.trees[0] }
 
-// claimed returns another file of a copy that the work tree has at the path of f; nil if there is none. What the work
-// tree has there is that file's, and not of f, until the move is decided.
+// claimed returns another file of the copy that its agent has moved away from the path of f; nil if there is none. Until the
+// move is decided, the work tree's content at that path belongs to the other file.
 func (f *file) claimed() *file {
 	if !f.tree.isolated() {
 		return nil
@@ -205,8 +205,8 @@ func (f *file) claimed() *file {
 	return nil
 }
 
-// changedAt returns the moment at which a path that is in a state was last changed. Of what is gone the folder tells, which
-// may have changed again.
+// changedAt returns the moment, by package clock, at which a path in state now was last changed. For a file that is gone it
+// is the last change of its folder, which may be later.
 func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
 	if starts := t.starts.All(); len(starts) > 0 && !filepath.IsAbs(name) {
 		return starts[0].ChangedAt(name, now)
@@ -223,7 +223,7 @@ func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
 	return clock.Now()
 }
 
-// guardOf returns what opens the repositories in a tree.
+// guardOf returns the guard that opens the repositories in a tree.
 func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
 	if !t.isolated() {
 		return r.setup.Git
@@ -237,10 +237,10 @@ func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
 	return &askgit.Guard{Home: r.setup.Git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: r.setup.Git.Slow}
 }
 
-// Root returns the folder in which the files are: the workspace's, or that of a copy.
+// Root returns the absolute path of the tree: the workspace's folder, or the copy's.
 func (t *Worktree) Root() string { return t.root }
 
-// Notes says what a copy has not as the work tree has it.
+// Notes lists the differences between a copy and the work tree that making the copy could not avoid.
 func (t *Worktree) Notes() []copytree.Note { return t.copy.Notes() }
 
 // WorkTree returns the tree of the workspace itself.

@@ -17,23 +17,23 @@ import (
 	"cursord/diffs"
 )
 
-// A treeChange is a change of a tree.
+// A treeChange is a change of one file in a tree.
 type treeChange struct {
 	atomicfile.Change
 	in *Worktree
 }
 
-// A planned is a file's part of a request: decided in the review, and not yet on the disk.
+// A planned is the part of a request in one file. The review has decided it; the disk has not been written yet.
 type planned struct {
 	f          *file
 	done       diffs.Decision
-	rejections []decisionlog.Rejection // to agents, once it is carried out
+	rejections []decisionlog.Rejection // for agents, once the change is carried out
 	change     *treeChange
-	undo       func() // puts the review back as it was
+	undo       func() // restores the review from before the decision
 }
 
-// plan decides in a file's review, whose disk holds s, and says what is to be written for that. Nothing has changed
-// if it returns an error.
+// plan makes a decision in a file's review, and computes the change of the disk that follows; s is the disk's present
+// content. If it returns an error, nothing has changed.
 func (r *Reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
 	p := &planned{f: f, undo: f.keep()}
 	var err error
@@ -42,12 +42,12 @@ func (r *Reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Deci
 		return nil, err
 	}
 	p.change = r.change(f, s)
-	f.makes(p.change) // so that they go again if this is taken back
+	f.makes(p.change) // so that the folders are removed if the decision is taken back
 	return p, nil
 }
 
-// change returns what makes the disk, which held s a moment ago, hold what the review says, where the review says. Of
-// a file in a copy that is one of two sides: an accept does not change the copy, nor a reject the work tree.
+// change returns the change that brings the disk, last seen to hold s, to the review's content and path. For a file in a
+// copy it changes one side: an accept writes the work tree, a reject the copy.
 func (r *Reviewer) change(f *file, s sides) *treeChange {
 	to := f.path
 	if p := f.review.Path(); p != "" {
@@ -89,7 +89,7 @@ func (r *Reviewer) missingDirs(in *Worktree, name string) []string {
 	return t.MissingDirs(name)
 }
 
-// makes notes the folders that a change makes for the file.
+// makes records the folders that a change creates for the file.
 func (f *file) makes(c *treeChange) {
 	if c.in == f.tree {
 		f.made = union(f.made, c.Dirs)
@@ -107,7 +107,7 @@ func union(list, more []string) []string {
 	return list
 }
 
-// reverse returns what takes back a change that was carried out.
+// reverse returns the change that undoes a change that was carried out.
 func (r *Reviewer) reverse(c *treeChange) *treeChange {
 	back := &treeChange{in: c.in, Change: atomicfile.Change{
 		From: c.To, To: c.From, Temp: atomicfile.TempName(c.From), Before: atomicfile.State{Content: c.After}, After: c.Before.Content, Mode: c.Mode,
@@ -119,7 +119,7 @@ func (r *Reviewer) reverse(c *treeChange) *treeChange {
 	return back
 }
 
-// folder opens what decisions write.
+// folder opens a tree for writing.
 func (r *Reviewer) folder(in *Worktree) (atomicfile.Root, error) {
 	if err := r.open(in); err != nil {
 		return atomicfile.Root{}, err
@@ -127,8 +127,7 @@ func (r *Reviewer) folder(in *Worktree) (atomicfile.Root, error) {
 	return atomicfile.Open(in.root, r.setup.Fault)
 }
 
-// write carries a change out on the disk, and has the file's review follow it. Nothing has changed if it returns an
-// error.
+// write carries a change out on the disk and updates the reviews. If it returns an error, nothing has changed.
 func (r *Reviewer) write(f *file, c *treeChange) error {
 	var err error
 	there := c.in.files[c.To]
@@ -136,7 +135,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	case c.To != c.From && there != nil && there.pending():
 		err = atomicfile.ErrOccupied
 	case c.in != f.tree && f.claimed() != nil:
-		err = fmt.Errorf("%w: it has moved to %s in the copy: decide about that first", atomicfile.ErrOccupied, f.claimed().path)
+		err = fmt.Errorf("%w: the file there has moved to %s in the copy; decide that move first", atomicfile.ErrOccupied, f.claimed().path)
 	case c.Writes():
 		var t atomicfile.Root
 		if t, err = r.folder(c.in); err == nil {
@@ -165,7 +164,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	}
 }
 
-// written has the reviews follow a change that was carried out.
+// written updates the reviews after a change was carried out.
 func (r *Reviewer) written(f *file, c *treeChange) {
 	if c.To != c.From {
 		c.in.updateSnapshots(c.From, atomicfile.State{})
@@ -177,7 +176,7 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 	if c.Vacates() {
 		r.tidy(f, c)
 	}
-	if c.Writes() { // what a call has read just before is not there any more
+	if c.Writes() { // contents that open calls read before the write are outdated
 		c.in.ledger.Wrote(c.From)
 		c.in.ledger.Wrote(c.To)
 	}
@@ -189,8 +188,8 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 	}
 }
 
-// tidy removes the folders of a path that is gone, as far as the agent made them and they are empty. In the work tree,
-// an accept removes those that are not in the copy any more.
+// tidy removes the empty folders that a path has left behind, if the agent made them. In the work tree, an accept also
+// removes folders that the copy has no more.
 func (r *Reviewer) tidy(f *file, c *treeChange) {
 	made := map[string]bool{}
 	for _, f := range c.in.files {
@@ -215,7 +214,7 @@ func (r *Reviewer) tidy(f *file, c *treeChange) {
 	}
 }
 
-// wroteReal takes in, for all but f, that the work tree was written: nobody's doing but the person's who decided.
+// wroteReal has all reviews but that of f take in a decision's write of the work tree as the person's who decided.
 func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 	for _, name := range slices.Compact([]string{c.From, c.To}) {
 		img := atomicfile.Read(r.setup.Root, name)
@@ -238,14 +237,14 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 	}
 }
 
-// keep returns a function that puts the review back as it is now.
+// keep returns a function that restores the review's present state.
 func (f *file) keep() (restore func()) {
 	review, made, accepted := f.review.Copy(), slices.Clone(f.made), slices.Clone(f.accepted)
 	cut, cutRev := f.cut, f.cutRev
 	return func() { f.review, f.made, f.accepted, f.cut, f.cutRev = review, made, accepted, cut, cutRev }
 }
 
-// state returns the form of a file in the store, and the contents that it refers to.
+// state returns a file as the store has it, and the contents that this form refers to.
 func (f *file) state() (s stored.File, blobs [][]byte) {
 	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
 	s.Base, s.Now, s.Weave, blobs = stored.Review(f.review)
@@ -257,8 +256,8 @@ func (f *file) state() (s stored.File, blobs [][]byte) {
 	return s, blobs
 }
 
-// recordLinks notes through which links the file may be written in the work tree. It is called when something of the file comes
-// under review of which nothing was, as far as a turn can have done that.
+// recordLinks records the file, and its number of names, that decisions may write in place in the work tree: as it was
+// before any running turn. It is called when a path with nothing under review comes under review.
 func (f *file) recordLinks() {
 	starts := f.tree.starts.All()
 	if len(starts) == 0 || f.outside() {
@@ -266,7 +265,7 @@ func (f *file) recordLinks() {
 	}
 	f.links = atomicfile.Links{}
 	if f.tree.isolated() {
-		// Nobody has looked at the work tree when the turn began, but the file says when it was given a name.
+		// No snapshot has the work tree's links, but the file's change time says how long it has had its names.
 		full := filepath.Join(f.tree.work, filepath.FromSlash(f.realPath()))
 		st, names := filestat.Linked(full)
 		if filestat.ChangeTimes && names > 1 && clock.Known(st.Ctime) < starts[0].Began()-int64(st.Slack()) {
@@ -281,7 +280,7 @@ func (f *file) recordLinks() {
 	l := starts[0].Linked(name)
 	for _, s := range starts {
 		if s.Linked(name) != l {
-			return // a turn may have done that in which another has begun
+			return // one turn may have changed the names before another began
 		}
 	}
 	f.links = l

@@ -13,24 +13,24 @@ import (
 	"time"
 )
 
-// A Written is a file that a finished call says it changed.
+// A Written is a file that a finished call reports as changed.
 type Written struct {
 	spot
-	call   int // which ToolEnd of the batch
-	end    int // which of the calls that name it, by their ends
+	call   int // index of its ToolEnd in the batch
+	end    int // its position among the ended calls that name the file, from 1; 0: unknown
 	change agent.FileChange
-	at     int64            // the moment before after was read
-	after  atomicfile.State // the disk at the call's end
-	saves  int              // how often the file had been saved by then
-	late   bool             // it was changed after the call had ended
+	at     int64            // a moment before after was read, by package clock
+	after  atomicfile.State // the file's content at the call's end
+	saves  int              // how many saves of the file were seen by then
+	late   bool             // the file was changed after the call had ended
 	via    diffs.Via
-	edit   bool // a text that the call does not report may be an empty one
+	edit   bool // if the call does not report its text, it may have left the file empty
 	start  *snapshot.Snapshot
-	open   []namedCall   // to be closed behind it
+	open   []namedCall   // calls to close once the report is in the ledger
 	beside *diffs.Source // who may have changed the file since it was last looked at; nil: people
 }
 
-// agentWrote takes in what finished calls wrote, with the source of each.
+// agentWrote takes in the files that finished calls have written; sources are their authors, in the same order.
 func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 	latest := map[spot]*Written{}
 	for i := range files {
@@ -50,8 +50,8 @@ func (r *Reviewer) agentWrote(files []Written, sources []diffs.Source) {
 	}
 }
 
-// takeIn takes what calls reported of a file into its review, once no other call is open that names it. What the disk
-// holds beyond that is left to whoever looks at it next, now or later.
+// takeIn brings the reports of calls about a file into its review. While another call that names the file is open, it only
+// notes the content. Further differences on the disk are left to the next look at the file.
 func (r *Reviewer) takeIn(wr *Written) {
 	looks, reports, ok := wr.tree.ledger.TakeIn(wr.path)
 	if ok && !wr.tree.isolated() {
@@ -62,7 +62,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		wr.tree.ledger.Look(wr.path, attribution.Look{Content: wr.after.Content, At: wr.at})
 		return
 	case !ok, wr.after.Unreadable != "":
-		return // a notice says so
+		return // the transcript has a notice about it
 	}
 	f := wr.tree.files[wr.path]
 	if f != nil {
@@ -74,7 +74,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 	if wr.beside == nil {
 		wr.beside = wr.tree.others()
 	}
-	for i := range reports { // nothing but the time tells what is its work
+	for i := range reports { // an editor has the file open: only the times say which changes are the call's
 		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && editorfile.Locked(wr.tree.absolute(wr.path)) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
@@ -87,7 +87,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 	} else if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
-		if before := reports[0].Before; before != nil { // what the agent has read
+		if before := reports[0].Before; before != nil { // the content that the agent has read
 			f.uncut(diffs.Content{Exists: true, Data: []byte(*before)})
 		}
 		now := f.review.Current()
@@ -110,7 +110,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 			f.mode = img.Mode
 		}
 	}
-	if !wr.after.Same(atomicfile.State{Content: f.review.Current()}) { // somebody has written it since
+	if !wr.after.Same(atomicfile.State{Content: f.review.Current()}) { // somebody has written the file since
 		if _, err := r.refresh(f); err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}
@@ -120,15 +120,15 @@ func (r *Reviewer) takeIn(wr *Written) {
 	}
 }
 
-// observe has the review of a path take the steps of a chain. A path without a review gets one if any of the steps is to be
-// reviewed; else f is nil.
+// observe has the review of a path take the steps of a chain. A path without a review gets one if the steps leave something
+// pending; otherwise observe returns nil.
 func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known bool) *file {
 	var review *diffs.Review
 	switch {
 	case f != nil:
 		review = f.review
 		if !review.Pending() {
-			review.Observe(steps[0].Content, wr.tree.others()) // what people did while nobody watched
+			review.Observe(steps[0].Content, wr.tree.others()) // people's changes while nobody watched
 		}
 		if !known {
 			review.Observe(steps[0].Content, steps[0].By)
@@ -159,13 +159,13 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 	return f
 }
 
-// startAt returns what the path held when the turn began, or was last looked at.
+// startAt returns the content of the path when the turn began or was last looked at; false if it is not known.
 func (wr *Written) startAt() (diffs.Content, bool) {
 	c, known := wr.start.At(wr.path)
 	return wr.tree.translatedContent(c), known
 }
 
-// takeInEnded takes in what calls reported of files that other calls named too, which have ended by now.
+// takeInEnded has the reviews take in reports that waited for other calls of the same files to end.
 func (r *Reviewer) takeInEnded() {
 	for _, t := range r.trees {
 		for _, path := range t.ledger.Reported() {
@@ -183,7 +183,7 @@ func (r *Reviewer) takeInEnded() {
 	}
 }
 
-// readEnd looks at what a call has left of a file.
+// readEnd reads the content that a call has left in a file.
 func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 	calls := &f.tree.calls
 	switch {
@@ -193,10 +193,10 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 		var changed int64
 		to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now())
 		f.after, f.saves, changed = calls.ReadLeft(f.path)
-		if f.saves > 0 { // else it was over before anybody looked, and what is of the moment in which it ended may be later
+		if f.saves > 0 { // Without a save, the call was over before anybody looked, and a change within its last millisecond may be later than the call.
 			to += int64(time.Millisecond)
 		}
-		// A formatter of hooks is part of the change.
+		// With hooks that format files after edits, a later change is part of the call's.
 		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
 	}
 	if agentcalls.Write(ev.Call.Name) {
