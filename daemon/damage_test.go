@@ -12,8 +12,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestDamagedRecords has a review, a decision, a note and an intent of a workspace be no JSON: the workspace is served all
-// the same, now and by the next daemon, and the diff of the review is cleared.
+// TestDamagedRecords stores a review, a decision, a note and an intent that are not JSON. This daemon and the next one serve
+// the workspace all the same, and clear the diff of the review.
 func TestDamagedRecords(t *testing.T) {
 	var log bytes.Buffer
 	o := Options{StateDir: t.TempDir(), Config: config.Default(), Log: slog.New(slog.NewTextHandler(&log, nil))}

@@ -14,10 +14,10 @@ import (
 	"cursord/sessions"
 )
 
-// patience bounds every wait of these tests; nothing waits for it to pass.
+// patience bounds every wait of these tests; no test waits for its end.
 const patience = 30 * time.Second
 
-// openSpace returns the loop of a workspace; commit, if not nil, is called before each commit, which fails with its error.
+// openSpace returns a workspace with its loop. commit, unless nil, is called before each commit, which fails with its error.
 func openSpace(t *testing.T, commit func() error) *workspace {
 	t.Helper()
 	o := Options{StateDir: t.TempDir(), Config: config.Default()}
@@ -40,7 +40,7 @@ func (w *workspace) in(t *testing.T, f func()) {
 	require.NoError(t, w.call(f))
 }
 
-// settled waits until all that was submitted is stored and published.
+// settled waits until all submitted changes are stored and published.
 func (w *workspace) settled(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() (idle bool) {
@@ -71,7 +71,7 @@ func (w *workspace) aTurn(t *testing.T) *liveTurn {
 		w.put(&c, turn, nil)
 		w.submit(&c)
 	})
-	t.Cleanup(func() { // of a test that has failed
+	t.Cleanup(func() { // of a failed test
 		w.in(t, func() {
 			if !lt.status().Final() {
 				w.turnSaid(turnEvents{turn: lt, outcome: &agent.Outcome{Status: agent.Cancelled}})
@@ -81,7 +81,7 @@ func (w *workspace) aTurn(t *testing.T) *liveTurn {
 	return lt
 }
 
-// says has the turn's agent say something; ends ends the turn.
+// says passes events of the agent to the turn; ends ends the turn.
 func (w *workspace) says(t *liveTurn, events ...agent.Event) {
 	w.sendEvents(turnEvents{turn: t, events: events})
 }
@@ -90,7 +90,7 @@ func (w *workspace) ends(t *liveTurn) {
 	w.sendEvents(turnEvents{turn: t, outcome: &agent.Outcome{Status: agent.Completed}})
 }
 
-// A commitGate holds commits back while it is shut, and lets them fail while it has an error.
+// A commitGate blocks commits while it is closed, and makes them fail while it has an error.
 type commitGate struct {
 	shut atomic.Pointer[chan struct{}]
 	fail atomic.Pointer[error]
@@ -106,7 +106,7 @@ func (g *commitGate) commit() error {
 	return nil
 }
 
-// close holds commits back until the function that it returns is called.
+// close blocks commits until the returned function is called.
 func (g *commitGate) close() (open func()) {
 	c := make(chan struct{})
 	g.shut.Store(&c)

@@ -14,7 +14,7 @@ import (
 	"cursord/sessions"
 )
 
-// A follower is a client whose connection holds a few notifications, and that reads them as it likes.
+// A follower is a client with room for a few notifications. It reads at random moments.
 type follower struct {
 	f       *feed
 	rng     *rand.Rand
@@ -23,17 +23,17 @@ type follower struct {
 	sub     *Subscription
 
 	mu    sync.Mutex
-	queue []any // guarded by mu; *Notification, api.Subscribed; what one subscription brought is behind its api.Subscribed
+	queue []any // guarded by mu; *Notification and api.Subscribed; the notifications of a subscription follow its api.Subscribed
 
-	// What it knows.
+	// The client's state.
 	epoch string
 	seq   uint64
-	whole bool // since it knows everything
+	whole bool // whether it has been sent all objects
 	have  map[string]*had
 	fresh map[string]bool // text items that were sent in this subscription
 }
 
-// had is an object as a follower has it.
+// had is the follower's copy of an object.
 type had struct {
 	kind sessions.Kind
 	id   string
@@ -64,7 +64,7 @@ func (r *follower) sink() Sink {
 	}
 }
 
-// subscribes begins a subscription, in the place of one that there may be.
+// subscribes begins a subscription, which replaces an earlier one.
 func (r *follower) subscribes() {
 	if r.sub != nil {
 		r.sub.Close()
@@ -98,7 +98,7 @@ type begun struct {
 	after *uint64
 }
 
-// reads is the client's life.
+// reads subscribes and reads, at random, until the end.
 func (r *follower) reads() {
 	r.f.waits(r.rng.IntN(60))
 	r.subscribes()
@@ -130,7 +130,7 @@ func (r *follower) reads() {
 	}
 }
 
-// drains reads some of what waits, or all.
+// drains reads some waiting messages, or all.
 func (r *follower) drains() {
 	most := r.rng.IntN(2 * r.room)
 	for {
@@ -150,7 +150,7 @@ func (r *follower) drains() {
 	r.sub.Resume()
 }
 
-// done reports whether all has come.
+// done reports whether all messages have come.
 func (r *follower) done() (done bool) {
 	r.f.w.in(r.f.t, func() {
 		r.mu.Lock()
@@ -160,7 +160,7 @@ func (r *follower) done() (done bool) {
 	return done || r.f.t.Failed()
 }
 
-// takes makes a message part of the picture, and says what is wrong with it.
+// takes adds a message to the follower's copy, and returns an error text if it does not fit.
 func (r *follower) takes(m any) string {
 	if b, ok := m.(begun); ok {
 		r.fresh = map[string]bool{}
@@ -236,7 +236,7 @@ func inWords(m any) string {
 	return fmt.Sprintf("%d %s", n.Seq, n.JSON)
 }
 
-// counts says what is wrong with a text that is to be numbers in turn.
+// counts checks that a text consists of consecutive numbers, and returns an error text if not.
 func counts(text string) string {
 	at := 0
 	for n, word := range strings.Split(strings.TrimSuffix(text, ","), ",") {
@@ -249,7 +249,7 @@ func counts(text string) string {
 	return ""
 }
 
-// compares holds what the follower has against the store.
+// compares compares the follower's copy with the store.
 func (r *follower) compares() {
 	t, w := r.f.t, r.f.w
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProtocolNamesLimits: the bounds that the daemon has for what clients give are those that PROTOCOL.md names.
+// TestProtocolNamesLimits compares the daemon's limits for clients' input with those in PROTOCOL.md.
 func TestProtocolNamesLimits(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "rpc", "PROTOCOL.md"))

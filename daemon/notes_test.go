@@ -10,7 +10,8 @@ import (
 	"cursord/daemon/internal/decisionlog"
 )
 
-// TestDeletedSessionsLeftTheirRemarks deletes a session whose next prompt was to name rejections, and rejects another of its changes.
+// TestDeletedSessionsLeftTheirRemarks deletes a session with remarks for its next prompt. They go, and a later reject of its
+// changes leaves none.
 func TestDeletedSessionsLeftTheirRemarks(t *testing.T) {
 	w := openSpace(t, nil)
 	kept, err := w.d.CreateSession(w.root, api.SessionParams{})

@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestCompactedWhenItPays has a database of mostly nothing made small, and one that is not left alone.
+// TestCompactedWhenItPays compacts a database that is mostly empty pages, and leaves a full one alone.
 func TestCompactedWhenItPays(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced")
@@ -35,7 +35,7 @@ func TestCompactedWhenItPays(t *testing.T) {
 	d.compactIfWasteful(context.Background())
 	require.Equal(t, full, bytes())
 	store(sessions.DropReview{Path: "a"})
-	store(sessions.SetTrust{Trusted: true}) // pages are free from the next commit on
+	store(sessions.SetTrust{Trusted: true}) // frees the pages of the commit before
 	w, err := d.workspaceAt("/w")
 	require.NoError(t, err)
 	w.running.Store(1)

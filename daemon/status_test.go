@@ -16,7 +16,7 @@ func TestGauge(t *testing.T) {
 		g.measured(time.Duration(ms) * time.Millisecond)
 	}
 	require.Equal(t, api.Span{Last: 2, Worst: 9}, g.status())
-	g.minute.Add(-1) // a minute later
+	g.minute.Add(-1) // as if a minute had passed
 	g.measured(4 * time.Millisecond)
 	require.Equal(t, api.Span{Last: 4, Worst: 9}, g.status())
 	g.minute.Add(-1)

@@ -16,8 +16,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestNothingIsSentAcrossAGap has a client take nothing for a moment, just when text that was held back is due: the item
-// that comes behind that text must wait for it.
+// TestNothingIsSentAcrossAGap: a client is full for a moment when held text is due. The item behind that text must wait for
+// it.
 func TestNothingIsSentAcrossAGap(t *testing.T) {
 	full := true
 	var sent []*Notification
@@ -42,11 +42,11 @@ func TestNothingIsSentAcrossAGap(t *testing.T) {
 	s.timer.Stop()
 }
 
-// A notebook is a client that writes down all that it is sent.
+// A notebook is a client that keeps all its notifications.
 type notebook struct {
 	mu   sync.Mutex
 	sent []*Notification // guarded by mu
-	full func() bool     // called in the loop; nil: never
+	full func() bool     // called in the loop; nil means never full
 }
 
 func (b *notebook) take(n *Notification) bool {
@@ -59,7 +59,7 @@ func (b *notebook) take(n *Notification) bool {
 	return true
 }
 
-// subscribes returns when the answer has come.
+// subscribes returns once the answer has come.
 func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*Subscription, api.Subscribed) {
 	t.Helper()
 	answer := make(chan api.Subscribed, 1)
@@ -78,7 +78,7 @@ func (b *notebook) subscribes(t *testing.T, w *workspace, o SubscribeOptions) (*
 	return nil, api.Subscribed{}
 }
 
-// text returns what the client has of an item, as deltas and changes make it, and fails where they do not add up.
+// text returns the client's text of an item, as deltas and changes make it, and fails where they do not fit together.
 func (b *notebook) text(t *testing.T, id string) (text string) {
 	t.Helper()
 	b.mu.Lock()
@@ -102,7 +102,7 @@ func (b *notebook) text(t *testing.T, id string) (text string) {
 	return text
 }
 
-// seqs lists those of what was sent.
+// seqs lists the seqs of the client's notifications.
 func (b *notebook) seqs() (seqs []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func (b *notebook) seqs() (seqs []uint64) {
 	return seqs
 }
 
-// growing returns a turn whose agent has said "one ", and the item of that, which all know.
+// growing returns a turn whose agent has said "one ", and the published item with that text.
 func (w *workspace) growing(t *testing.T) (turn *liveTurn, item string) {
 	t.Helper()
 	turn = w.aTurn(t)
@@ -129,8 +129,8 @@ func (w *workspace) lastSeq(t *testing.T) (seq uint64) {
 	return seq
 }
 
-// TestNoDeltaBeforeItsItem has a client catch up at the very moment at which an item has got another seq on the disk,
-// because of another client, and nobody was sent it yet.
+// TestNoDeltaBeforeItsItem: a client catches up just when an item has got another seq on the disk, because of another
+// client, and that seq is not published yet. The client gets the item before its deltas.
 func TestNoDeltaBeforeItsItem(t *testing.T) {
 	w := openSpace(t, nil)
 	turn, item := w.growing(t)
@@ -157,7 +157,7 @@ func TestNoDeltaBeforeItsItem(t *testing.T) {
 	require.Equal(t, "one two ", b.text(t, item))
 }
 
-// TestRoomAtTheMomentOfFallingBehind has room be made for a client just when it is found to be full: it must go on.
+// TestRoomAtTheMomentOfFallingBehind makes room for a client just when it was found full: the subscription must go on.
 func TestRoomAtTheMomentOfFallingBehind(t *testing.T) {
 	w := openSpace(t, nil)
 	turn, item := w.growing(t)
@@ -168,7 +168,7 @@ func TestRoomAtTheMomentOfFallingBehind(t *testing.T) {
 			return false
 		}
 		full = false
-		s.Resume() // as the client's connection does when it has written all
+		s.Resume() // as a connection does once it has written everything
 		return true
 	}}
 	s, _ = b.subscribes(t, w, SubscribeOptions{})
@@ -177,8 +177,8 @@ func TestRoomAtTheMomentOfFallingBehind(t *testing.T) {
 	require.Eventually(t, func() bool { return b.text(t, item) == "one two " }, patience, time.Millisecond)
 }
 
-// TestCatchUpWhileNothingCanBeStored has clients come back in the middle of a text whose item can get no seq: they
-// begin anew, and have all of the text.
+// TestCatchUpWhileNothingCanBeStored: clients come back in the middle of a text whose item can get no new seq. They begin
+// anew, and get the whole text.
 func TestCatchUpWhileNothingCanBeStored(t *testing.T) {
 	var gate commitGate
 	w := openSpace(t, gate.commit)
@@ -216,8 +216,8 @@ func TestCatchUpWhileNothingCanBeStored(t *testing.T) {
 	}
 }
 
-// TestWithdrawnTextIsNotSent has a client fall behind when text that was held back for it has been withdrawn: it is not
-// sent what follows as if that went on behind the old text.
+// TestWithdrawnTextIsNotSent: a client falls behind when text that was held for it has been withdrawn. It must not get later
+// text as a continuation of the withdrawn one.
 func TestWithdrawnTextIsNotSent(t *testing.T) {
 	w := openSpace(t, nil)
 	turn, item := w.growing(t)
@@ -244,7 +244,7 @@ func TestWithdrawnTextIsNotSent(t *testing.T) {
 	require.Equal(t, "one ", b.text(t, item))
 }
 
-// TestHeldTextGoesAheadOfItsEnd has the agent withdraw a text whose end is on its way: what was held back of it is sent before
+// TestHeldTextGoesAheadOfItsEnd: the agent withdraws a text whose end is about to be published. The held part is sent before
 // that end, which has the whole text.
 func TestHeldTextGoesAheadOfItsEnd(t *testing.T) {
 	w := openSpace(t, nil)

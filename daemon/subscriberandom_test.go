@@ -20,8 +20,8 @@ var (
 	feedSeed   = flag.Uint64("feeds.seed", 1, "the seed of the first")
 )
 
-// TestRandomSubscriptions has clients of all kinds follow a workspace in which random things happen: what each of them has
-// been sent adds up at every moment, and is at the end what the store has.
+// TestRandomSubscriptions: clients of all kinds follow a workspace with random events. The notifications of each fit
+// together at every moment, and end in the state of the store.
 func TestRandomSubscriptions(t *testing.T) {
 	for i := range *feedRounds {
 		t.Run(fmt.Sprintf("seed %d", *feedSeed+uint64(i)), func(t *testing.T) { randomFeed(t, *feedSeed+uint64(i)) })
@@ -69,7 +69,7 @@ func randomFeed(t *testing.T, seed uint64) {
 	}
 }
 
-// A feed is what happens in the workspace, and how far it is.
+// A feed is the random events in the workspace, counted.
 type feed struct {
 	t *testing.T
 	w *workspace
@@ -77,7 +77,7 @@ type feed struct {
 	mu   sync.Mutex
 	more sync.Cond
 
-	settled chan struct{} // closed when all is stored and published
+	settled chan struct{} // closed when all changes are stored and published
 
 	at   int  // guarded by mu
 	over bool // guarded by mu
@@ -91,7 +91,7 @@ func (f *feed) tick(over bool) {
 	f.more.Broadcast()
 }
 
-// waits returns when so much more has happened, or all.
+// waits returns after that many more events, or at the end.
 func (f *feed) waits(steps int) (over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +101,7 @@ func (f *feed) waits(steps int) (over bool) {
 	return f.over
 }
 
-// breaks has commits fail, or wait, now and then.
+// breaks makes commits fail or wait, now and then.
 func (f *feed) breaks(rng *rand.Rand, gate *commitGate, stop chan struct{}) {
 	broken := error(syscall.EIO)
 	for {
@@ -123,7 +123,7 @@ func (f *feed) breaks(rng *rand.Rand, gate *commitGate, stop chan struct{}) {
 	}
 }
 
-// speaks is a turn. All text is numbers, each one more than the one before it: so a text shows what it is made of.
+// speaks plays a turn. All text is consecutive numbers, so that a text shows gaps and repetitions.
 func (f *feed) speaks(rng *rand.Rand, turn *liveTurn) {
 	n, calls := 0, 0
 	var open []string
@@ -175,7 +175,7 @@ func (f *feed) speaks(rng *rand.Rand, turn *liveTurn) {
 	f.w.ends(turn)
 }
 
-// diff tells one of a few diffs anew.
+// diff publishes one of three diffs with new content.
 func (f *feed) diff(rng *rand.Rand, turn *liveTurn) {
 	d := &sessions.Diff{
 		Workspace: f.w.root, Path: fmt.Sprint("f", rng.IntN(3)), State: "pending", Added: rng.IntN(100), Turns: []string{turn.turn.ID},
@@ -186,7 +186,7 @@ func (f *feed) diff(rng *rand.Rand, turn *liveTurn) {
 	f.w.submit(&c)
 }
 
-// session makes a session, or deletes one.
+// session creates a session, and may delete it.
 func (f *feed) session(rng *rand.Rand) {
 	title := fmt.Sprint(rng.IntN(100))
 	s, err := f.w.d.CreateSession(f.w.root, api.SessionParams{Title: &title})

@@ -31,7 +31,7 @@ func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, r
 
 func (d *Daemon) loaded() int { return len(d.loops()) }
 
-// subscribes returns when the answer has come.
+// subscribes returns once the answer has come.
 func (d *Daemon) subscribes(t require.TestingT, root string) (*Subscription, api.Subscribed) {
 	answer := make(chan api.Subscribed, 1)
 	s := d.Subscribe(root, SubscribeOptions{}, func(*Notification) bool { return true }, func(a api.Subscribed, err error) {
@@ -69,7 +69,7 @@ func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestUsedWorkspacesStay sees that sweeps leave alone what somebody uses.
+// TestUsedWorkspacesStay: sweeps unload no workspace that is in use.
 func TestUsedWorkspacesStay(t *testing.T) {
 	d, roots := openUnloading(t, time.Hour, 4)
 	s, _ := d.subscribes(t, roots[0])
@@ -100,7 +100,7 @@ func TestUsedWorkspacesStay(t *testing.T) {
 	require.Eventually(t, func() bool { return len(unused()) == 0 }, patience, time.Millisecond)
 }
 
-// TestUnloadBesideRequests has requests come all the time to workspaces that are unloaded all the time.
+// TestUnloadBesideRequests makes many requests to workspaces that are unloaded all the time.
 func TestUnloadBesideRequests(t *testing.T) {
 	const clients, each = 8, 40
 	d, roots := openUnloading(t, time.Nanosecond, 3)

@@ -185,7 +185,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// TestReadmeHasEverySetting: whoever reads the page of the command line can configure everything, and what it shows loads.
+// TestReadmeHasEverySetting: the command line's README shows every setting with its default, and the shown file loads.
 func TestReadmeHasEverySetting(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join("..", "..", "cmd", "cursord", "README.md"))
 	require.NoError(t, err)
@@ -200,7 +200,7 @@ func TestReadmeHasEverySetting(t *testing.T) {
 	require.Empty(t, warnings)
 	usual := Default()
 	for _, key := range Keys() {
-		if slices.Contains([]string{"agent", "isolation_of", "sandbox"}, key) { // which have no value that is usual
+		if slices.Contains([]string{"agent", "isolation_of", "sandbox"}, key) { // these have no default
 			continue
 		}
 		is, _ := shown.Text(key)

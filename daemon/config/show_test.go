@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryKeyHasAValue: what is shown of each key is what the file may have, and means the same.
+// TestEveryKeyHasAValue: the shown value of each key can stand in the file, and means the same there.
 func TestEveryKeyHasAValue(t *testing.T) {
 	t.Parallel()
 	odd, _, err := Parse("c", []byte(`agent_env = "client"
@@ -26,7 +26,7 @@ log_level = "debug"
 			text, ok := c.Text(key)
 			require.True(t, ok, key)
 			if text == `""` {
-				continue // as if it were not there, which some must not be
+				continue // stands for a missing setting; some settings must not be empty
 			}
 			again, _, err := Parse("c", []byte(key+" = "+text))
 			require.NoError(t, err, key+" = "+text)
@@ -40,7 +40,7 @@ log_level = "debug"
 	require.False(t, ok)
 }
 
-// TestSet changes a value where it stands and leaves all else as it is.
+// TestSet changes a value in its place and keeps all other bytes.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ before, key, value, want string }{

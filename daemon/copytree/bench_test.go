@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bigWorld is a repository with 10,000 files of 5 KB, of which 20 are not committed.
+// bigWorld is a repository with 10,000 files of 5 KB; 20 of them are not committed.
 func bigWorld(b *testing.B) *world {
 	w := newWorld(b).repo()
 	for i := range 10_000 {

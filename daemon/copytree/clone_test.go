@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStatusIsEqual makes copies of repositories of every kind: git says the same of both, the original is not touched,
-// and nothing is taken for a change.
+// TestStatusIsEqual copies repositories of every kind: git status is the same in both, the original stays untouched, and the
+// copy shows no change.
 func TestStatusIsEqual(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs links and modes")
@@ -208,7 +208,7 @@ func TestStatusIsEqual(t *testing.T) {
 			require.NotContains(t, gitQuiet(c.Path(), "fsck"), "error")
 			require.Empty(t, w.takeOver(c))
 
-			// The agent may commit there, and the original does not see it.
+			// The agent can commit in the copy, and the original does not get the commit.
 			write(t, c.Path(), "agent.txt", "agent\n")
 			require.Equal(t, "created agent.txt", w.changed(c))
 			if name != "conflict" {
@@ -259,7 +259,7 @@ func TestTakesOverGit(t *testing.T) {
 	require.Equal(t, "created agent.txt", w.changed(c))
 }
 
-// TestGitOfTheCopyIsNotTrusted has the agent put things in the place of the copy's repository.
+// TestGitOfTheCopyIsNotTrusted: the agent replaces the copy's repository by other things.
 func TestGitOfTheCopyIsNotTrusted(t *testing.T) {
 	tricks := map[string]func(w *world, gitDir string){
 		"gone":            func(w *world, gitDir string) {},
@@ -295,7 +295,7 @@ func TestGitOfTheCopyIsNotTrusted(t *testing.T) {
 	}
 }
 
-// TestUntrustedFilter has a copy not take over a filter that nobody has trusted.
+// TestUntrustedFilter: a copy does not take over an untrusted filter.
 func TestUntrustedFilter(t *testing.T) {
 	for _, trusted := range []bool{false, true} {
 		w := newWorld(t).repo()

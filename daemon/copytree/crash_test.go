@@ -15,7 +15,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// childVar makes the test binary a process that makes a copy, or takes over, and is killed at it.
+// childVar makes the test binary a process that makes a copy or takes over, and that the test kills.
 const childVar = "COPYTREE_TEST_CHILD"
 
 func child(do string) {
@@ -43,7 +43,7 @@ func (w *world) killAt(reached func() bool) {
 	for {
 		select {
 		case <-ended:
-			return // it was quicker
+			return // the child ended before the condition held
 		default:
 		}
 		if reached() {
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 		}
 		write(t, filepath.Join(w.dir, "pond"), "agent.txt", fmt.Sprint("agent ", round))
 		w.killAt(func() bool { return filestat.Of(filepath.Join(w.dir, metaName, journalName)).Size >= bytes })
-		for i := range n / 10 { // the user goes on, while nobody runs
+		for i := range n / 10 { // the user's changes between two processes
 			w.write(fmt.Sprintf("many/%d/%d.txt", i%17, i), fmt.Sprint("after round ", round))
 		}
 		c := w.make(Options{})
@@ -105,7 +105,7 @@ func TestKilled(t *testing.T) {
 // sortedStatus moves a record to the end.
 func sortedStatus(s, rec string) string { return strings.Replace(s, rec, "", 1) + rec }
 
-// TestCancelled takes over in steps, each of which is cut short.
+// TestCancelled takes over in steps, each of which is cancelled.
 func TestCancelled(t *testing.T) {
 	w := newWorld(t)
 	for i := range 40 {
@@ -130,7 +130,7 @@ func TestCancelled(t *testing.T) {
 	require.Equal(t, tree(t, w.root, false), tree(t, c.Path(), false))
 }
 
-// stepping is cancelled once it has been asked a number of times.
+// stepping is a context that is cancelled after a number of questions.
 type stepping struct {
 	context.Context
 	left int

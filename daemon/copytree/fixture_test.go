@@ -80,7 +80,7 @@ func write(t testing.TB, dir, name, content string) {
 
 func (w *world) write(name, content string) { write(w.t, w.root, name, content) }
 
-// trusting returns a guard for which all counts that the workspace's repositories name.
+// trusting returns a guard that trusts everything that the workspace's repositories name.
 func (w *world) trusting() *askgit.Guard {
 	return &askgit.Guard{Home: w.dir + "-git", Root: w.root, Trust: func(_, _ string) bool { return true }}
 }
@@ -100,12 +100,12 @@ func read(t testing.TB, dir, name string) string {
 	return string(b)
 }
 
-// status is what git status says.
+// status returns the output of git status.
 func status(t testing.TB, dir string) string {
 	return gitIn(t, dir, "status", "--porcelain=v2", "-uall", "-z", "--ignore-submodules=all")
 }
 
-// tree lists a folder in full: names, modes, contents and targets, and times with which.
+// tree lists a folder in full: names, modes, contents and targets; with times, also times.
 func tree(t testing.TB, dir string, times bool) string {
 	var b strings.Builder
 	require.NoError(t, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -124,7 +124,7 @@ func tree(t testing.TB, dir string, times bool) string {
 			require.NoError(t, err)
 			fmt.Fprintf(&b, " %q", data)
 		}
-		// Git freshens objects that it would write and that are there, and the index that it reads.
+		// Git updates the times of existing objects that it would write, and of the index that it reads.
 		if times && rel != "." && !strings.Contains(p, "/.git/objects/") && !strings.Contains(p, "sharedindex") {
 			fmt.Fprintf(&b, " %v", info.ModTime().UnixNano())
 		}
@@ -145,7 +145,7 @@ func onlyIn(a, b string) string {
 	return out.String()
 }
 
-// told says changes in a line.
+// told returns changes as one line.
 func told(list []Change) string {
 	var b []string
 	for _, c := range list {
@@ -171,7 +171,7 @@ func (w *world) takeOver(c *Copy) string {
 	return told(list)
 }
 
-// age makes everything old enough for stats to be relied on.
+// age makes all files old enough for their stats to be relied on.
 func age(t testing.TB, dir string) {
 	old := time.Now().Add(-time.Hour)
 	require.NoError(t, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {

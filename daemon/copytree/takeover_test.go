@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same few cases each time; -rapid.seed and -rapid.checks draw others.
+// Each run draws the same few cases; -rapid.seed and -rapid.checks draw others.
 func init() {
 	_ = flag.Set("rapid.seed", "1")
 	_ = flag.Set("rapid.checks", "40")
@@ -45,7 +45,7 @@ func TestTakeOver(t *testing.T) {
 	require.Empty(t, w.takeOver(c))
 	require.Equal(t, status(t, w.root), status(t, c.Path()))
 
-	// The agent's changes are told, and stay where the user changes something too.
+	// The agent's changes are reported, and stay when the user changes something too.
 	write(t, c.Path(), "reed.txt", "agent\n")
 	write(t, c.Path(), "agent/new", "agent\n")
 	write(t, c.Path(), "out.log", "ignored\n")
@@ -70,7 +70,7 @@ func TestTakeOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "package frog // toad\n", string(base), "git has it")
 
-	// A merge leaves a change of the agent's on top of the user's; making both equal leaves nothing.
+	// After a merge the agent's change remains on top of the user's; equal sides leave no change.
 	write(t, c.Path(), "reed.txt", "user again, and agent\n")
 	require.NoError(t, c.Note("reed.txt"))
 	write(t, c.Path(), "agent/new", "user\n")
@@ -81,11 +81,11 @@ func TestTakeOver(t *testing.T) {
 		base, err = c.Base(t.Context(), "reed.txt")
 		require.NoError(t, err)
 		require.Equal(t, "user again\n", string(base))
-		c, err = Open(w.dir, Options{}) // a new daemon knows the same
+		c, err = Open(w.dir, Options{}) // a new daemon has the same state
 		require.NoError(t, err)
 	}
 
-	// What both make the same is settled.
+	// Equal changes on both sides are settled.
 	require.NoError(t, os.Remove(filepath.Join(w.root, "lib", "toad.go")))
 	require.Empty(t, w.takeOver(c))
 	require.Equal(t, "symlink link, modified reed.txt", w.changed(c))
@@ -119,7 +119,7 @@ func TestInTheWay(t *testing.T) {
 	w.write("d", "user")
 	swap(c.Path(), "e", "")
 	w.write("e/z", "user")
-	// The agent leads a folder elsewhere: nothing is written through the link.
+	// The agent replaces a folder by a link to elsewhere: nothing is written through the link.
 	require.NoError(t, os.RemoveAll(filepath.Join(c.Path(), "f")))
 	require.NoError(t, os.Symlink(w.root, filepath.Join(c.Path(), "f")))
 	w.write("f/x", "user")
@@ -237,8 +237,8 @@ func TestRefusals(t *testing.T) {
 	require.ErrorIs(t, err, ErrDamaged)
 }
 
-// TestBothSides edits both sides at random. What only one side has changed is never lost, never told of the wrong
-// side, and what both have is told as pending; in the end, with nothing pending, both are equal.
+// TestBothSides edits both sides at random. A change of one side is never lost and never reported for the wrong side, and
+// changes of both are reported as pending. In the end, with nothing pending, both sides are equal.
 func TestBothSides(t *testing.T) {
 	names := []string{"a", "b", "d/a", "d/b", "d/e/a", "f"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -313,7 +313,7 @@ func TestBothSides(t *testing.T) {
 				}
 			}
 		}
-		for _, name := range names { // the agent's changes are all dropped
+		for _, name := range names { // drops all changes of the agent
 			os.RemoveAll(filepath.Join(c.Path(), name))
 		}
 		for _, name := range names {
@@ -333,7 +333,7 @@ func TestBothSides(t *testing.T) {
 	})
 }
 
-// content is what a file holds, "" if it is none.
+// content returns a file's content, or "" if there is no file.
 func content(dir, name string) string {
 	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 	if err != nil {

@@ -71,7 +71,7 @@ func TestTranslatorJSON(t *testing.T) {
 	require.Equal(t, `{"p":"D:\\ws\\a"}`, string(win.JSON(json.RawMessage(`{"p":"C:\\copies\\ws\\a"}`))))
 }
 
-// anyText is text in which paths, and what is nearly one, are likely.
+// anyText draws text with many paths, and with strings that almost are paths.
 func anyText() *rapid.Generator[string] {
 	part := rapid.OneOf(rapid.SampledFrom([]string{
 		"/copies/x/ws", "/copies/x/w", "file://", "file:///copies/x/ws", "/copies/x/my%20ws", "/copies", "s", "2", ".", "..", "...",
@@ -80,7 +80,7 @@ func anyText() *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(part, 0, 12), func(p []string) string { return strings.Join(p, "") })
 }
 
-// TestStreamIsString cuts text anywhere: the pieces make what the whole makes, and little is held back.
+// TestStreamIsString cuts text anywhere: the translated pieces add up to the translated whole, and few bytes are held back.
 func TestStreamIsString(t *testing.T) {
 	translators := []*Translator{NewTranslator("/copies/x/ws", "/home/ada/w s"), NewTranslator("/copies/x/my ws", "/h")}
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Builds have one order: the list is from the oldest to the newest, and those in one line are alike.
+// TestBuildsHaveAnOrder: the list goes from the oldest build to the newest; builds in one line are equal.
 func TestBuildsHaveAnOrder(t *testing.T) {
 	early, late := time.Unix(1, 0), time.Unix(2, 0)
 	order := [][]Build{

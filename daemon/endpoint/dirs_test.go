@@ -102,7 +102,8 @@ func TestFindDirs(t *testing.T) {
 	}
 }
 
-// TestFindDaemon has a daemon in another environment, and then one in ours that has just begun and will not get the database.
+// TestFindDaemon looks for a daemon in another environment, and then also one in this environment that has just begun and
+// will not get the database.
 func TestFindDaemon(t *testing.T) {
 	home := shortDir(t)
 	own, other := filepath.Join(home, "own"), filepath.Join(home, "other")
@@ -129,7 +130,7 @@ func TestFindDaemon(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.Socket, d.Socket)
 	}
-	finds(here) // the other does not serve yet
+	finds(here) // the daemon there does not serve yet
 	require.NoError(t, serving.MarkServing())
 	finds(there)
 	vain, err := here.Listen()

@@ -23,7 +23,7 @@ func TestLogRotation(t *testing.T) {
 	}
 	l, err := openLog(path, 10)
 	require.NoError(t, err)
-	write(l, "1234", "5678") // 10 bytes, just fits
+	write(l, "1234", "5678") // 10 bytes: exactly the limit
 	require.NoFileExists(t, path+".1")
 	write(l, "a", "longer than a whole file", "b", "c")
 	require.NoError(t, l.Close())
@@ -38,7 +38,7 @@ func TestLogRotation(t *testing.T) {
 	require.Equal(t, "a\n", content(path+".2"))
 	require.NoFileExists(t, path+".3")
 
-	// The size of what an earlier daemon wrote counts.
+	// The lines of an earlier daemon count.
 	l, err = openLog(path, 10)
 	require.NoError(t, err)
 	write(l, "12345", "x")

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plants are what another user, or somebody else, may have put in the place of a file of ours. The file of ours says
-// "serving" in its second line.
+// plants are things that another user may have put in the place of our file. The files among them say "serving" in the
+// second line.
 func plants(t *testing.T) map[string]func(path string) {
 	signed := []byte("4242\nserving\n")
 	plants := map[string]func(path string){
@@ -46,8 +46,7 @@ func requireUnread(t *testing.T, socket string) {
 	require.Error(t, KillDaemon(socket, 4242))
 }
 
-// TestForgedLocks has locks that no daemon of ours has made, in folders of all kinds: nobody believes them, and nobody
-// waits for them.
+// TestForgedLocks puts other things in the place of the lock: no function believes them or waits for them.
 func TestForgedLocks(t *testing.T) {
 	for name, plant := range plants(t) {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +98,7 @@ func TestForgedLocks(t *testing.T) {
 	})
 }
 
-// TestForgedNotes has the note beside the database lead to nobody whom another user chose.
+// TestForgedNotes: a note beside the database that another user can have written leads to no daemon.
 func TestForgedNotes(t *testing.T) {
 	dir := shortDir(t)
 	there, err := Listen(filepath.Join(dir, "there", "d.sock"))
@@ -132,7 +131,7 @@ func TestForgedNotes(t *testing.T) {
 	}
 }
 
-// TestOnlyDaemonsAreKilled has a lock that is held and names a process that is no daemon.
+// TestOnlyDaemonsAreKilled: a held lock names a process that is not the daemon. It is not killed.
 func TestOnlyDaemonsAreKilled(t *testing.T) {
 	socket := filepath.Join(shortDir(t), "d.sock")
 	other := exec.Command("sleep", "1000")
@@ -149,7 +148,7 @@ func TestOnlyDaemonsAreKilled(t *testing.T) {
 		-1:                 "has not written its process id",
 		0:                  "has not written its process id",
 		1:                  "was not killed",
-		os.Getppid():       "it is not the daemon that holds the lock", // go test
+		os.Getppid():       "it is not the daemon that holds the lock", // the process of "go test"
 		1 << 30:            "was not killed",
 	} {
 		require.NoError(t, lock.Truncate(0))
@@ -163,7 +162,7 @@ func TestOnlyDaemonsAreKilled(t *testing.T) {
 	require.NoError(t, KillDaemon(socket, other.Process.Pid), "another has come in its place")
 	require.NoError(t, other.Process.Signal(syscall.Signal(0)))
 
-	// A program that has the lock open is none, either.
+	// A program that merely has the lock open is no daemon either.
 	held := exec.Command("sleep", "1000")
 	held.ExtraFiles = []*os.File{lock}
 	require.NoError(t, held.Start())
@@ -176,7 +175,7 @@ func TestOnlyDaemonsAreKilled(t *testing.T) {
 	require.NoError(t, held.Process.Signal(syscall.Signal(0)))
 }
 
-// TestDaemonsAreKilled has a daemon that does nothing.
+// TestDaemonsAreKilled kills a daemon that does nothing.
 func TestDaemonsAreKilled(t *testing.T) {
 	path := filepath.Join(shortDir(t), "d.sock")
 	cmd := listensElsewhere(t, path)
@@ -186,14 +185,15 @@ func TestDaemonsAreKilled(t *testing.T) {
 	require.NoError(t, KillDaemon(path, cmd.Process.Pid))
 }
 
-// TestConfigurationFiles has what is no configuration in its place: nobody waits for it, or reads without end.
+// TestConfigurationFiles puts other things in the place of the configuration: each ends in an error, without a wait or an
+// endless read.
 func TestConfigurationFiles(t *testing.T) {
 	for name, plant := range plants(t) {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		plant(path)
 		_, err := ReadConfig(path)
 		switch name {
-		case "a link to a file": // people keep their configurations elsewhere
+		case "a link to a file": // people may link their configuration
 			require.NoError(t, err)
 		case "another's file":
 			require.ErrorContains(t, err, "belongs to user 65534, not to you (0): copy it, and set CURSORD_CONFIG to the copy")
@@ -210,7 +210,7 @@ func TestConfigurationFiles(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestLogIsARegularFile has no log wait for a reader.
+// TestLogIsARegularFile: a FIFO in the place of the log is an error, and no open waits for its reader.
 func TestLogIsARegularFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cursord.log")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))

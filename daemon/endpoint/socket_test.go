@@ -75,7 +75,8 @@ func TestListenAcceptsReadableFolderThatWasChosen(t *testing.T) {
 	require.NoError(t, e.Release())
 }
 
-// TestListenAfterAKill has a daemon be killed that was just about to start a process, which has the lock for a moment.
+// TestListenAfterAKill: a daemon was killed while it started a process, and that process holds the lock for a moment. Listen
+// waits.
 func TestListenAfterAKill(t *testing.T) {
 	path := filepath.Join(shortDir(t), "d.sock")
 	killed := exec.Command("true")
@@ -90,7 +91,7 @@ func TestListenAfterAKill(t *testing.T) {
 	require.NoError(t, e.Release())
 }
 
-// TestListenWhileSomebodyLooks has a client look at that moment whether there is a daemon.
+// TestListenWhileSomebodyLooks: a client holds the lock for a moment, to see whether there is a daemon. Listen waits.
 func TestListenWhileSomebodyLooks(t *testing.T) {
 	path := filepath.Join(shortDir(t), "d.sock")
 	looked, err := os.Create(path + ".lock")
@@ -166,7 +167,7 @@ func TestCloseAndRelease(t *testing.T) {
 	require.NoError(t, e.Close())
 	require.ErrorIs(t, <-accepted, net.ErrClosed)
 
-	// It does not accept any more, and is still the daemon.
+	// It no longer accepts, and is still the daemon.
 	require.True(t, Running(path))
 	_, err = Dial(context.Background(), path)
 	require.True(t, NotListening(err), err)
@@ -178,7 +179,7 @@ func TestCloseAndRelease(t *testing.T) {
 	require.FileExists(t, path+".lock")
 	require.False(t, Running(path))
 
-	// The next daemon's socket is not touched by this one any more.
+	// The old daemon no longer touches the next daemon's socket.
 	next, err := Listen(path)
 	require.NoError(t, err)
 	require.NoError(t, e.Release())
@@ -203,7 +204,7 @@ func listensElsewhere(t *testing.T, path string) *exec.Cmd {
 
 const listenVariable = "CURSORD_TEST_HOLD"
 
-// A daemon that was killed leaves its socket and its lock file behind; the next one takes their place.
+// TestListenAfterKill: a killed daemon leaves its socket and its lock file; the next daemon replaces them.
 func TestListenAfterKill(t *testing.T) {
 	if path := os.Getenv(listenVariable); path != "" {
 		e, err := Listen(path)
@@ -232,7 +233,7 @@ func TestListenAfterKill(t *testing.T) {
 	require.NoError(t, e.Release())
 }
 
-// TestOthersStayOutside has another user at each end of a socket whose modes, wrongly, would let everybody in.
+// TestOthersStayOutside puts another user at each end of a socket with wrong modes, which let everybody in.
 func TestOthersStayOutside(t *testing.T) {
 	const variable, nobody = "CURSORD_TEST_OTHER", 65534
 	if path := os.Getenv(variable); path != "" {
@@ -253,7 +254,7 @@ func TestOthersStayOutside(t *testing.T) {
 	defer e.Release()
 	require.NoError(t, os.Chmod(filepath.Dir(e.Path()), 0o755))
 	require.NoError(t, os.Chmod(e.Path(), 0o666))
-	// It is not the owner of the files alone that keeps them apart.
+	// The check must not depend on the files' owner alone.
 	require.NoError(t, os.Chown(filepath.Dir(e.Path()), nobody, nobody))
 	require.NoError(t, os.Chown(e.Path(), nobody, nobody))
 	accepted := make(chan error, 1)
@@ -278,7 +279,7 @@ func TestOthersStayOutside(t *testing.T) {
 	require.ErrorIs(t, <-accepted, net.ErrClosed, "nobody has come in")
 }
 
-// TestFoldersOfOthers has a user's places belong to another one.
+// TestFoldersOfOthers: a user's folders belong to another user.
 func TestFoldersOfOthers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give folders away")

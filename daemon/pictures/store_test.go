@@ -27,7 +27,7 @@ func ids(err error, list ...string) iter.Seq2[string, error] {
 	}
 }
 
-// TestStore follows images from what a client sends to the end of their sessions.
+// TestStore follows images from a client's request to the end of their sessions.
 func TestStore(t *testing.T) {
 	root, s := t.TempDir(), Store{filepath.Join(t.TempDir(), "images")}
 	require.Empty(t, s.Folders())
@@ -41,7 +41,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, gif, string(have))
 
-	// One that is none takes back what was made before it.
+	// After an error for one image, the images stored before it are removed.
 	_, err = s.Take([]api.Context{{Kind: Kind, Data: []byte(gif)}, {Kind: Kind, Data: []byte("<svg>")}}, root, "two")
 	require.ErrorContains(t, err, "context[1].data: is no image")
 	require.Len(t, s.Folders(), 1)
@@ -59,7 +59,7 @@ func TestStore(t *testing.T) {
 	require.FileExists(t, filepath.Join(root, "shot"))
 }
 
-// TestPlaced reads an image of the workspace in the copy, and one that the copy lacks in the store.
+// TestPlaced gives the agent an image of the workspace in the copy, and in the store if the copy lacks it.
 func TestPlaced(t *testing.T) {
 	root, copied, s := t.TempDir(), t.TempDir(), Store{t.TempDir()}
 	put := func(dir, name string) string {

@@ -21,7 +21,8 @@ func testAgent(t *testing.T, dir string, settings *config.Config) *Agent {
 	return a
 }
 
-// TestPlaces has the agent sought where the daemon finds it, then where the client does that came while there was none.
+// TestPlaces lists the places where the daemon looks for the agent: its own first, then those of the latest client that came
+// while there was none.
 func TestPlaces(t *testing.T) {
 	t.Setenv("PATH", "/own")
 	for _, test := range []struct {
@@ -65,7 +66,7 @@ func TestSane(t *testing.T) {
 	}
 }
 
-// TestNoneOf says each reason once.
+// TestNoneOf names each reason once.
 func TestNoneOf(t *testing.T) {
 	none := func(why ...string) string {
 		var list []*program.NotFound
@@ -80,7 +81,7 @@ func TestNoneOf(t *testing.T) {
 	require.Equal(t, "/x is gone; it is not in a client's PATH", none("/x is gone", "it is not in a client's PATH"))
 }
 
-// TestBuildsAreRemembered has what was learned of builds known to the next daemon, and a damaged file forgotten.
+// TestBuildsAreRemembered: the next daemon knows what this one learned of builds; a damaged file counts as empty.
 func TestBuildsAreRemembered(t *testing.T) {
 	dir := t.TempDir()
 	a := testAgent(t, dir, &config.Config{})
@@ -98,7 +99,7 @@ func TestBuildsAreRemembered(t *testing.T) {
 	require.Nil(t, a.builds.changed())
 }
 
-// TestTurnsTellOfTheLogin has turns show whether the login works, each by what came last.
+// TestTurnsTellOfTheLogin: the latest turn decides whether the login is shown as working.
 func TestTurnsTellOfTheLogin(t *testing.T) {
 	a := testAgent(t, t.TempDir(), &config.Config{})
 	a.state = api.AgentStatus{State: "unknown", Message: "token present", Account: "me@x", Path: "/a", Version: "1"}

@@ -10,7 +10,7 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// TestParts cuts batches of calls, each a word: s and S are the start and the end of a command, e and E of an edit.
+// TestParts cuts batches of calls. Each call is a word: s and S are the start and the end of a command, e and E of an edit.
 func TestParts(t *testing.T) {
 	events := map[rune]agent.Event{
 		's': agent.ToolStart{Call: agent.Call{Name: "shell"}}, 'S': agent.ToolEnd{Call: agent.Call{Name: "shell"}},
@@ -33,7 +33,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestSaidAt believes the times that agents give only where they are of this machine's clock.
+// TestSaidAt uses the times that agents give only if they come from this machine's clock.
 func TestSaidAt(t *testing.T) {
 	now := clock.Now()
 	at := func(before time.Duration) time.Time { return time.Now().Add(-before) }

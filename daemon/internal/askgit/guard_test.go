@@ -75,13 +75,13 @@ func (b *bench) asks(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// TestWaysOut has what a repository names elsewhere not count, unless that is trusted; and then count.
+// TestWaysOut: places outside that a repository names are used only once they are trusted.
 func TestWaysOut(t *testing.T) {
-	secret := func(b *bench) (seen bool) { // through the objects
+	secret := func(b *bench) (seen bool) { // whether the outside objects can be read
 		out, err := b.asks("cat-file", "blob", b.git(b.outside, "rev-parse", "HEAD:a"))
 		return err == nil && out == "secret"
 	}
-	hidden := func(b *bench) bool { // by rules elsewhere
+	hidden := func(b *bench) bool { // whether outside rules hide a file
 		out, err := b.asks("ls-files", "--others", "--exclude-standard")
 		require.NoError(b.t, err)
 		return !strings.Contains(out, "new")
@@ -142,7 +142,8 @@ func TestWaysOut(t *testing.T) {
 	}
 }
 
-// TestRepositoriesOfAllKinds has git read what it would read with the configuration that only says how files are stored.
+// TestRepositoriesOfAllKinds: git reads repositories of all kinds, and needs of their configuration only the format of
+// files.
 func TestRepositoriesOfAllKinds(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -182,7 +183,7 @@ func TestRepositoriesOfAllKinds(t *testing.T) {
 	}
 }
 
-// TestConfigurationThatCannotBeRead has what stands in the configuration's place end in an error, at once.
+// TestConfigurationThatCannotBeRead: anything unreadable in the configuration's place is an error at once.
 func TestConfigurationThatCannotBeRead(t *testing.T) {
 	for name, plant := range map[string]func(b *bench, config string){
 		"a pipe":   func(b *bench, config string) { require.NoError(b.t, syscall.Mkfifo(config, 0o600)) },
@@ -201,7 +202,7 @@ func TestConfigurationThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestFind has names tell what repository a folder is in.
+// TestFind finds a folder's repository by names alone.
 func TestFind(t *testing.T) {
 	b := newBench(t)
 	require.NoError(t, os.MkdirAll(b.in("d/e"), 0o755))
@@ -210,7 +211,7 @@ func TestFind(t *testing.T) {
 	require.Equal(t, Repository{b.in(".git"), b.root}, r)
 	_, ok = At(b.in("d/e"))
 	require.False(t, ok)
-	require.NoError(t, os.Mkdir(b.in("d/.git"), 0o755)) // not one
+	require.NoError(t, os.Mkdir(b.in("d/.git"), 0o755)) // not a repository
 	r, ok = Find(b.in("d/e"))
 	require.True(t, ok)
 	require.Equal(t, b.root, r.Top)

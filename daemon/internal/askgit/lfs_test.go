@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLFS has Git LFS, where it is installed, run none of the programs that the repository configures for it, fetch nothing, and
-// leave the repository as it is.
+// TestLFS: Git LFS, where it is installed, runs no program that the repository configures, fetches nothing, and leaves the
+// repository as it is.
 func TestLFS(t *testing.T) {
 	if _, err := exec.LookPath("git-lfs"); err != nil {
 		t.Skip("needs git-lfs")

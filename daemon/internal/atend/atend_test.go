@@ -13,7 +13,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestArguments puts what is known of the turn into arguments: never as an option, never of several lines, never the program.
+// TestArguments puts the turn's facts into arguments: never as an option, never with line breaks, never as the program.
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	said := "-x --evil\nsecond \x1b[31m" + strings.Repeat("long ", 100)
@@ -33,7 +33,7 @@ func TestArguments(t *testing.T) {
 	require.Equal(t, []string{"x", "no", "do it"}, Arguments([]string{"x", "{summary}", "{title}"}, turn, ""))
 }
 
-// TestRun gives the command the turn, in the workspace, and Close waits for it; a closed runner runs nothing.
+// TestRun runs the command in the workspace with the turn's facts. Close waits for it, and a closed runner runs nothing.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

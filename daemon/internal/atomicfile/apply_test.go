@@ -40,7 +40,7 @@ func changing(before, after diffs.Content) *Change {
 	return &Change{From: "f", To: "f", Temp: TempName("f"), Before: State{Content: before}, After: after, Mode: 0o644}
 }
 
-// TestApply writes everything over everything: what is there as expected is replaced, and anything else stays.
+// TestApply applies every change to every state of the file: an expected state is replaced, and any other one stays.
 func TestApply(t *testing.T) {
 	file := func(text string, mode uint32) diffs.Content {
 		return diffs.Content{Exists: true, Data: []byte(text), Mode: mode}
@@ -110,7 +110,7 @@ func TestMoveOverwritesNothing(t *testing.T) {
 	}
 }
 
-// TestCreateOverwritesNothing has a file come just before create makes it.
+// TestCreateOverwritesNothing: a file appears just before create makes it.
 func TestCreateOverwritesNothing(t *testing.T) {
 	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
 	for _, want := range []diffs.Content{{Exists: true, Data: []byte("a\n"), Mode: 0o644}, {Exists: true, Target: "x"}} {
@@ -121,7 +121,7 @@ func TestCreateOverwritesNothing(t *testing.T) {
 	}
 }
 
-// TestReplaceLooksAgain has the file saved just before replace, exchange or chmod writes it.
+// TestReplaceLooksAgain: the file is saved just before replace, exchange or chmod writes it.
 func TestReplaceLooksAgain(t *testing.T) {
 	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
 	expect := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o755}
@@ -137,7 +137,7 @@ func TestReplaceLooksAgain(t *testing.T) {
 	require.Len(t, left, 1)
 }
 
-// TestASaveBetweenLookAndWriteStays has the file saved right before it is replaced, removed or moved.
+// TestASaveBetweenLookAndWriteStays: the file is saved right before it is replaced, removed or moved.
 func TestASaveBetweenLookAndWriteStays(t *testing.T) {
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
 	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}

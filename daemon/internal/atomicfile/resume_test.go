@@ -12,7 +12,7 @@ import (
 	"cursord/diffs"
 )
 
-// TestResume finds a tree as a crash, or somebody after it, has left it.
+// TestResume resumes in each state that a crash, or a person after it, can leave.
 func TestResume(t *testing.T) {
 	file := func(text string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(text), Mode: 0o644} }
 	none, link := diffs.Content{}, diffs.Content{Exists: true, Target: "x"}
@@ -22,7 +22,7 @@ func TestResume(t *testing.T) {
 		before, after diffs.Content
 		disk, temp    diffs.Content
 		want          Progress
-		now           diffs.Content // on the disk then; nothing is left at temp
+		now           diffs.Content // the file at that time; there is nothing at temp
 	}{
 		{"not begun", file("old\n"), file("new\n"), file("old\n"), none, Untouched, file("old\n")},
 		{"half written aside", file("old\n"), file("new\n"), file("old\n"), file("ne"), Untouched, file("old\n")},
@@ -63,7 +63,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeKeepsWhatItDoesNotKnow finds something at its temporary name that is nobody's known: it stays.
+// TestResumeKeepsWhatItDoesNotKnow: an unknown file at the temporary name stays.
 func TestResumeKeepsWhatItDoesNotKnow(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "f", diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644})
@@ -77,7 +77,7 @@ func TestResumeKeepsWhatItDoesNotKnow(t *testing.T) {
 	require.Equal(t, "mine too\n", string(Read(dir, ".f.tmp").Data))
 }
 
-// TestResumeMove finds a move in each of its states.
+// TestResumeMove resumes a move in each of its states.
 func TestResumeMove(t *testing.T) {
 	a, b := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}, diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o644}
 	for _, c := range []struct {

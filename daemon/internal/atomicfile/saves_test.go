@@ -14,16 +14,16 @@ import (
 	"cursord/diffs"
 )
 
-// TestHardLinks changes a file with several names: it is written in place only if a turn's start has seen these names.
+// TestHardLinks changes a file with several names: it is written in place only if these names were there at a turn's start.
 func TestHardLinks(t *testing.T) {
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
 	tests := []struct {
 		name  string
-		begin []string // other names that f has when the turn begins
-		later []string // other names that it gets then
-		renew bool     // f is another file then, of the same names
-		blind bool     // no turn has looked
-		same  bool     // it stays one file
+		begin []string // other names of f at the turn's start
+		later []string // other names that are made later
+		renew bool     // f is then another file with the same names
+		blind bool     // the names at the turn's start are not known
+		same  bool     // f is written in place
 	}{
 		{name: "of a person", begin: []string{"g"}, same: true},
 		{name: "one of an agent", later: []string{"g"}},
@@ -49,7 +49,7 @@ func TestHardLinks(t *testing.T) {
 				require.NoError(t, os.Link(at("f"), at(name)))
 			}
 			if tt.renew {
-				put(t, dir, "new", before) // beside the old one, so that it has another number
+				put(t, dir, "new", before) // made while the old file is there, so that its inode differs
 				for _, name := range append(tt.begin, "f") {
 					require.NoError(t, os.Remove(at(name)))
 					require.NoError(t, os.Link(at("new"), at(name)))
@@ -69,8 +69,8 @@ func TestHardLinks(t *testing.T) {
 	}
 }
 
-// TestASaveBesideAWriteInPlace has an editor put another file in the place of one that is just written in place: that one
-// stays, and the other names of the old one hold what they held.
+// TestASaveBesideAWriteInPlace: an editor replaces a file that is being written in place. The editor's file stays, and the
+// other names of the old file keep the old content.
 func TestASaveBesideAWriteInPlace(t *testing.T) {
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestASaveBesideAWriteInPlace(t *testing.T) {
 	require.Equal(t, "a\n", string(Read(dir, "g").Data))
 }
 
-// TestAFileThatStaysOpenIsNotReplaced has a program keep the file open for writing: what it writes later is in the file.
+// TestAFileThatStaysOpenIsNotReplaced: a program has the file open for writing, and its later writes are in the file.
 func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux tells who has a file open")
@@ -113,7 +113,7 @@ func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
 	require.Equal(t, "a\nmine\n", string(Read(dir, "f").Data))
 }
 
-// TestBitsThatAreNotForReviewStay changes mode and content of a file that runs as its owner.
+// TestBitsThatAreNotForReviewStay: a change of the mode keeps the setuid bit.
 func TestBitsThatAreNotForReviewStay(t *testing.T) {
 	dir := t.TempDir()
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o755}
@@ -125,7 +125,7 @@ func TestBitsThatAreNotForReviewStay(t *testing.T) {
 	require.Equal(t, 0o700|fs.ModeSetuid, info.Mode())
 }
 
-// TestTheLatestOfSeveralSavesStays has a person save when the file is replaced, and again when that is put back.
+// TestTheLatestOfSeveralSavesStays: a person saves while the file is replaced, and again while that save is put back.
 func TestTheLatestOfSeveralSavesStays(t *testing.T) {
 	dir := t.TempDir()
 	before := diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}

@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAReadIsOfOneMoment reads a file while it is written again and again: what it held never comes together with what it
-// holds.
+// TestAReadIsOfOneMoment reads a file while it is rewritten again and again: no read mixes an old state with a new one.
 func TestAReadIsOfOneMoment(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")

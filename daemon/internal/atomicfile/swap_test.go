@@ -16,7 +16,7 @@ import (
 	"cursord/diffs"
 )
 
-// savers are the ways to save a file. Each is given how many times it has saved, and returns what it wrote last.
+// savers are the ways to save a file. Each gets the number of its earlier saves, and returns its latest text.
 var savers = map[string]func(path string, n int) error{
 	"append": func(path string, n int) error {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
@@ -37,8 +37,8 @@ var savers = map[string]func(path string, n int) error{
 	},
 }
 
-// TestSavesBesideReplacements has somebody save a file as fast as they can while it is replaced again and again: what
-// was saved last is there, and of what was appended, all.
+// TestSavesBesideReplacements: a person saves a file as fast as possible while it is replaced again and again. The latest
+// save is there, and every appended line.
 func TestSavesBesideReplacements(t *testing.T) {
 	for name, save := range savers {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestSavesBesideReplacements(t *testing.T) {
 			put(t, dir, "f", diffs.Content{Exists: true, Data: []byte("start\n"), Mode: 0o644})
 			saves := 1000
 			if name == "append" {
-				saves = 40000 // they are quick
+				saves = 40000 // appends are fast
 			}
 			saved := make(chan error, 1)
 			go func() {

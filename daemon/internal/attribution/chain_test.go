@@ -116,7 +116,7 @@ func checkRow(t *testing.T, line string) {
 	for _, step := range steps {
 		r.Observe(step.Content, step.By)
 	}
-	r.Observe(s.Disk, nil) // who looks next takes the rest for a person's
+	r.Observe(s.Disk, nil) // the next look counts the rest as a person's
 	require.True(t, same(s.Disk, r.Current()), "the disk holds %q, the review %q", s.Disk.Data, r.Current().Data)
 	require.Equal(t, cols[4], pending(r), "pending")
 	if cols[5] == "?" {
@@ -135,7 +135,7 @@ func checkRow(t *testing.T, line string) {
 	require.Equal(t, cols[5], word(r.Current()), "rejected")
 }
 
-// content returns what a word stands for.
+// content returns the text that a word stands for.
 func content(word string) diffs.Content {
 	if word == "-" {
 		return diffs.Content{}
@@ -231,7 +231,8 @@ func pending(r *diffs.Review) string {
 	return strings.Join(hunks, " ")
 }
 
-// TestSomebodyIsWriting has the disk cut off when a call ends: what the agent left has the line ends of the file before.
+// TestSomebodyIsWriting: a person truncates the file when a call ends. The agent's text gets the line ends of the file
+// before.
 func TestSomebodyIsWriting(t *testing.T) {
 	for _, disk := range []string{".", "-", "a!"} {
 		last := content("^abc$")
@@ -245,13 +246,13 @@ func TestSomebodyIsWriting(t *testing.T) {
 	}
 }
 
-// TestLineEndsThatAReportKeeps has a person save a file with other line ends, before an agent reads it that reports them: what
-// it says that it has read is what the person saved.
+// TestLineEndsThatAReportKeeps: a person saves a file with other line ends before an agent reads it, and the agent's report
+// keeps them. The text that it read counts as the person's.
 func TestLineEndsThatAReportKeeps(t *testing.T) {
 	for _, row := range []struct{ last, mine, agents, disk, want string }{
 		{"a\r\n", "a\nx", "a\nb\r\nc\r\n", "a\nb\r\nc\r\n", "a\nx"},
 		{"a\r\nb\r\n", "a\nb\nx\n", "a\nb\nx\ny\r\n", "a\nb\nx\ny\r\n", "a\nb\nx\n"},
-		{"a\r\nb\r\n", "a\nb\n", "a\nb\nX\r\n", "a\nb\nX\r\n", ""}, // or the agent has dropped them
+		{"a\r\nb\r\n", "a\nb\n", "a\nb\nX\r\n", "a\nb\nX\r\n", ""}, // in this row the report may have dropped the line ends
 		{"a\r\n", "a\nx\n", "a\nx\ny\n", "a\r\nx\r\ny\r\n", "a\r\nx\r\n"},
 	} {
 		held := func(text string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(text), Mode: 0o644} }
@@ -270,8 +271,8 @@ func TestLineEndsThatAReportKeeps(t *testing.T) {
 	}
 }
 
-// TestFreshLinesHaveTheirOwnEnds has a person write a line with another line end than most of the file has, before the agent
-// reads: its report does not tell the end, and the disk does.
+// TestFreshLinesHaveTheirOwnEnds: a person writes a line with a line end of its own before the agent reads. The agent's
+// report lacks that line end, and the disk shows it.
 func TestFreshLinesHaveTheirOwnEnds(t *testing.T) {
 	for _, row := range []struct{ last, mine, agents string }{
 		{"a\nb\r\n", "a\nx\n", "a\nx\ny\n"},

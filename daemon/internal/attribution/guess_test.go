@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGuess says which reports take a change from the author that a look guessed. The texts are those of TestChain.
+// TestGuess: some reports take a change from the author that a look guessed. The texts are those of TestChain.
 func TestGuess(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -33,7 +33,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// reported is the report of a tool that leaves out texts that are empty; "?" is left out.
+// reported is the report of a tool that omits empty texts; "?" stands for an omitted text.
 func reported(before, after string) Report {
 	r := Report{LeavesEmpty: true}
 	for _, side := range []struct {

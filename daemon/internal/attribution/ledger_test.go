@@ -169,7 +169,7 @@ func ms(t *testing.T, word string) int64 {
 	return int64(n) * int64(time.Millisecond)
 }
 
-// TestForgottenCalls has calls refused and turns ended: they explain nothing any more.
+// TestForgottenCalls: refused calls, and calls of ended turns, explain no changes.
 func TestForgottenCalls(t *testing.T) {
 	var l Ledger
 	c := l.OpenAny(diffs.Source{Via: "shell"}, 0, 0)
@@ -181,7 +181,8 @@ func TestForgottenCalls(t *testing.T) {
 	require.Nil(t, l.Author(Change{When: 1}))
 }
 
-// TestReportsWaitForOpenCalls has two calls name a file. What the first reports is taken in once the second has ended too.
+// TestReportsWaitForOpenCalls: two calls name a file. The report of the first is taken in only once the second has ended
+// too.
 func TestReportsWaitForOpenCalls(t *testing.T) {
 	var l Ledger
 	look := func(text string) Look { return Look{Content: content(text)} }
@@ -220,7 +221,7 @@ func TestReportsWaitForOpenCalls(t *testing.T) {
 	require.Empty(t, l.paths)
 }
 
-// TestACallThatNobodyHearsOf is of a call whose turn ends without its end: it holds nothing up any more.
+// TestACallThatNobodyHearsOf: a turn ends without the end of its call. The call delays nothing any more.
 func TestACallThatNobodyHearsOf(t *testing.T) {
 	var l Ledger
 	c := l.Open([]string{"f"}, one)
@@ -233,7 +234,7 @@ func TestACallThatNobodyHearsOf(t *testing.T) {
 	require.Empty(t, l.paths)
 }
 
-// TestADecisionWritesInACall has looks of before a decision's write dropped.
+// TestADecisionWritesInACall: a decision's write drops the looks before it.
 func TestADecisionWritesInACall(t *testing.T) {
 	var l Ledger
 	l.Wrote("f")
@@ -247,7 +248,7 @@ func TestADecisionWritesInACall(t *testing.T) {
 	require.Empty(t, looks)
 }
 
-// TestSavesOfNamedFiles counts saves from the first open call that names a path until what was noted of it is taken in.
+// TestSavesOfNamedFiles counts the saves of a path from its first open call until its looks are taken in.
 func TestSavesOfNamedFiles(t *testing.T) {
 	var l Ledger
 	l.Saved("f", 1)
@@ -272,7 +273,7 @@ func TestSavesOfNamedFiles(t *testing.T) {
 	require.Empty(t, l.paths)
 }
 
-// TestLooksAreBounded looks at a huge file that changes again and again: the first look stays, and the last.
+// TestLooksAreBounded looks at a huge file that changes again and again: the first look and the last one stay.
 func TestLooksAreBounded(t *testing.T) {
 	var l Ledger
 	c := l.Open([]string{"f"}, one)

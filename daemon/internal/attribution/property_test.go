@@ -13,10 +13,10 @@ import (
 	"cursord/diffs"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// A scene is a file that persons and calls of an agent write, and that somebody looks at now and then.
+// A scene is a file that persons and calls of an agent write, with looks at it now and then.
 type scene struct {
 	t     *rapid.T
 	lines []sceneLine
@@ -24,7 +24,7 @@ type scene struct {
 	now   int64
 	looks []Look
 	ended int
-	sharp bool // where the lines go that a reject brings back is certain
+	sharp bool // the places of lines that a reject restores are certain
 }
 
 type sceneLine struct {
@@ -45,7 +45,7 @@ func (s *scene) content() diffs.Content {
 	return diffs.Content{Exists: true, Data: []byte(s.text()), Mode: 0o644}
 }
 
-// pause may have a person save the file, and somebody look at it.
+// pause adds a person's save or a look, or both, or none.
 func (s *scene) pause() {
 	s.now++
 	if rapid.IntRange(0, 2).Draw(s.t, "save") == 0 {
@@ -65,7 +65,7 @@ func (s *scene) look(often int) {
 	}
 }
 
-// edit has the agent replace a line or add one, and returns what it reports.
+// edit lets the agent replace or add a line, and returns the agent's report.
 func (s *scene) edit(src diffs.Source) Report {
 	before := s.text()
 	s.made++
@@ -107,7 +107,7 @@ func checkScene(t *rapid.T) {
 	s.pause()
 	var open []Report
 	for i := range calls {
-		s.look(0) // as at each start of a call
+		s.look(0) // like the look at each start of a call
 		s.pause()
 		r := s.edit(diffs.Source{TurnID: fmt.Sprint(i), Via: diffs.ViaEdit})
 		s.pause()
@@ -175,8 +175,7 @@ func TestScenes(t *testing.T) { rapid.Check(t, checkScene) }
 
 func FuzzScenes(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkScene)) }
 
-// FuzzChain has texts that have nothing to do with each other: whatever is reported, the last step before the disk is taken
-// in is what the last call left, or the disk.
+// FuzzChain uses unrelated texts: every step has the right author, and a review can take all steps.
 func FuzzChain(f *testing.F) {
 	f.Add("a\nb\n", "a\nx\n", "a\nb\n", "a\nc\n", "a\nc\n", uint8(0))
 	f.Add("a\r\nb", "", "a\nb", "a\nc", "\ufeffa\r\nc", uint8(3))
@@ -210,7 +209,7 @@ func FuzzChain(f *testing.F) {
 				require.Equal(t, one, *step.By)
 			}
 		}
-		// Whatever it was, a review takes it, and the disk after it.
+		// A review takes the steps, and the disk after them.
 		review := diffs.Limits{}.New(held("", false))
 		for _, step := range steps {
 			review.Observe(step.Content, step.By)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSplit has programs change a text some of whose lines a turn wrote: the capital ones. Texts are as in TestChain.
+// TestSplit: programs change a text of which a turn wrote the lines in capitals. Texts are as in TestChain.
 func TestSplit(t *testing.T) {
 	for _, row := range []struct{ name, text, now, want string }{
 		{"nothing", "aBc", "aBc", "aBc"},

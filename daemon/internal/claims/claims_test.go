@@ -10,7 +10,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestClaims lets count what stood there before the first turn, or before a person trusted the workspace.
+// TestClaims: a claim counts if it was there before the first turn, or when a person trusted the workspace.
 func TestClaims(t *testing.T) {
 	var stored []sessions.Op
 	var messages []string
@@ -41,14 +41,14 @@ func TestClaims(t *testing.T) {
 	require.Len(t, messages, 1)
 	require.Contains(t, messages[0], ": filter c \uFFFD. Look at them")
 
-	// The next daemon knows what counts; a workspace that has had turns is not open again.
+	// The next daemon knows the claims that count; in a workspace with turns new ones do not count.
 	c = New(setup, sessions.WorkspaceRecord{Claims: []string{hashOf(".", "filter a")}, Sessions: 1})
 	require.True(t, c.count(".", "filter a"))
 	require.False(t, c.count(".", "filter b"))
 	c = New(setup, sessions.WorkspaceRecord{Sessions: 1})
 	require.False(t, c.count(".", "filter a"))
 
-	// Who does not trust the workspace trusts no claim of it.
+	// Without trust in the workspace no claim counts.
 	c = New(setup, sessions.WorkspaceRecord{})
 	require.True(t, c.count(".", "filter a"))
 	require.Equal(t, sessions.SetClaims{}, c.Trust(false))

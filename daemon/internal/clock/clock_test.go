@@ -36,7 +36,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestJumps sets a clock ahead and back again and again, further than is remembered.
+// TestJumps sets the clock ahead and back more often than jumps are remembered.
 func TestJumps(t *testing.T) {
 	var lead time.Duration
 	Ahead = func(int64) time.Duration { return lead }

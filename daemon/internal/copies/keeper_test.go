@@ -28,7 +28,7 @@ type home struct {
 	removed []string
 }
 
-// newHome has a copy for each session, of which those in unknown are not in the store.
+// newHome makes a copy for each session; the sessions in unknown are not in the store.
 func newHome(t *testing.T, ids []string, unknown ...string) *home {
 	h := &home{state: t.TempDir(), root: t.TempDir()}
 	require.NoError(t, os.WriteFile(filepath.Join(h.root, "a"), []byte("a\n"), 0o600))
@@ -75,7 +75,7 @@ func (h *home) gone() []string {
 	return append([]string{}, h.removed...)
 }
 
-// TestCopiesOfSessionsThatAreGone are removed, once no turn uses them.
+// TestCopiesOfSessionsThatAreGone: the copies of deleted sessions are removed once no turn uses them.
 func TestCopiesOfSessionsThatAreGone(t *testing.T) {
 	h := newHome(t, []string{"here"}, "gone")
 	k := h.keep(t)
@@ -87,7 +87,7 @@ func TestCopiesOfSessionsThatAreGone(t *testing.T) {
 	require.NoDirExists(t, copytree.Dir(h.state, "gone"))
 }
 
-// TestBounds removes what is over them, but not what a turn uses, until that ends.
+// TestBounds: copies beyond the bounds are removed, those in use after their turn.
 func TestBounds(t *testing.T) {
 	h := newHome(t, []string{"one", "two"})
 	k := h.keep(t)
@@ -108,14 +108,14 @@ func TestBounds(t *testing.T) {
 	require.Eventually(t, func() bool { return len(h.gone()) == 2 }, patience, time.Millisecond)
 }
 
-// still returns a keeper that does nothing by itself.
+// still returns a keeper that starts no work by itself.
 func still(t *testing.T, s Setup) *Keeper {
 	return &Keeper{
 		Setup: s, wake: make(chan struct{}, 1), ctx: t.Context(), done: make(chan struct{}), using: map[string]int{}, going: map[string]chan struct{}{},
 	}
 }
 
-// TestUseWaits has a turn wait for a removal that has begun.
+// TestUseWaits: a turn waits for the end of a removal.
 func TestUseWaits(t *testing.T) {
 	k := still(t, Setup{})
 	require.True(t, k.claim("one"))
@@ -144,7 +144,7 @@ func TestUseWaits(t *testing.T) {
 	k.unclaim()
 }
 
-// TestCopiesStayWhileDiffsCannotBeRead removes no copy if it is not known what is to be reviewed in it.
+// TestCopiesStayWhileDiffsCannotBeRead: while the pending hunks of a copy are unknown, it is not removed.
 func TestCopiesStayWhileDiffsCannotBeRead(t *testing.T) {
 	h := newHome(t, []string{"one", "two", "three"})
 	k := still(t, Setup{

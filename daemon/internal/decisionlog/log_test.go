@@ -25,7 +25,7 @@ func TestNextIsTheLatest(t *testing.T) {
 	for range 3 {
 		l.Push(decided("f"))
 	}
-	l.Without(3, func(File) bool { return true }) // nothing is left of it
+	l.Without(3, func(File) bool { return true }) // empties decision 3
 	step := func(undo bool) uint64 {
 		g := *l.Next(undo)
 		g.Undone = undo
@@ -39,7 +39,7 @@ func TestNextIsTheLatest(t *testing.T) {
 	require.Equal(t, []sessions.Op{sessions.DropDecision{N: 2}}, ops[:len(ops)-1], "what was undone cannot be made again")
 }
 
-// TestLoadKeepsWhatWasStored reads what Push says is to be stored, and reports what cannot be read.
+// TestLoadKeepsWhatWasStored reads the records that Push stores, and reports unreadable ones.
 func TestLoadKeepsWhatWasStored(t *testing.T) {
 	var l Log
 	var recs []sessions.Numbered
@@ -64,7 +64,7 @@ func TestLoadKeepsWhatWasStored(t *testing.T) {
 	require.Equal(t, 2, read.Next(true).Hunks())
 }
 
-// TestUndoneInOneFile takes a decision back in one of its files, and in the other, and makes it again.
+// TestUndoneInOneFile takes a decision back in one of its files and then in the other, and makes it again.
 func TestUndoneInOneFile(t *testing.T) {
 	var l Log
 	l.Push(decided("f"))
@@ -87,7 +87,7 @@ func TestUndoneInOneFile(t *testing.T) {
 	require.Empty(t, ops)
 }
 
-// TestBehind finds the decisions that lie between a file's text and one that it had.
+// TestBehind finds the decisions between a file's text and an earlier text of it.
 func TestBehind(t *testing.T) {
 	var l Log
 	for _, was := range []string{"a", "b", "", "c"} {

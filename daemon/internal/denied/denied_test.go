@@ -58,7 +58,7 @@ func TestDeniedCalls(t *testing.T) {
 		require.Equal(t, test.want, d.Text(&test.turn, every), test.name)
 	}
 
-	// What the build lacks is no way.
+	// An option that the build lacks is not suggested.
 	var one Calls
 	one.Add(shell(agent.DeniedByPolicy, "npm test"))
 	without := func(lacks string) func(string) bool { return func(option string) bool { return option != lacks } }
@@ -68,7 +68,7 @@ func TestDeniedCalls(t *testing.T) {
 		"a classifier of the agent's decides), force (--force: everything runs), "+
 		"or permissions.allow in "+files+", such as Shell(npm)", one.Text(&plain, without("--sandbox")))
 
-	// However much is denied, what is said and kept is bounded.
+	// With any number of denied calls, messages and memory are bounded.
 	var d Calls
 	for i := range 10_000 {
 		d.Add(shell(agent.DeniedByPolicy, fmt.Sprint(i, strings.Repeat("ä", 1000))))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChanged plans one look for all that is added until it comes.
+// TestChanged plans one look for all documents that are added before it.
 func TestChanged(t *testing.T) {
 	var c Changed
 	looks := make(chan bool, 4)

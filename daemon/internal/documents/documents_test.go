@@ -11,7 +11,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 )
 
-// A busy reviewer has not come to what it has been told.
+// A busy reviewer has saves in its queue that it has not taken in.
 type busy struct {
 	root  string
 	saved []*Document
@@ -22,8 +22,8 @@ func (b *busy) DocumentChanged(string, bool)          {}
 func (b *busy) DocumentSaved(_ string, doc *Document) { b.saved = append(b.saved, doc) }
 func (b *busy) DocumentsClosed(api.ClientID)          {}
 
-// TestASaveIsAPersonsUntilItIsTakenIn: a reviewer that reads the file between the word of a save and its own turn for that word
-// would else take the text for that of a command that runs.
+// TestASaveIsAPersonsUntilItIsTakenIn: a reviewer reads a saved file before it has taken in the save. It must not count the
+// text as a running command's.
 func TestASaveIsAPersonsUntilItIsTakenIn(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.EvalSymlinks(t.TempDir())

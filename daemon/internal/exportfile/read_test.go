@@ -68,7 +68,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestNothingRunsInAFile ends what ran when the session was exported.
+// TestNothingRunsInAFile: an import ends everything that ran at the export.
 func TestNothingRunsInAFile(t *testing.T) {
 	running := strings.Replace(turn, "completed", "running", 1)
 	var lines []Line
@@ -85,7 +85,7 @@ func TestNothingRunsInAFile(t *testing.T) {
 	require.NotNil(t, lines[2].Item.EndedAt)
 }
 
-// TestErrorsOfTake come as they are if they are for people, else with the line.
+// TestErrorsOfTake returns errors for people unchanged, and others with their line.
 func TestErrorsOfTake(t *testing.T) {
 	read := func(err error) error {
 		return Read(t.Context(), strings.NewReader(file(head, session, turn, end(1, 0))), func(l Line) error {
@@ -105,11 +105,11 @@ func TestErrorsOfTake(t *testing.T) {
 	require.Equal(t, api.KindCancelled, e.Kind)
 }
 
-// TestCutFilesSayHowToTakeThemIn cuts a file at each byte: what is left is refused, and with the hint's line taken.
+// TestCutFilesSayHowToTakeThemIn cuts a file at each byte: the rest is refused, and accepted with the line of the hint.
 func TestCutFilesSayHowToTakeThemIn(t *testing.T) {
 	whole := file(head, session, turn, item, call, end(1, 2))
 	behind := len(file(head, session))
-	for n := range len(whole) - 1 { // the last line's end may be missing
+	for n := range len(whole) - 1 { // only the last line feed may be missing
 		err := Read(t.Context(), strings.NewReader(whole[:n]), func(Line) error { return nil })
 		require.Error(t, err, "cut at %d", n)
 		var e *api.Error

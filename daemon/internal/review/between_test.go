@@ -14,8 +14,8 @@ import (
 	"cursord/diffs"
 )
 
-// TestSavesBetweenCommandsAreSeen has a person save files while a turn runs, one of which an open call names. The times of the
-// other saves are noted, for what a command makes of the files before anybody looks.
+// TestSavesBetweenCommandsAreSeen: a person saves files during a turn; an open call names one of them. The times of the
+// other saves are noted, in case a command changes these files before the next look.
 func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("all folders are watched on Linux only")

@@ -10,7 +10,7 @@ import (
 	"cursord/daemon/internal/watch"
 )
 
-// A guard is a workspace that runs what it is given.
+// A guard is a workspace that runs every function at once.
 type guard struct{ Loop }
 
 func (guard) Guard(f func()) bool {
@@ -18,8 +18,8 @@ func (guard) Guard(f func()) bool {
 	return false
 }
 
-// TestASaveComesBeforeALookThatFollows gives the reviewer a save that an editor reported, and then the scan of a turn's end. It took
-// the one or the other first, so that what a command had written over the save had the person's lines in it.
+// TestASaveComesBeforeALookThatFollows gives the reviewer a reported save and then the scan of a turn's end. Before, it took
+// them in either order, and a command's text over the save could become the person's.
 func TestASaveComesBeforeALookThatFollows(t *testing.T) {
 	for range 50 {
 		r := &Reviewer{

@@ -10,8 +10,8 @@ import (
 	"cursord/diffs"
 )
 
-// TestSourcesOfSettledEditsDoNotPileUp has an agent edit a file again and again, and each edit be accepted. Whose each was
-// once stayed with the file's review for good.
+// TestSourcesOfSettledEditsDoNotPileUp: an agent edits a file again and again, and each edit is accepted. Before, the file's
+// review kept the source of every edit for good.
 func TestSourcesOfSettledEditsDoNotPileUp(t *testing.T) {
 	const edits = 5 * decisionlog.Max
 	r := &Reviewer{}

@@ -8,8 +8,8 @@ import (
 	"cursord/daemon/internal/snapshot"
 )
 
-// TestADateIsAskedWhileTurnsComeAndGo has a turn ask when a file was changed while the reviewer notes others: only the race
-// detector can see what was wrong there.
+// TestADateIsAskedWhileTurnsComeAndGo: a turn asks when a file was changed while the reviewer notes other changes. Only the
+// race detector sees the former fault.
 func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
 	in := newWorktree(t.TempDir(), "", func() {})
 	var asking sync.WaitGroup

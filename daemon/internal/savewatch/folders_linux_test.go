@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestSavesInFolders has files saved in the folders that are watched, and in others.
+// TestSavesInFolders saves files in watched folders and in others.
 func TestSavesInFolders(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	root := t.TempDir()
@@ -47,7 +47,7 @@ func TestSavesInFolders(t *testing.T) {
 	require.Equal(t, "f", next())
 }
 
-// TestManyFolders watches no more folders than it may.
+// TestManyFolders watches no more folders than the limit.
 func TestManyFolders(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestSavesAreCounted has files written in every way that editors know, and looks at the count at once.
+// TestSavesAreCounted writes files in every way that editors use, and reads the count at once.
 func TestSavesAreCounted(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the ends of writes are reported on Linux only")
@@ -68,7 +68,7 @@ func TestSavesAreCounted(t *testing.T) {
 	}
 }
 
-// TestAFileThatIsHeldOpen has a write that has not ended.
+// TestAFileThatIsHeldOpen reads the count during a write.
 func TestAFileThatIsHeldOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the ends of writes are reported on Linux only")
@@ -87,7 +87,7 @@ func TestAFileThatIsHeldOpen(t *testing.T) {
 	require.False(t, f.Written())
 }
 
-// TestSavesAreLookedAt has saves seen without anybody asking.
+// TestSavesAreLookedAt: saves are seen without a request for the count.
 func TestSavesAreLookedAt(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var w Watch

@@ -18,7 +18,7 @@ import (
 	"cursord/diffs"
 )
 
-// manyFiles makes a repository of n files, 50 in a folder, none of which was written just now.
+// manyFiles makes a repository of n older files, 50 in a folder.
 func manyFiles(b *testing.B, n int) string {
 	b.Helper()
 	dir, err := filepath.EvalSymlinks(b.TempDir())
@@ -36,7 +36,7 @@ func manyFiles(b *testing.B, n int) string {
 	return dir
 }
 
-// A benchTree is a folder of many files, and the repository that has them, which may be elsewhere.
+// A benchTree is a folder of many files, and its repository, which may be elsewhere.
 type benchTree struct{ dir, git string }
 
 func (t benchTree) status(b *testing.B) time.Duration {
@@ -48,7 +48,7 @@ func (t benchTree) status(b *testing.B) time.Duration {
 	return time.Since(start)
 }
 
-// forget has the system read the disk again, where that can be had.
+// forget drops the system's cache of the disk, where that is allowed.
 func forget(b *testing.B) {
 	b.Helper()
 	syscall.Sync()
@@ -57,7 +57,7 @@ func forget(b *testing.B) {
 	}
 }
 
-// sizes runs f on trees of several sizes, in git and not, with what the system knows of the disk and without.
+// sizes runs f on trees of several sizes, with git and without, with a warm cache of the disk and with a cold one.
 func sizes(b *testing.B, f func(b *testing.B, t benchTree, before func())) {
 	for _, n := range []int{10_000, 100_000} {
 		if n > 10_000 && testing.Short() {
@@ -79,7 +79,7 @@ func sizes(b *testing.B, f func(b *testing.B, t benchTree, before func())) {
 	}
 }
 
-// against times f beside "git status", in turns; each begins as before leaves it.
+// against times f and "git status" in turns; before runs before each.
 func against(b *testing.B, t benchTree, before, f func()) {
 	b.Helper()
 	var git time.Duration
@@ -108,7 +108,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkScan looks for changes where 10 files have changed.
+// BenchmarkScan scans after changes of 10 files.
 func BenchmarkScan(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
 		s, _ := Take(t.dir, b.TempDir(), guardIn(b, t.dir), false)

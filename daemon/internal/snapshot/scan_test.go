@@ -40,7 +40,7 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *Snapshot {
 	return s
 }
 
-// TestScanThatIsCut has scans without the time to look: they say so, and the next one finds what there is.
+// TestScanThatIsCut: scans without enough time say so, and the next scan finds the changes.
 func TestScanThatIsCut(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		s := takeSnapshot(t, repo, "a", "b")
@@ -59,8 +59,8 @@ func TestScanThatIsCut(t *testing.T) {
 	}
 }
 
-// TestDecoysTakeNoPlace has a command make more files than are taken at a time: they once took the place of a tracked
-// file that sorts behind them, and of another new file nobody heard the name.
+// TestDecoysTakeNoPlace: a command makes more files than one scan takes. Before, they displaced a tracked file that sorts
+// behind them, and hid the name of another new file.
 func TestDecoysTakeNoPlace(t *testing.T) {
 	s := takeSnapshot(t, true, "b.txt", "c/gone", "keep")
 	require.NoError(t, os.Mkdir(s.Full("aa"), 0o755))
@@ -88,7 +88,7 @@ func TestByFolder(t *testing.T) {
 		byFolder([]string{"a/1", "a/2", "a/b/1", "1", "2/1", "3/1", "4/1", "5/1"}))
 }
 
-// TestLateScanIsToldOnce has only the last scan of a turn say that there was not enough time: it looks at all of it again.
+// TestLateScanIsToldOnce: only the last scan of a turn reports a lack of time, because it repeats all work.
 func TestLateScanIsToldOnce(t *testing.T) {
 	late := LeftOut{late: 3}
 	require.Empty(t, late.After(ScanTime))
@@ -96,7 +96,7 @@ func TestLateScanIsToldOnce(t *testing.T) {
 	require.Contains(t, LeftOut{late: 3, more: []string{"a"}}.After(ScanTime), "not listed for review: 1 changed file;")
 }
 
-// TestSnapshotThatIsLate has a call begin before the files were listed, and before their contents were read.
+// TestSnapshotThatIsLate: a call begins before the files were listed, or before their contents were read.
 func TestSnapshotThatIsLate(t *testing.T) {
 	taken := takeSnapshot(t, false, "a", "b")
 	list, why := taken.list(t.Context())
@@ -123,8 +123,8 @@ func TestSnapshotThatIsLate(t *testing.T) {
 	require.True(t, known, "it was certainly not there")
 }
 
-// TestFoldersInEachOthersPlace has what is gone, and what has come, with its folder be as new as that, whatever the folders
-// that now have their names look like: it was once taken for an older change, a person's.
+// TestFoldersInEachOthersPlace exchanges two folders. Their files count as changed at that moment, whatever the times of the
+// folders that now have their names. Before, they counted as an older change by a person.
 func TestFoldersInEachOthersPlace(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		for _, list := range []bool{true, false} {
@@ -135,7 +135,7 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 			swapped := min(filestat.Of(s.Full("d")).Changed(), filestat.Of(s.Full("e")).Changed())
 			seen := map[string]bool{}
 			s.Scan(t.Context(), list, func(c ChangeTime) Attribution {
-				if !strings.HasPrefix(c.Path, ".git/") { // which is as new as the snapshot, and has not moved
+				if !strings.HasPrefix(c.Path, ".git/") { // .git is as old as the snapshot, and stays in its place
 					require.GreaterOrEqual(t, c.When, swapped, "%s, git %t, all listed %t", c.Path, repo, list)
 				}
 				seen[c.Path] = true
@@ -148,7 +148,7 @@ func TestFoldersInEachOthersPlace(t *testing.T) {
 	}
 }
 
-// TestAChangeBeyondTheBounds is not listed, and what the file held before it stays known for the next change.
+// TestAChangeBeyondTheBounds: such a change is not listed, and the content before it stays known for the next change.
 func TestAChangeBeyondTheBounds(t *testing.T) {
 	for _, repo := range []bool{true, false} {
 		s := takeSnapshot(t, repo, "a")
@@ -180,7 +180,7 @@ func TestTooWide(t *testing.T) {
 	}
 }
 
-// TestBeingCut knows a file that somebody is emptying, by times that are still those of its former content.
+// TestBeingCut recognises a file that a program is emptying: its times are still those of the former content.
 func TestBeingCut(t *testing.T) {
 	full := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
 	for name, tt := range map[string]struct {
@@ -198,8 +198,8 @@ func TestBeingCut(t *testing.T) {
 	}
 }
 
-// TestASaveThatACallBeginsIn has a person empty a file to write it, and a call begin before that is done: what the file held stays
-// known, and what is found next, with the work of the call, may be the person's.
+// TestASaveThatACallBeginsIn: a person empties a file to save it, and a call begins before the save is done. The former
+// content stays known, and the next change may be the person's.
 func TestASaveThatACallBeginsIn(t *testing.T) {
 	now := clock.Now()
 	was := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
@@ -216,7 +216,7 @@ func TestASaveThatACallBeginsIn(t *testing.T) {
 	require.Equal(t, diffs.ViaUnknown, f.Source.Via)
 	require.Equal(t, diffs.ViaShell, agents.Via)
 
-	// What was emptied long ago is empty.
+	// A file that was emptied long ago is empty.
 	long := at - int64(time.Minute)
 	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: long, Ctime: long}}
 	require.False(t, s.beingSaved(nil, &f, candidate{path: "f", entry: &entry{Stat: was}, is: f.Is}))

@@ -17,7 +17,7 @@ func seen(moment int64) filestat.Stat {
 	return filestat.Stat{Size: 1, Mode: 0o644, Ctime: clock.Shown(moment)}
 }
 
-// TestEarlierChanges has a file seen in several states before it is found to have changed, and taken in.
+// TestEarlierChanges: a file is seen in several states before its change is found and taken in.
 func TestEarlierChanges(t *testing.T) {
 	if !filestat.ChangeTimes {
 		t.Skip("the file system does not tell when files were changed")
@@ -26,7 +26,7 @@ func TestEarlierChanges(t *testing.T) {
 	require.Equal(t, []string{s.root, s.Full("in")}, s.Folders())
 	require.Equal(t, "in/g", s.Name(s.Full("in/g")))
 	then := filestat.Of(s.Full("f")).Changed()
-	s.Saw("f", seen(then), then+5) // nothing new
+	s.Saw("f", seen(then), then+5) // the same state again
 	s.Saw("f", filestat.Stat{}, then+5)
 	require.Empty(t, s.EarlierOf("f", 0, then+100))
 	for _, ms := range []int64{10, 10, 20, 30} {
@@ -56,8 +56,8 @@ func TestEarlierChanges(t *testing.T) {
 	require.LessOrEqual(t, len(s.seen), seenFiles)
 }
 
-// TestAChangeIsOverwrittenBeforeItIsRead has a command write a file that a person has saved, between the look at it and its
-// reading. What was read was once taken for the person's, and what the command had changed was not listed at all.
+// TestAChangeIsOverwrittenBeforeItIsRead: a command writes a file after a person's save, between the look at it and the
+// read. Before, the text counted as the person's, and the command's change was not listed at all.
 func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	if !filestat.ChangeTimes {
 		t.Skip("the file system does not tell when files were changed")
@@ -73,7 +73,7 @@ func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 				by.Leave = leave && len(asked) == 2
 				return by
 			}
-			for filestat.Of(s.Full("f")).Changed() == saved { // its clock ticks
+			for filestat.Of(s.Full("f")).Changed() == saved { // until the file's time differs
 				require.NoError(t, os.WriteFile(s.Full("f"), []byte("the command's, over it"), 0o644))
 			}
 			return Attribution{}
@@ -94,8 +94,8 @@ func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	}
 }
 
-// TestACommandsChangeIsOverwrittenBeforeItIsRead has somebody write a file that a command has just written, between the look at it and
-// its reading. Both changes were once taken in as what may be a person's, before it was known whose the second was.
+// TestACommandsChangeIsOverwrittenBeforeItIsRead: a file is written again right after a command's write, between the look
+// and the read. Before, both changes were taken in as perhaps a person's, before the second one's author was known.
 func TestACommandsChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	if !filestat.ChangeTimes {
 		t.Skip("the file system does not tell when files were changed")
@@ -108,7 +108,7 @@ func TestACommandsChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 		asked = append(asked, c)
 		by := byShell(c)
 		by.Leave = len(asked) == 2
-		for len(asked) == 1 && filestat.Of(s.Full("f")).Changed() == first { // its clock ticks
+		for len(asked) == 1 && filestat.Of(s.Full("f")).Changed() == first { // until the file's time differs
 			require.NoError(t, os.WriteFile(s.Full("f"), []byte("the next call's, over it"), 0o644))
 		}
 		return by

@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWalkOfDeepFolders lists deep folders, and more of them than are kept open, those nearest the root
-// first.
+// TestWalkOfDeepFolders lists more deep folders than are kept open at a time; those nearest the root come first.
 func TestWalkOfDeepFolders(t *testing.T) {
 	root := t.TempDir()
 	var want []string

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBoard tells those who are there, and those who come, what is so.
+// TestBoard shows present messages to all readers, also to later ones.
 func TestBoard(t *testing.T) {
 	b := New()
 	var early, late []string

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
 func text(words string) string {
@@ -67,8 +67,8 @@ func TestLinesAreNotGlued(t *testing.T) {
 	require.Equal(t, "a\nx\ny", Replace("a\nb", Span{1, 2}, "x", "y"))
 }
 
-// TestNobodysLinesAreLost merges random texts: what a person typed is in the text, once as often as before, what the disk has is
-// in it or in a place that is told, and merged again there is nothing left to offer.
+// TestNobodysLinesAreLost merges random texts: a person's line is in the result as often as before, a line of the disk is in
+// it or in a reported place, and a second merge changes nothing.
 func TestNobodysLinesAreLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"a", "b", "c", "}", ""})
@@ -128,7 +128,7 @@ func TestNobodysLinesAreLost(t *testing.T) {
 	})
 }
 
-// TestWhatBothKnow follows a text over a file that an agent changes again and again.
+// TestWhatBothKnow follows the common text of an editor and a file that an agent changes again and again.
 func TestWhatBothKnow(t *testing.T) {
 	b := New(text("a b c d"))
 	b.See(text("A b c d"), text("a b c mine"), nil)
@@ -185,7 +185,7 @@ func TestAMergeThatWasNotMade(t *testing.T) {
 	require.Equal(t, 1, b.Offered, "it is offered again")
 }
 
-// TestMoved has spans follow edits of their text.
+// TestMoved moves spans along with edits of their text.
 func TestMoved(t *testing.T) {
 	for _, c := range []struct {
 		name     string

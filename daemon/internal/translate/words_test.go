@@ -14,7 +14,7 @@ const (
 	tree = "/state/copies/01/tree"
 )
 
-// TestWords says all that an agent says in its copy in the terms of the workspace, in the same order.
+// TestWords translates all events of an agent from the copy to the workspace, in the same order.
 func TestWords(t *testing.T) {
 	ws := New(tree, root, "/home/me/link")
 	require.Equal(t, "see "+tree+"/a and "+tree+"/b", ws.Prompt("see /home/me/src/a and /home/me/link/b"))
@@ -23,7 +23,7 @@ func TestWords(t *testing.T) {
 	said := func(events ...agent.Event) (all []agent.Event) {
 		for _, ev := range ws.Events(events) {
 			switch e := ev.(type) {
-			case agent.ToolStart: // without what is empty
+			case agent.ToolStart: // without empty values
 				ev = agent.ToolStart{Call: agent.Call{ID: e.Call.ID, Title: e.Call.Title, Command: e.Call.Command, Paths: e.Call.Paths}}
 			case agent.ToolEnd:
 				ev = agent.ToolEnd{Call: agent.Call{ID: e.Call.ID, Title: e.Call.Title, Command: e.Call.Command, Paths: e.Call.Paths}, State: e.State}

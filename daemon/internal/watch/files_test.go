@@ -12,14 +12,14 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A watched is a Files with a reviewer's goroutine played by the test.
+// A watched is a Files; the test plays the reviewer's goroutine.
 type watched struct {
 	t    *testing.T
 	fw   *Files
 	jobs chan func()
 	seen []func(string) bool
 
-	polls []string // what was told of polling
+	polls []string // the messages about polling
 }
 
 func newWatched(t *testing.T, limits Limits) *watched {
@@ -47,7 +47,7 @@ func (w *watched) file(name string) string {
 	return path
 }
 
-// until runs what is posted until a look has touched path, and returns that look.
+// until runs the posted looks until one has touched path, and returns that one.
 func (w *watched) until(path string) (touched func(string) bool) {
 	w.t.Helper()
 	deadline := time.After(10 * time.Second)
@@ -80,7 +80,7 @@ func TestFilesArePolledWhereFoldersAreTooMany(t *testing.T) {
 	require.Contains(t, w.fw.State.Load().Polling, "3 folders, more than 2")
 	require.Len(t, w.polls, 1)
 	require.Contains(t, w.polls[0], "3 folders, more than 2")
-	first := w.until(paths[0]) // it sees what happened before
+	first := w.until(paths[0]) // the look sees earlier changes
 	require.True(t, first(paths[1]) && first(paths[2]))
 	require.NoError(t, os.WriteFile(paths[1], []byte("longer text"), 0o644))
 	w.until(paths[1])
@@ -105,7 +105,7 @@ func TestWatchedFolders(t *testing.T) {
 	w.until(deep)
 	require.Equal(t, map[string]bool{filepath.Dir(deep): true, filepath.Join(w.fw.Root, "not"): true}, w.fw.Want([]string{f, deep}))
 
-	// Another folder in its place.
+	// Another folder takes the folder's place.
 	require.NoError(t, os.Rename(dir, dir+"2"))
 	w.until(f)
 	w.file("a/f")
@@ -114,13 +114,13 @@ func TestWatchedFolders(t *testing.T) {
 	w.seen = nil
 	w.until(f)
 
-	// Events were lost.
+	// The system has lost events.
 	w.seen = nil
 	w.fw.changed(w.fw.watcher, nil, true)
 	w.until(deep)
 	require.Len(t, w.fw.Want([]string{f, deep}), 4)
 
-	// A folder around the one that the file is in.
+	// The parent of the file's folder is replaced.
 	require.NoError(t, os.Rename(filepath.Join(w.fw.Root, "not"), filepath.Join(w.fw.Root, "no")))
 	w.seen = nil
 	w.until(deep)
