@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A whole-file story is like one of TestCases, in a file "a" whose contents may begin with a mode, and links with "@".
-// "moves PATH" is the agent's and "mine PATH" the user's; hunks are decided by position.
+// TestWholeFileStories plays stories like those of TestCases in a file "a". A content may begin with a mode, and links begin
+// with "@". "moves PATH" is a move by the agent, "mine PATH" one by the user; hunks are decided by position.
 func TestWholeFileStories(t *testing.T) {
 	for _, c := range []struct{ name, base, steps, now, path, kind, hunks string }{
 		{"mode", `644:a\n`, `agent 755:a\n`, `755:a\n`, ``, `mode 644 755`, `file`},

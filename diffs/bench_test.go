@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A large review: 100,000 lines, of which every hundredth was replaced by the agent.
+// large returns a large review: 100,000 lines, of which the agent has replaced every hundredth.
 func large() (base, now Content, agent *Source) {
 	var old, new strings.Builder
 	for i := range 100_000 {
@@ -99,7 +99,7 @@ func BenchmarkMarshal100k(b *testing.B) {
 }
 
 // BenchmarkBesideGit reviews the large file once: it compares the texts, lists 1,000 hunks, decides one, and stores the
-// review, beside git comparing the two as files.
+// review. Beside it, git compares the two files.
 func BenchmarkBesideGit(b *testing.B) {
 	base, now, agent := large()
 	dir := b.TempDir()
@@ -140,7 +140,7 @@ func BenchmarkBesideGit(b *testing.B) {
 		})
 		stored = len(r.Marshal())
 		start := time.Now()
-		if err := exec.Command("git", "diff", "--no-index", files[0], files[1]).Run(); err == nil { // its exit status says so
+		if err := exec.Command("git", "diff", "--no-index", files[0], files[1]).Run(); err == nil { // git exits with 1 if the files differ
 			b.Fatal("git sees no difference")
 		}
 		git += time.Since(start)

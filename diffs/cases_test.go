@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A case is a story about one file, a step to a line: "agent", "user" or "tool" and what the file then holds;
-// "accept" or "reject" and the hunks by position, all without; "lines FROM TO" before it for a part of the only hunk, "lines1" for one of the second;
-// "undo", "redo". "-" stands for no file. Contents are Go strings without quotes.
+// TestCases plays stories about one file, one step per line: "agent", "user" or "tool" with the file's new content; "accept"
+// or "reject" with hunks by position, or with none for all; "lines FROM TO" before it for a part of the only hunk, "lines1"
+// for the second; "undo", "redo". "-" stands for no file. Contents are Go strings without quotes.
 func TestCases(t *testing.T) {
 	for _, c := range []struct{ name, base, steps, now, baseline, hunks string }{
 		{"nothing", `a\n`, ``, `a\n`, `a\n`, ``},
@@ -108,7 +108,7 @@ var agents = map[string]*Source{
 
 func tell(t *testing.T, r *Review, steps []string) {
 	var lines *Range
-	var of bool // whether lines are those of the second hunk
+	var of bool // whether lines is for the second hunk
 	var done Decision
 	for _, step := range steps {
 		verb, rest, _ := strings.Cut(step, " ")

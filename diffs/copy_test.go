@@ -36,8 +36,8 @@ func TestDecideFrom(t *testing.T) {
 	for _, c := range []struct {
 		name, buffer string
 		hunk         int
-		base, now    string // of the review on disk
-		left         int    // hunks
+		base, now    string // the sides of the review on disk
+		left         int    // the number of hunks left
 	}{
 		{"nothing typed", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 0, "1\nA\nB\nC\n3\n4\n5\n6\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1},
 		{"typed elsewhere", "0\n1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1, "1\n2\n3\n4\n5\n6\nD\n", "1\nA\nB\nC\n3\n4\n5\n6\nD\n", 1},
@@ -69,8 +69,8 @@ func TestDecideFrom(t *testing.T) {
 	require.Equal(t, "1\n2\n3\n4\n5\n6\nD\n", string(r.Current().Data))
 }
 
-// TestUndoOfAnAcceptInACopy takes back an accept that was made in a copy, of what the review itself has rejected: a file is
-// not changed by that.
+// TestUndoOfAnAcceptInACopy: a copy accepts a hunk that the review itself has rejected. The undo of this accept leaves the
+// file as it is.
 func TestUndoOfAnAcceptInACopy(t *testing.T) {
 	r := New(Content{Exists: true, Data: []byte("a\nb\nc\n")})
 	r.Observe(Content{Exists: true, Data: []byte("a\nB\nc\n")}, &Source{TurnID: "t"})

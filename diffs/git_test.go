@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// gitChecks has git apply one patch of all the reviews, forwards on the baselines and backwards on the present texts.
+// gitChecks applies one patch of all reviews with git: forwards to the baselines and backwards to the present texts.
 func gitChecks(t *testing.T, reviews map[string]*Review) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
@@ -68,7 +68,7 @@ func gitChecks(t *testing.T, reviews map[string]*Review) {
 	}
 }
 
-// placed returns where a file is that is at path now.
+// placed returns the path, before or after the patch, of the file that is now at path.
 func placed(r *Review, path string, before bool) string {
 	if old := r.OldPath(); before && old != "" {
 		return old

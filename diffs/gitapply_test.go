@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// A node is a file as git knows it: its mode in octal, and its content or, of a link, its target.
+// A node is a file in git's terms: its mode in octal, and its content or, for a link, its target.
 type node struct{ mode, data string }
 
-// nodeOf is nil for what is not there.
+// nodeOf returns nil for a file that does not exist.
 func nodeOf(c Content) *node {
 	switch {
 	case !c.Exists:
@@ -29,7 +29,7 @@ func nodeOf(c Content) *node {
 	return &node{"100644", string(c.Data)}
 }
 
-// A section is what a patch says of one file. A nil path is /dev/null.
+// A section is the part of a patch about one file. A nil path is /dev/null.
 type section struct {
 	old, now         *string
 	oldMode, newMode string // "" where the patch says nothing
@@ -39,8 +39,8 @@ type section struct {
 	literals         []string  // the new content and the old one
 }
 
-// gitApply is a reader of patches in git's format that shares nothing with their writer and is stricter than git: what
-// a patch says must be so to the byte. It changes tree.
+// gitApply applies a patch in git's format to tree. It shares no code with the writer of patches and is stricter than git:
+// everything in the patch must match to the byte.
 func gitApply(tree map[string]node, patch string, reverse bool) error {
 	var sections []section
 	in := &patchReader{rest: patch}
@@ -64,7 +64,7 @@ func gitApply(tree map[string]node, patch string, reverse bool) error {
 
 type patchReader struct{ rest string }
 
-// line takes the next line if it begins with prefix, and returns what follows that.
+// line takes the next line if it begins with prefix, and returns the rest of the line.
 func (p *patchReader) line(prefix string) (string, bool) {
 	line, rest, ended := strings.Cut(p.rest, "\n")
 	if !ended || !strings.HasPrefix(line, prefix) {
@@ -152,7 +152,7 @@ func named(name, prefix string, want *string) error {
 	return nil
 }
 
-// hunks takes as many lines as the headers say.
+// hunks takes the number of lines that the headers name.
 func (p *patchReader) hunks(s *section) error {
 	for strings.HasPrefix(p.rest, "@@ ") {
 		head, _ := p.line("")
@@ -242,12 +242,12 @@ func (p *patchReader) literal() (string, error) {
 	return string(data), err
 }
 
-// unquotePath reads a name as git does.
+// unquotePath decodes a name as git does.
 func unquotePath(s string) string {
 	if !strings.HasPrefix(s, `"`) {
 		return s
 	}
-	// Go's escapes are those of git, which writes bytes in octal.
+	// Go's escapes include git's, which writes bytes in octal.
 	name, err := strconv.Unquote(s)
 	if err != nil {
 		return "cannot be read: " + s
@@ -323,7 +323,7 @@ func splitAfter(text string) []string {
 	return lines
 }
 
-// treeOf is a tree of one file and another that is always there.
+// treeOf returns a tree of one file and the others.
 func treeOf(path string, c Content, others map[string]node) map[string]node {
 	tree := maps.Clone(others)
 	if n := nodeOf(c); n != nil {

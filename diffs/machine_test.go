@@ -31,12 +31,12 @@ type machine struct {
 	path     string // where the file is
 	original Content
 	eol      string
-	pure     bool // neither a user's edit nor an accept yet
-	typed    int  // unique lines that the user has typed
+	pure     bool // no edit by the user and no accept so far
+	typed    int  // number of unique lines that the user has typed
 	edits    int
 	done     []Decision
 	undone   []Decision
-	exotic   bool // binary and large contents and links, too
+	exotic   bool // includes binary and large contents, and links
 	modes    bool // the modes are known
 }
 
@@ -65,7 +65,7 @@ func (m *machine) source() Source {
 	return Source{SessionID: "s1", TurnID: fmt.Sprint("t", m.edits/3), ItemID: fmt.Sprint("i", m.edits), Via: "edit"}
 }
 
-// content joins lines; the last one now and then lacks its line end.
+// content joins lines; now and then the last one has no line end.
 func (m *machine) content(lines []string) Content {
 	if m.exotic && rapid.IntRange(0, 9).Draw(m.t, "link") == 0 {
 		return Content{Exists: true, Target: rapid.SampledFrom([]string{"x", "../y", "\xff"}).Draw(m.t, "target")}
@@ -88,7 +88,7 @@ func (m *machine) content(lines []string) Content {
 	return Content{Exists: true, Data: []byte(b.String())}
 }
 
-// withMode gives a file without a mode the one that it has on disk.
+// withMode gives a file without a mode its mode on disk.
 func (m *machine) withMode(c Content) Content {
 	if !m.modes || !c.Exists || c.Target != "" || c.Mode != 0 {
 		return c
@@ -113,7 +113,7 @@ func (m *machine) linesOf(c Content) []string {
 	return lines
 }
 
-// edited replaces a few lines on disk by what line gives.
+// edited replaces a few lines on disk by results of line.
 func (m *machine) edited(line func() string) Content { return m.editedOf(m.disk, line) }
 
 func (m *machine) editedOf(c Content, line func() string) Content {
@@ -148,7 +148,7 @@ func (m *machine) moved() Content {
 func (m *machine) observe(now Content, by *Source) {
 	t := m.t
 	now = m.withMode(now)
-	// Repairs and normalisations that earlier decisions left are not the edit's.
+	// Repairs and normalisations by earlier decisions do not count for this edit.
 	m.r.Observe(m.disk, by)
 	pendingBefore := m.pendingIDs()
 	before := m.r.Current()
@@ -173,7 +173,7 @@ func (m *machine) observe(now Content, by *Source) {
 	m.disk = now
 }
 
-// observeBaseline has a person change the baseline.
+// observeBaseline changes the baseline as a person does.
 func (m *machine) observeBaseline(now Content) {
 	t := m.t
 	if m.modes && now.Exists && now.Target == "" && now.Mode == 0 {
@@ -183,7 +183,7 @@ func (m *machine) observeBaseline(now Content) {
 	}
 	m.r.Observe(m.disk, nil)
 	pendingBefore, rev, before := m.pendingIDs(), m.r.Rev(), m.r.Copy()
-	unfit := now.Exists && m.r.limits.kind(now.body()) != Modified // to be reviewed by lines
+	unfit := now.Exists && m.r.limits.kind(now.body()) != Modified // cannot be reviewed by lines
 	changed := m.r.ObserveBaseline(now)
 	require.Equal(t, changed, m.r.Rev() != rev)
 	require.Equal(t, normal(now), normal(m.r.Baseline()), "1: the review knows the baseline")
@@ -241,7 +241,7 @@ func sameContent(a, b Content) bool {
 	return a.Exists == b.Exists && a.body() == b.body() && a.Mode == b.Mode
 }
 
-// sameReview holds two reviews against each other, but for what their edits were and how often they changed.
+// sameReview compares two reviews, without the sources of their edits and their revisions.
 func sameReview(t require.TestingT, want, got *Review, why string) {
 	same := want.was == got.was && want.is == got.is && slices.Equal(want.atoms, got.atoms) &&
 		want.op.ID == got.op.ID && want.unknown.ID == got.unknown.ID && want.chmod.ID == got.chmod.ID &&
@@ -272,7 +272,7 @@ func stored(t require.TestingT, d Decision) Decision {
 	return back
 }
 
-// decide decides on r, with everything that must hold of any decision, and returns the decision out of storage.
+// decide decides on r, checks all rules of decisions, and returns the decision after a trip through storage.
 func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Range) (Decision, error) {
 	before := r.Copy()
 	mine := guarded(r)
@@ -308,8 +308,7 @@ func decide(t require.TestingT, r *Review, ids []uint64, accept bool, lines *Ran
 	return d, nil
 }
 
-// guarded returns the lines typed by the user alone that no decision may lose: those that are settled and alive, and
-// those that the agent has moved.
+// guarded returns the lines of the user that no decision may lose: the settled ones, and those that the agent has moved.
 func guarded(r *Review) (lines []string) {
 	copied := make(map[string]bool)
 	for i := range r.atoms {

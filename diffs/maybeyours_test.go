@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMaybeYours says which hunks, counted from 0, a decision about all must not reject.
+// TestMaybeYours lists, from 0, the hunks that a decision about all must not reject.
 func TestMaybeYours(t *testing.T) {
 	const middle = `b1\nb2\nb3\n`
 	for _, c := range []struct{ name, base, steps, yours string }{
@@ -20,7 +20,7 @@ func TestMaybeYours(t *testing.T) {
 		{"between edits", `a\n` + middle + `c\n` + middle + `e\n`,
 			`agent A\n` + middle + `c\n` + middle + `E\n; maybe A\n` + middle + `C\n` + middle + `E\n`, "1"},
 		{"in the hunk of an edit", `a\nb\n`, `agent A\nb\n; maybe A\nB\n`, "0"},
-		{"behind an edit of the same line", `a\n`, `maybe b\n; agent c\n`, "0"}, // which removed what may be a person's
+		{"behind an edit of the same line", `a\n`, `maybe b\n; agent c\n`, "0"}, // the edit removed a line that may be a person's
 		{"removed lines", `a\n` + middle, `maybe ` + middle, "0"},
 		{"created", `-`, `maybe a\n`, "0"},
 		{"created by an edit, and more", `-`, `agent a\n; maybe a\nb\n`, "0"},

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinesDoNotKeepTheirTexts has a large file change a line at a time. What is kept of a line, in the review or to take a
-// decision back, once kept all of the text that it came with.
+// TestLinesDoNotKeepTheirTexts changes a large file one line at a time. Before, each line in the review or in a decision
+// kept the whole text that it came with in memory.
 func TestLinesDoNotKeepTheirTexts(t *testing.T) {
 	const changes, size, bound = 100, 256 << 10, 4 << 20
 	base := strings.Repeat(strings.Repeat("x", 63)+"\n", size/64)
@@ -68,7 +68,7 @@ func TestLinesDoNotKeepTheirTexts(t *testing.T) {
 	}
 }
 
-// heap returns how much memory is in use.
+// heap returns the bytes in use on the heap.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC()

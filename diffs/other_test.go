@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBaselineStories has an agent work in a copy ("agent") and a person in the file itself ("real") or in the copy
-// ("user"); hunks are decided by position.
+// TestBaselineStories: an agent works in a copy ("agent"), and a person in the file itself ("real") or in the copy ("user").
+// Hunks are decided by position.
 func TestBaselineStories(t *testing.T) {
 	for _, c := range []struct{ name, base, steps, now, baseline, hunks string }{
 		{"edit elsewhere", `a\nb\nc\n`, `agent a\nb\nx\n; real A\nb\nc\n`, `A\nb\nx\n`, `A\nb\nc\n`, `1,3 1,3: A| b|-c|+x`},
@@ -85,7 +85,7 @@ func TestBaselineStories(t *testing.T) {
 	}
 }
 
-// TestForked has both sides write a binary: an accept would lose what the person wrote, a reject loses nothing.
+// TestForked: both sides write a binary. An accept would lose the person's version; a reject loses nothing.
 func TestForked(t *testing.T) {
 	r := New(content("a\x00"))
 	r.Observe(content("b\x00"), agents["agent"])
@@ -99,8 +99,7 @@ func TestForked(t *testing.T) {
 	require.ErrorIs(t, reloaded(t, r).Decidable(id, true), ErrUserChanged)
 }
 
-// TestUndoAfterALookAtTheBaseline takes back a decision about a link when nothing has changed since but that somebody
-// looked.
+// TestUndoAfterALookAtTheBaseline takes back a decision about a link after a look that found nothing new.
 func TestUndoAfterALookAtTheBaseline(t *testing.T) {
 	link, text := Content{Exists: true, Target: "x"}, Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}
 	for _, c := range []struct{ before, after Content }{{Content{}, link}, {link, Content{}}, {text, link}, {link, text}} {

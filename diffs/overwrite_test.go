@@ -14,8 +14,8 @@ func spaced(words string) Content {
 	return Content{Exists: true, Data: []byte(strings.ReplaceAll(words, " ", "\n") + "\n")}
 }
 
-// TestOverwriting has a person save over what an edit has written: what goes with the edit's lines can be taken back, beside
-// what the person has saved.
+// TestOverwriting: a person saves over the lines of an edit. The loss of the edit's lines can be taken back, beside the
+// saved lines.
 func TestOverwriting(t *testing.T) {
 	for _, c := range []struct {
 		name, before, edited, saved string

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkHunks holds the hunks, one by one and as a patch, against the two texts.
+// checkHunks compares the hunks, one by one and as a patch, with the two texts.
 func checkHunks(t require.TestingT, r *Review) {
 	old, now := string(r.Baseline().Data), string(r.Current().Data)
 	oldLines, nowLines := splitLines(old), splitLines(now)
@@ -79,7 +79,7 @@ func slice(lines []string, start, count int) []string {
 	return lines[start-1 : start-1+count]
 }
 
-// applied is a strict reader of patches of one file: every hunk must be exactly where it says.
+// applied applies a patch of one file strictly: every hunk must be exactly at its place.
 func applied(patch string, lines []string, reverse bool) (string, error) {
 	var out strings.Builder
 	at, made := 0, 0
@@ -136,7 +136,7 @@ func applied(patch string, lines []string, reverse bool) (string, error) {
 	return out.String(), nil
 }
 
-// TestPatchOfAFileThatWasMovedAndDeleted names the path that it is to have again.
+// TestPatchOfAFileThatWasMovedAndDeleted: the patch names the path to which the file comes back.
 func TestPatchOfAFileThatWasMovedAndDeleted(t *testing.T) {
 	for _, text := range []string{"x\n", "x\x00"} {
 		r := New(Content{Exists: true, Data: []byte(text)})

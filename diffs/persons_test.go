@@ -30,8 +30,8 @@ func rejected(t *testing.T, r *Review) string {
 	return string(r.Current().Data)
 }
 
-// TestAnEditorEndsTheLastLine has a person's editor add the line end that the agent's last line lacks, or take it away: the line
-// is still the agent's.
+// TestAnEditorEndsTheLastLine: a person's editor adds the missing line end of the agent's last line, or removes the line
+// end. The line is still the agent's.
 func TestAnEditorEndsTheLastLine(t *testing.T) {
 	for _, c := range []struct{ name, before, agent, person, want string }{
 		{"ended", "a\nb\n", "a\nb\nA", "a\nb\nA\n", "a\nb\n"},
@@ -50,7 +50,8 @@ func TestAnEditorEndsTheLastLine(t *testing.T) {
 	}
 }
 
-// TestALineAboveAReplacedOne has a person put lines right above and right below what the agent has replaced: they stay there.
+// TestALineAboveAReplacedOne: a person writes lines right above and right below lines that the agent has replaced. They stay
+// there after a reject.
 func TestALineAboveAReplacedOne(t *testing.T) {
 	for _, c := range []struct{ name, before, agent, person, want string }{
 		{"above", "a\nb\nc\n", "a\nB\nc\n", "a\nmine\nB\nc\n", "a\nmine\nb\nc\n"},
@@ -67,8 +68,8 @@ func TestALineAboveAReplacedOne(t *testing.T) {
 	}
 }
 
-// TestALineWrittenAnew has a person, or a formatter that is no hook's, write lines anew by which the agent replaced others: the
-// deletion of those is still listed, and a reject brings each back where it was, which is right above the person's.
+// TestALineWrittenAnew: a person, or a formatter that is no hook, rewrites lines by which the agent replaced others. The
+// deletion of the others is still listed, and a reject restores each at its place, right above the person's line.
 func TestALineWrittenAnew(t *testing.T) {
 	for _, c := range []struct{ name, base, steps, left, want string }{
 		{"one line", `a\nb\nc\n`, `agent a\nB\nc\n; user a\nB;\nc\n`, `-b`, `a\nb\nB;\nc\n`},
@@ -100,9 +101,9 @@ func TestALineWrittenAnew(t *testing.T) {
 	}
 }
 
-// TestTheEndsOfAText has a person change lines beside the byte order mark, or beside a line end that is missing at the end: the
-// mark stays before the first line, and the lines that the agent wrote stay the agent's. That a line has the mark, or lacks the line
-// end, only before or only behind the agent's change, is the agent's.
+// TestTheEndsOfAText: a person changes lines beside the byte order mark, or beside a missing line end at the end. The mark
+// stays before the first line, and the agent's lines stay the agent's. If a line has the mark, or lacks its line end, only
+// on one side of the agent's change, that difference is the agent's.
 func TestTheEndsOfAText(t *testing.T) {
 	const bom = "\ufeff"
 	for _, c := range []struct{ name, before, agent, person, left, want string }{
@@ -141,7 +142,8 @@ func TestTheEndsOfAText(t *testing.T) {
 	}
 }
 
-// TestALineOfManyWrittenAnew has a person write a whole file anew: what the agent has deleted comes back beside what replaced it.
+// TestALineOfManyWrittenAnew: a person rewrites a whole file. The lines that the agent deleted come back beside those that
+// replaced them.
 func TestALineOfManyWrittenAnew(t *testing.T) {
 	for _, c := range []struct{ name, before, agent, person, want string }{
 		{"indented", "a\nb\nc\nd\n", "a\nb\nC\nd\n", "  a\n  b\n  C\n  d\n", "  a\n  b\nc\n  C\n  d\n"},
@@ -156,8 +158,8 @@ func TestALineOfManyWrittenAnew(t *testing.T) {
 	}
 }
 
-// TestAMarkInAnInnerLine has a person put a line in or take one out, in all short texts whose lines may begin with a byte order mark:
-// what is pending afterwards was so before, and what the person left alone is as it was.
+// TestAMarkInAnInnerLine: a person inserts or removes a line, in all short texts whose lines may begin with a byte order
+// mark. No line becomes pending by that.
 func TestAMarkInAnInnerLine(t *testing.T) {
 	texts := [][]string{{}}
 	for from, n := 0, 1; n <= 3; n++ {
@@ -193,7 +195,7 @@ func TestAMarkInAnInnerLine(t *testing.T) {
 				for _, person := range persons {
 					r := was.Copy()
 					r.Observe(Content{Exists: true, Data: []byte(join(person, ""))}, nil)
-					marks := "" // where both texts begin with one, it is the file's, whatever line is the first
+					marks := "" // a mark at the beginning of both texts is the file's, whichever line is first
 					if strings.HasPrefix(join(person, ""), byteOrderMark) && strings.HasPrefix(join(agent, ""), byteOrderMark) {
 						marks = byteOrderMark
 					}

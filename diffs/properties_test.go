@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// check looks at all that must hold of a review at any time, deciding only on copies of it.
+// check checks all rules of a review at any time; it decides only on copies.
 func (m *machine) check() {
 	t := m.t
 	m.forgetSources()
@@ -25,7 +25,7 @@ func (m *machine) check() {
 	m.checkRestored()
 }
 
-// forgetSources has the review forget who made the edits that nothing asks about, and sees that none is missed.
+// forgetSources lets the review forget unused sources of edits, and checks that every source in use is left.
 func (m *machine) forgetSources() {
 	before := m.r.Hunks()
 	log := slices.Concat(m.done, m.undone)
@@ -87,7 +87,7 @@ func (m *machine) checkAll() {
 	}
 }
 
-// checkOrder decides a vector of accepts and rejects in two orders.
+// checkOrder makes the same accepts and rejects in two orders.
 func (m *machine) checkOrder() {
 	t := m.t
 	hunks := m.r.Hunks()
@@ -126,7 +126,7 @@ func indices(n int) []int {
 	return s
 }
 
-// decideOne decides one set of linked hunks, which must leave the others alone.
+// decideOne decides one set of linked hunks, and checks that the others stay as they are.
 func (m *machine) decideOne(r *Review, ids []uint64, accept bool) {
 	before, prints := r.Hunks(), r.Fingerprints()
 	d, err := decide(m.t, r, ids, accept, nil)
@@ -159,7 +159,7 @@ func changes(h Hunk) (lines []string) {
 	return lines
 }
 
-// checkRestored has the agent and the user bring the baseline back by hand.
+// checkRestored restores the baseline by hand, as the agent and as the user.
 func (m *machine) checkRestored() {
 	if m.r.unknown.ID != 0 {
 		return
@@ -178,7 +178,7 @@ func (m *machine) checkRestored() {
 	}
 }
 
-// step lets one thing happen.
+// step makes one random step.
 func (m *machine) step() {
 	t := m.t
 	agentLine := func() string { return rapid.SampledFrom(alphabet).Draw(t, "line") }
@@ -208,7 +208,7 @@ func (m *machine) step() {
 			i := rapid.IntRange(0, len(lines)-1).Draw(t, "at")
 			m.observe(m.content(slices.Delete(lines, i, i+1)), nil)
 		}
-	case "retype": // a person takes one change back by hand
+	case "retype": // a person restores one line by hand
 		lines := splitLines(m.r.text(baseline))
 		m.observe(m.content(m.r.trimmed(lines)), nil)
 	case "delete":
@@ -288,7 +288,7 @@ func (m *machine) decided(d Decision, accept bool) {
 	m.written()
 }
 
-// written has the disk hold what the review says.
+// written writes the review's text to the disk.
 func (m *machine) written() {
 	m.disk = normal(m.r.Current())
 	if p := m.r.Path(); p != "" {
@@ -350,7 +350,7 @@ func (m *machine) undo() {
 		require.Equal(m.t, before, m.r.Current(), "undoing an accept leaves the file")
 		require.Contains(m.t, []string{"", m.path}, m.r.Path(), "undoing an accept leaves the file")
 	}
-	text := string(m.r.Current().Data) + string(m.r.Baseline().Data) // undoing a reject deletes again what it brought back
+	text := string(m.r.Current().Data) + string(m.r.Baseline().Data) // the undo of a reject deletes the restored lines again
 	for _, l := range mine {
 		require.Contains(m.t, text, l, "an undo loses a user's line")
 	}

@@ -2,5 +2,5 @@
 
 package diffs
 
-// quickChecks is lower than without the race detector, which makes everything some eight times slower.
+// quickChecks is lower with the race detector, which makes everything about eight times slower.
 const quickChecks = "250"

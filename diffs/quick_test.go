@@ -2,5 +2,5 @@
 
 package diffs
 
-// quickChecks is how many sequences each property tries unless -rapid.checks says otherwise.
+// quickChecks is the number of sequences for each property, unless -rapid.checks sets another.
 const quickChecks = "1500"

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A tracked is a text of which the test knows whether something holds it, or any part of it.
+// A tracked is a text whose memory the test watches: gone tells whether it was freed.
 type tracked struct{ gone atomic.Bool }
 
-// track returns a copy of text that is tracked.
+// track returns a tracked copy of text.
 func track(text string) (string, *tracked) {
 	t := &tracked{}
 	text = strings.Clone(text)
@@ -28,8 +28,8 @@ func (t *tracked) isGone() bool {
 	return t.gone.Load()
 }
 
-// TestNothingHoldsAWholeText has a review take in texts of many lines that change one line each, and decides on them: neither the
-// review nor the log of decisions holds a part of such a text, which would keep all of it in memory.
+// TestNothingHoldsAWholeText: a review takes in texts of many lines that change one line each, and decides on them. Neither
+// the review nor the log of decisions holds a part of such a text, because a part would keep all of it in memory.
 func TestNothingHoldsAWholeText(t *testing.T) {
 	lines := make([]string, 4000)
 	for i := range lines {

@@ -18,7 +18,7 @@ func TestUnknown(t *testing.T) {
 	_, err := r.Decide([]uint64{hunks[0].ID}, false, nil)
 	require.ErrorIs(t, err, ErrBaselineUnknown)
 
-	// What the agent changes from here on can be rejected.
+	// Later changes by the agent can be rejected.
 	require.True(t, r.Observe(content("a\nx\n"), agents["agent"]))
 	hunks = r.Hunks()
 	require.Len(t, hunks, 2)
@@ -86,7 +86,7 @@ func TestUserWritesOverBinary(t *testing.T) {
 	require.Equal(t, content("mine\x00"), r.Baseline())
 }
 
-// TestMovedLine moves a line of the user's: its two hunks are one decision.
+// TestMovedLine: the agent moves a line of the user. The two hunks are one decision.
 func TestMovedLine(t *testing.T) {
 	const middle = "b1\nb2\nb3\n"
 	base := "a\n" + middle
@@ -111,7 +111,7 @@ func TestMovedLine(t *testing.T) {
 			require.Equal(t, []uint64{hunks[0].ID, hunks[1].ID}, d.Hunks)
 			require.False(t, r.Pending())
 			require.Equal(t, 1, strings.Count(string(r.Current().Data), c.line))
-			// The line is still the user's: moved again, it is linked again.
+			// The line is still the user's: the hunks of a second move are linked too.
 			r.Observe(content(c.line+"\na\n"+middle), agents["tool"])
 			hunks = r.Hunks()
 			require.Len(t, hunks, 2)
@@ -120,7 +120,7 @@ func TestMovedLine(t *testing.T) {
 	}
 }
 
-// TestPartOfHunkKeepsLine has the agent change no more of the user's line than its end: half of that is all of it.
+// TestPartOfHunkKeepsLine: the agent changes only the end of the user's line. Half of that change cannot be decided alone.
 func TestPartOfHunkKeepsLine(t *testing.T) {
 	for from := range 2 {
 		for _, accept := range []bool{true, false} {
@@ -146,7 +146,8 @@ func TestSources(t *testing.T) {
 	require.Equal(t, []Source{*agents["agent"], *agents["tool"]}, r.Hunks()[0].Sources)
 }
 
-// TestFingerprintOfALinkedHunk has a person write into the one of two linked hunks: to decide the other means something else now.
+// TestFingerprintOfALinkedHunk: a person writes into one of two linked hunks. A decision on the other one means something
+// else now, so its fingerprint changes.
 func TestFingerprintOfALinkedHunk(t *testing.T) {
 	r := New(content("a\nb"))
 	r.Observe(content("a\nb\nwhat I wrote"), nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Bits of what FuzzUnified makes of its two contents.
+// Bits that choose the form of FuzzUnified's two contents.
 const (
 	oldAbsent = 1 << iota
 	newAbsent
@@ -19,14 +19,14 @@ const (
 	littleIsLarge
 )
 
-// FuzzUnified takes any change of a file at any path. Its patch, between that of another file and one that has no lines,
-// makes the one side of the other in both directions, as does what it says of some of the hunks.
+// FuzzUnified takes any change of a file at any path. Its patch, between those of two other files, turns one side into the
+// other in both directions. So does a patch of some of its hunks.
 func FuzzUnified(f *testing.F) {
 	f.Add("f", "", []byte("a\nb\n"), []byte("a\nc\n"), uint8(0), uint64(1))
 	f.Fuzz(func(t *testing.T, name, was string, old, now []byte, shape uint8, pick uint64) {
 		const first, last = " first", "last"
 		for _, p := range []string{name, was} {
-			// What a workspace can hold; two of its files are ours.
+			// A workspace can hold only such paths, and two names are taken.
 			if p != "" && (path.Clean("/"+p) != "/"+p || strings.ContainsRune(p, 0) || p == first || p == last) {
 				return
 			}
@@ -63,7 +63,7 @@ func FuzzUnified(f *testing.F) {
 		require.NoError(t, gitApply(tree, whole, true), "%s", whole)
 		require.Equal(t, treeOf(oldName, before, others[0]), tree, "%s", whole)
 
-		// Some of the hunks make what would be agreed to if these were accepted.
+		// A patch of some hunks makes the baseline after their accept.
 		var ids []uint64
 		for i, h := range r.Hunks() {
 			if h.Kind != TextHunk {
@@ -94,7 +94,7 @@ func FuzzUnified(f *testing.F) {
 	})
 }
 
-// shaped makes a content of data; it returns false where there is none such.
+// shaped makes a content from data; it returns false if there is none of that form.
 func shaped(data []byte, absent, link, runs bool) (Content, bool) {
 	switch {
 	case absent:

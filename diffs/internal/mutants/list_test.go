@@ -1,10 +1,10 @@
 package mutants
 
-// mutants are all that TestMutants tries.
+// mutants returns all mutants of TestMutants.
 func mutants() []mutant { return append(weave(), disk()...) }
 
-// weave are the rules of the review, each without what makes it hold. A review that does not test for equal texts behind
-// normalise is not among them: it is no different while there is the test for a restored baseline.
+// weave returns the rules of the review, each without the code that keeps it. A review without the test for equal texts
+// behind normalise is left out: it behaves the same while there is the test for a restored baseline.
 func weave() []mutant {
 	return []mutant{
 		{
@@ -120,7 +120,7 @@ func weave() []mutant {
 	}
 }
 
-// disk are the rules by which decisions reach the disk.
+// disk returns the rules by which decisions reach the disk.
 func disk() []mutant {
 	return []mutant{
 		{

@@ -1,6 +1,5 @@
-// Package mutants breaks the review, and what writes the disk for it, on purpose, one rule at a time, to see that the
-// tests notice. It holds no code of
-// its own: "make mutants" runs it.
+// Package mutants breaks the review and its writes to the disk on purpose, one rule at a time, to see that the tests notice.
+// It has no code of its own: "make mutants" runs it.
 package mutants
 
 import (
@@ -23,15 +22,15 @@ var (
 	checks = flag.Int("mutants.checks", 4000, "how many sequences each property of a mutant tries")
 )
 
-// A mutant is a change that some test must refuse: old, which is there once, becomes now.
+// A mutant is a change that some test must refuse: now replaces old, which occurs once.
 type mutant struct {
 	name     string
-	file     string // from the module's root
+	file     string // relative to the module's root
 	old, now string
 	tests    string // "PACKAGE REGEXP" of tests that must refuse it; "" means all of its own package
 }
 
-// patience bounds one mutant's tests: one that does not end is found out, too.
+// patience bounds one mutant's tests: a mutant whose tests do not end counts as killed.
 const patience = 5 * time.Minute
 
 // TestMutants checks that every mutant still fits the code and, if asked to, that none survives.
