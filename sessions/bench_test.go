@@ -16,7 +16,7 @@ import (
 	. "cursord/sessions"
 )
 
-// BenchmarkSubmit stores one object of about 400 bytes; waiting is the number of Submits that wait at a time.
+// BenchmarkSubmit stores one object of about 400 bytes; waiting is the number of Submits that wait at the same time.
 func BenchmarkSubmit(b *testing.B) {
 	for _, waiting := range []int{1, 256} {
 		b.Run(fmt.Sprint("waiting=", waiting), func(b *testing.B) {
@@ -77,8 +77,8 @@ func fillLarge(b *testing.B, s *Store, n int) (seq uint64) {
 	return seq
 }
 
-// BenchmarkCompact compacts a database of SESSIONS_BENCH sessions (10,000) of which two in three were deleted, and
-// tells how long commits and reads took meanwhile, at worst. Run it with -benchtime 1x.
+// BenchmarkCompact compacts a database of SESSIONS_BENCH sessions (10,000), of which two in three were deleted, and reports
+// the longest commit and read meanwhile. Run it with -benchtime 1x.
 func BenchmarkCompact(b *testing.B) {
 	n := 10000
 	if v, err := strconv.Atoi(os.Getenv("SESSIONS_BENCH")); err == nil {
@@ -152,7 +152,7 @@ func BenchmarkOpen(b *testing.B) {
 		require.NoError(b, os.WriteFile(to, raw, 0o600))
 		return to
 	}
-	killed := copyFile("killed") // as it lies on disk while the store is open
+	killed := copyFile("killed") // the file's state while the store is open
 	require.NoError(b, s.Close())
 	size := float64(fileSize(b, path)) / (1 << 20)
 	b.Run("closed cleanly", func(b *testing.B) {

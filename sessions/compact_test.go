@@ -19,7 +19,7 @@ import (
 	. "cursord/sessions"
 )
 
-// dump returns all that a closed database holds, but for its epoch.
+// dump returns the contents of a closed database, without its epoch.
 func dump(t testing.TB, path string) map[string]string {
 	t.Helper()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{ReadOnly: true})
@@ -47,7 +47,7 @@ func dump(t testing.TB, path string) map[string]string {
 	return all
 }
 
-// history is what a store is told in n rounds: sessions come, grow, are reviewed and go.
+// history returns n rounds of changes: sessions come, grow, are reviewed and go.
 func history(n int) (rounds [][]Op) {
 	seq := uint64(0)
 	next := func() uint64 { seq++; return seq }
@@ -72,7 +72,7 @@ func history(n int) (rounds [][]Op) {
 	return rounds
 }
 
-// TestCompact compacts over and over while a store is written and read: it ends as one that was left alone.
+// TestCompact compacts over and over while a store is written and read. It must end equal to a store without compactions.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -135,7 +135,7 @@ func TestCompact(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestCompactGivesRoomBack compacts a store that was mostly emptied.
+// TestCompactGivesRoomBack compacts a store after most of it was deleted.
 func TestCompactGivesRoomBack(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -166,7 +166,7 @@ func TestCompactGivesRoomBack(t *testing.T) {
 	require.Equal(t, []string{"1 session s1", "2 turn t1"}, index(t, s, 0))
 }
 
-// TestCompactThatFails leaves everything as it was, and the store goes on.
+// TestCompactThatFails: a failed compaction leaves everything as it was, and the store goes on.
 func TestCompactThatFails(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("not on Windows")
@@ -235,7 +235,7 @@ func TestCompactThatFails(t *testing.T) {
 	})
 }
 
-// TestCloseEndsACompaction closes a store in the middle of one.
+// TestCloseEndsACompaction closes a store in the middle of a compaction.
 func TestCloseEndsACompaction(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("not on Windows")
@@ -268,7 +268,7 @@ func TestCloseEndsACompaction(t *testing.T) {
 	}
 }
 
-// TestACopyThatWouldFillTheDiskIsNotBegun has a disk that is almost full: nothing is put on it that others need.
+// TestACopyThatWouldFillTheDiskIsNotBegun: on an almost full disk, a compaction does not begin its copy.
 func TestACopyThatWouldFillTheDiskIsNotBegun(t *testing.T) {
 	path := dbPath(t)
 	s, _, err := OpenFaulty(path, Options{}, Faults{Free: func(string) (int64, bool) { return 5 << 20, true }})

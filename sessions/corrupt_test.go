@@ -13,7 +13,7 @@ import (
 	. "cursord/sessions"
 )
 
-// fillStore makes a closed database with 40 sessions, each of a turn with items, and all else.
+// fillStore makes a closed database with 40 sessions, each with a turn with items, and records of all other kinds.
 func fillStore(t testing.TB, path string) {
 	t.Helper()
 	s, _ := openAt(t, path)
@@ -43,7 +43,7 @@ func fillStore(t testing.TB, path string) {
 
 const pageBytes = 4096
 
-// damagePages overwrites the pages that hold a text with noise, header pages excepted.
+// damagePages overwrites with noise the pages that hold a text, except the header pages.
 func damagePages(t testing.TB, path, text string) (damaged int) {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -97,7 +97,7 @@ func TestACorruptFileIsMovedAsideAndReadOut(t *testing.T) {
 		}, [2]int{0, 0}, true},
 		"first header": {func(t *testing.T, path string) {
 			edit(t, path, func(b []byte) []byte { copy(b, bytes.Repeat([]byte("xyz"), pageBytes/3)); return b })
-		}, [2]int{0, 0}, false}, // bbolt has a second one
+		}, [2]int{0, 0}, false}, // bbolt has a second header
 		"nothing":    {func(t *testing.T, path string) {}, [2]int{0, 0}, false},
 		"empty file": {func(t *testing.T, path string) { require.NoError(t, os.Truncate(path, 0)) }, [2]int{0, 0}, false},
 	} {
@@ -129,7 +129,7 @@ func TestACorruptFileIsMovedAsideAndReadOut(t *testing.T) {
 	}
 }
 
-// requireSound holds that what a repaired store lists can be read, and that nothing runs in it.
+// requireSound requires that every listed object of a repaired store can be read, and that nothing runs in it.
 func requireSound(t testing.TB, s *Store, r Report) {
 	t.Helper()
 	w, err := s.Workspace(root)
@@ -175,7 +175,7 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 	t.Parallel()
 	path := dbPath(t)
 	fillStore(t, path)
-	s, r := openAt(t, path) // as a check of fillStore, and of the ends of the turns
+	s, r := openAt(t, path) // checks fillStore, and ends the turns
 	require.Empty(t, r.MovedAside)
 	require.Len(t, r.Interrupted, 40)
 	before := len(index(t, s, 0))
@@ -218,7 +218,7 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 	requireSound(t, s, r)
 }
 
-// Any page may go bad, in any way: Open must neither crash nor lose the file.
+// TestAnyDamageIsSurvived damages random pages in several ways: Open must neither crash nor lose the file.
 func TestAnyDamageIsSurvived(t *testing.T) {
 	t.Parallel()
 	whole := dbPath(t)

@@ -15,7 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Damages is for the tests of both packages.
+// Damages is used by the tests of both packages.
 var Damages = flag.Int("damages", 1, "how many times as many damages and kills the store is to survive")
 
 const damagedRoot = "/w"
@@ -50,7 +50,7 @@ func fillDamageable(t *testing.T, path string) {
 	require.NoError(t, s.Close())
 }
 
-// spots lists where a database has objects.
+// spots returns the places of a database's objects.
 func spots(t *testing.T, path string) (all []spot) {
 	change(t, path, func(tx *bolt.Tx) error {
 		sessions := tx.Bucket(bucketSessions)
@@ -80,7 +80,7 @@ func change(t *testing.T, path string, f func(*bolt.Tx) error) {
 	require.NoError(t, db.Close())
 }
 
-// readAll reads all that a store has, in all ways, and returns the objects by kind and id.
+// readAll reads everything in a store in all ways, and returns the objects by kind and id.
 func readAll(t *testing.T, s *Store) map[string]string {
 	got := map[string]string{}
 	saw := func(kind Kind, id string, raw []byte) {
@@ -154,8 +154,8 @@ func readAll(t *testing.T, s *Store) map[string]string {
 	return got
 }
 
-// TestDamagedObjectIsSetAside damages each object of a database in turn, in one byte or a few: it is set aside, told once,
-// and all others are served as they were, in every way; also where the last daemon left it open.
+// TestDamagedObjectIsSetAside damages each object of a database in turn, in one byte or a few. It is set aside and reported
+// once, and all others are served unchanged in every way, also in a database that was not closed.
 func TestDamagedObjectIsSetAside(t *testing.T) {
 	t.Parallel()
 	whole := filepath.Join(t.TempDir(), "db")
@@ -217,7 +217,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 			s, _, err = Open(path, Options{OnDamage: func(d Damage) { damage <- d }})
 			require.NoError(t, err, what)
 			require.Equal(t, got, readAll(t, s), what)
-			for i := range 3 { // nothing is left of what is deleted
+			for i := range 3 { // a deletion removes all its records
 				s.Submit(damagedRoot, []Op{RemoveSession{ID: fmt.Sprintf("s%d", i), Seq: uint64(100 + i)}}, nil)
 			}
 			s.Submit(damagedRoot, []Op{Put{Object: &Diff{Workspace: damagedRoot, Path: "f1", State: "clean", Seq: 103}}}, nil)
@@ -234,7 +234,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 	}
 }
 
-// TestObjectsWithoutChecksums has what older versions wrote: it is served, and damage to it is found where it shows.
+// TestObjectsWithoutChecksums: objects of older versions are served, and visible damage to them is found.
 func TestObjectsWithoutChecksums(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	fillDamageable(t, path)
@@ -276,7 +276,7 @@ func TestObjectsWithoutChecksums(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestDamagedContent has a content that a review refers to be another than was stored: nobody gets it.
+// TestDamagedContent changes a stored content to which a review refers: reading it is an error.
 func TestDamagedContent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	s, _, err := Open(path, Options{})
@@ -297,7 +297,7 @@ func TestDamagedContent(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestDamagedReview has a review and an intent be damaged: they have no state, and are set aside when they are dropped.
+// TestDamagedReview damages a review and an intent: they have no state, and are set aside when they are dropped.
 func TestDamagedReview(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	s, _, err := Open(path, Options{})
@@ -331,7 +331,7 @@ func TestDamagedReview(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestDamagedSeq has the highest seq of a workspace be lower than it was: no seq is given out again.
+// TestDamagedSeq lowers the stored highest seq of a workspace: no seq is used twice.
 func TestDamagedSeq(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "db")
 	fillDamageable(t, path)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is in a stored value, reading it ends in an object or an error.
+// FuzzDecodeStored: reading any stored value ends in an object or an error.
 func FuzzDecodeStored(f *testing.F) {
 	f.Add([]byte(nil))
 	f.Add([]byte("short"))
@@ -49,7 +49,7 @@ func FuzzDecodeStored(f *testing.F) {
 	})
 }
 
-// The walk over a file's pages believes nothing in it.
+// FuzzWalkPages: the walk over a file's pages trusts none of its bytes.
 func FuzzWalkPages(f *testing.F) {
 	f.Add([]byte(nil), uint16(0), byte(0))
 	f.Add([]byte("x"), uint16(4096), byte(1))

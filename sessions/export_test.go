@@ -8,7 +8,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Faults change what a store under test does.
+// Faults replaces parts of a store under test.
 type Faults struct {
 	Commit     func(update func() error) error
 	Rename     func(from, to string) error
@@ -37,7 +37,7 @@ func OpenFaulty(path string, o Options, f Faults) (*Store, Report, error) {
 	return open(path, o, set)
 }
 
-// readUsed returns the pages of a database file up to the last that was ever used.
+// readUsed returns the pages of a database file up to the last used one.
 func readUsed(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestSessionsPageByTimeOfUpdate(t *testing.T) {
 		_, _, err := s.Sessions(root, cursor, 3)
 		require.ErrorIs(t, err, ErrBadCursor, cursor)
 	}
-	must(t, s, RemoveSession{ID: next[17:], Seq: 91}) // a cursor outlives the session it names
+	must(t, s, RemoveSession{ID: next[17:], Seq: 91}) // a cursor outlives its session
 	page, _, err := s.Sessions(root, next, 20)
 	require.NoError(t, err)
 	require.Len(t, page, 5)

@@ -14,10 +14,10 @@ import (
 	. "cursord/sessions"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// A model is what a store should hold: the newest seq of each object, by its line in the index.
+// A model is the expected contents of a store: the newest seq of each object, by its line in the index.
 type model struct {
 	seqs    map[string]uint64 // "kind id"
 	session map[string]string // of turns and items, by their line
@@ -30,7 +30,7 @@ func (m *model) alive(session string) bool {
 	return ok
 }
 
-// put adds an object if its session is there.
+// put adds an object if the model has its session.
 func (m *model) put(o Object, session string) {
 	m.seq = o.Sequence()
 	kind, id := o.Key()

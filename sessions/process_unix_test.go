@@ -21,7 +21,7 @@ import (
 	. "cursord/sessions"
 )
 
-// children are what the test binary does when it is run as a process of its own.
+// children are the jobs of the test binary as a separate process.
 func children() map[string]func() {
 	return map[string]func(){"writer": writeForEver, "compacting writer": writeAndCompact, "limit": writeOverTheLimit}
 }
@@ -40,7 +40,7 @@ func check(err error) {
 	}
 }
 
-// unitOps is what the writer stores as unit n: a session and a diff, with the seqs 2n+1 and 2n+2, and a review.
+// unitOps returns the writer's unit n: a session and a diff, with the seqs 2n+1 and 2n+2, and a review.
 func unitOps(n uint64) []Op {
 	slot := n % 50
 	ops := puts(session(fmt.Sprint("s", slot), 2*n+1), diff(fmt.Sprint("f", slot), "pending", 2*n+2))
@@ -54,7 +54,7 @@ func writeForEver() {
 	writeUnits(s)
 }
 
-// writeAndCompact does so while it compacts without end.
+// writeAndCompact does the same while it compacts without end.
 func writeAndCompact() {
 	s, _, err := Open(os.Getenv("SESSIONS_TEST_DB"), Options{})
 	check(err)
@@ -100,7 +100,7 @@ func killWriters(t *testing.T, name string) {
 		require.NoError(t, cmd.Start())
 		lines := bufio.NewScanner(out)
 		killAt := 1 + r.IntN(300)
-		for n := 0; lines.Scan(); n++ { // what is in the pipe after the kill was acknowledged too
+		for n := 0; lines.Scan(); n++ { // lines in the pipe after the kill were acknowledged too
 			got, err := strconv.ParseUint(lines.Text(), 10, 64)
 			require.NoError(t, err)
 			require.Equal(t, last+2, max(got, last+2), "in order")
@@ -135,7 +135,7 @@ func killWriters(t *testing.T, name string) {
 	}
 }
 
-// writeOverTheLimit lets the file reach the process's limit of its size, which is then lifted.
+// writeOverTheLimit lets the file reach the process's limit of file sizes, and then lifts the limit.
 func writeOverTheLimit() {
 	signal.Ignore(unix.SIGXFSZ)
 	var old unix.Rlimit

@@ -1,4 +1,4 @@
 package sessions_test
 
-// children are what the test binary does when it is run as a process of its own: nothing, here.
+// children are the jobs of the test binary as a separate process: none on Windows.
 func children() map[string]func() { return nil }

@@ -217,7 +217,7 @@ func TestSubmitIsAllOrNothingAndSparesTheOthers(t *testing.T) {
 	w, err := s.Workspace(root)
 	require.NoError(t, err)
 	require.Equal(t, seq, w.Seq)
-	require.Eventually(t, func() bool { return s.Backlog() == 0 }, 10*time.Second, time.Millisecond) // the last answer is a part of it
+	require.Eventually(t, func() bool { return s.Backlog() == 0 }, 10*time.Second, time.Millisecond) // the backlog includes the last answer
 	require.Error(t, submit(s, "", puts(session("s3", 60))...))
 }
 

@@ -151,7 +151,7 @@ func TestIntentsHoldTheirContents(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []Numbered{{1, []byte("first")}, {2, []byte("second")}}, intents)
 	require.NoError(t, second(s.Blob(BlobID(after))))
-	// What is carried out goes over into the review.
+	// When an intent is done, its content belongs to the review.
 	must(t, s, PutReview{Path: "x", Blobs: [][]byte{after}}, DropIntent{1})
 	require.ErrorIs(t, second(s.Blob(BlobID(before))), ErrNotFound)
 	require.NoError(t, second(s.Blob(BlobID(after))))

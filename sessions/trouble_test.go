@@ -18,7 +18,7 @@ import (
 	. "cursord/sessions"
 )
 
-// faulty opens a store whose commits fail with what fail holds, if it is not nil.
+// faulty opens a store whose commits fail with the error in fail, unless that is nil.
 func faulty(t *testing.T, path string) (s *Store, fail *atomic.Pointer[error], trouble chan error) {
 	t.Helper()
 	fail, trouble = new(atomic.Pointer[error]), make(chan error, 10)
@@ -79,7 +79,7 @@ func TestFailingCommitsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestARetryDoesNotWaitForThePause has a disk be mended when the pause between two tries is long.
+// TestARetryDoesNotWaitForThePause: the disk works again during a long pause between two tries.
 func TestARetryDoesNotWaitForThePause(t *testing.T) {
 	s, fail, trouble := faulty(t, dbPath(t))
 	require.NoError(t, s.Retry(0), "there is nothing to try again")
@@ -87,7 +87,7 @@ func TestARetryDoesNotWaitForThePause(t *testing.T) {
 	fail.Store(&full)
 	s.Submit(root, puts(session("s1", 1)), nil)
 	<-trouble
-	for range 20 { // more than fit into the pauses of a second
+	for range 20 { // more retries than pauses of a second
 		require.ErrorIs(t, s.Retry(time.Minute), ErrNoSpace)
 	}
 	fail.Store(nil)
@@ -96,7 +96,7 @@ func TestARetryDoesNotWaitForThePause(t *testing.T) {
 	require.NoError(t, second(s.Session("s1")))
 }
 
-// TestARetryDoesNotWaitForADiskThatHangs has a commit that does not come back.
+// TestARetryDoesNotWaitForADiskThatHangs: a commit never returns.
 func TestARetryDoesNotWaitForADiskThatHangs(t *testing.T) {
 	broken, hangs := errors.New("broken"), make(chan struct{})
 	first := true
@@ -104,7 +104,7 @@ func TestARetryDoesNotWaitForADiskThatHangs(t *testing.T) {
 	s, _, err := OpenFaulty(dbPath(t), Options{OnTrouble: func(err error) { trouble <- err }}, Faults{
 		Commit: func(update func() error) error {
 			if first {
-				return update() // Open's own
+				return update() // the commit of Open itself
 			}
 			<-hangs
 			return broken
@@ -152,7 +152,7 @@ func TestOpenFailsOnAFullDiskAndMovesNothing(t *testing.T) {
 	require.Len(t, r.Interrupted, 1)
 }
 
-// requireAlone holds that nothing lies beside the database.
+// requireAlone requires that no file lies beside the database.
 func requireAlone(t *testing.T, path string) {
 	t.Helper()
 	es, err := os.ReadDir(filepath.Dir(path))
@@ -238,7 +238,7 @@ func TestMigration(t *testing.T) {
 	require.ErrorContains(t, err, "from schema 3 to 4: no bird")
 	require.Equal(t, []string{"two", "three"}, ran)
 	requireAlone(t, path)
-	for range 2 { // the second time there is nothing to do, and the failed attempt left nothing
+	for range 2 { // the second open has nothing to do; the failed one left nothing
 		s, _, err = OpenFaulty(path, Options{}, Faults{Migrations: []func(*bolt.Tx) error{step("two", nil), step("three", nil)}})
 		require.NoError(t, err)
 		require.Equal(t, epoch, s.Epoch())

@@ -76,7 +76,7 @@ func TestParts(t *testing.T) {
 	require.Zero(t, size)
 }
 
-// TestRevive stores a session anew that was deleted.
+// TestRevive stores a deleted session again.
 func TestRevive(t *testing.T) {
 	s := openNew(t)
 	must(t, s, puts(session("s1", 1), session("s2", 2))...)
@@ -124,7 +124,7 @@ func TestBackup(t *testing.T) {
 	was, err := os.ReadFile(to)
 	require.NoError(t, err)
 
-	// What is there stays, unless it is to be replaced.
+	// An existing file stays unless it may be replaced.
 	require.ErrorIs(t, s.Backup(context.Background(), to, false), fs.ErrExist)
 	is, err := os.ReadFile(to)
 	require.NoError(t, err)
