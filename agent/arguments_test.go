@@ -13,7 +13,7 @@ import (
 	"cursord/agent/program"
 )
 
-// refuses is an agent's beginning that counts its starts and knows all options but one.
+// refuses returns the beginning of an agent that counts its starts and knows all options but one.
 func refuses(option string) string {
 	return `echo start >>starts
 for a in "$@"; do case $a in ` + option + `) echo "error: unknown option '$a'" >&2; exit 1;; esac; done
@@ -50,7 +50,8 @@ func TestRunLeavesOutNothingThatDecides(t *testing.T) {
 	}
 }
 
-// An option that nobody passed, and a refusal after the beginning, are failures as any others.
+// TestRunRepeatsNoOtherRefusals: an unknown option that was not passed, and a refusal after the beginning, are ordinary
+// failures.
 func TestRunRepeatsNoOtherRefusals(t *testing.T) {
 	for _, script := range []string{
 		"echo start >>starts; echo \"error: unknown option '--other'\" >&2; exit 1\n",

@@ -17,8 +17,8 @@ const (
 	lastWord    = `{"type":"assistant","message":{"content":[{"type":"text","text":"It runs."}]}}` + "\n"
 )
 
-// TestWaiting is about when an agent has said all but for what it has left in the background: what it waits for at the end
-// of each stream, and at which stage it is.
+// TestWaiting: at the end of each stream, the decoder knows the commands in the background for which the agent waits, and
+// the agent's stage.
 func TestWaiting(t *testing.T) {
 	notified := func(members string) string {
 		return `{"type":"system","subtype":"task_notification",` + members + `"session_id":"s"}` + "\n"
@@ -77,7 +77,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestNotifications is about what people are told of the background: no public source shows the members, so any are taken.
+// TestNotifications shows people the members of a notification. No public source documents them, so any are used.
 func TestNotifications(t *testing.T) {
 	const in = `{"type":"system","subtype":"task_notification","session_id":"s"`
 	for name, tt := range map[string][2]string{
@@ -104,7 +104,7 @@ func TestNotifications(t *testing.T) {
 		result ok text="It runs."`)
 }
 
-// TestAbortedCount names no more commands as ended than the agent has ended.
+// TestAbortedCount: the notice claims no more ended commands than the agent reports.
 func TestAbortedCount(t *testing.T) {
 	for count, want := range map[string]string{
 		`,"aborted_count":1`: "The agent has ended 1 background command, of these: npm run dev; sleep 3000.",
@@ -116,8 +116,8 @@ func TestAbortedCount(t *testing.T) {
 	}
 }
 
-// TestTextBehindANotification is a second turn of the model in one run: its text is an item of its own, with partial output
-// and without, also where it says the same again.
+// TestTextBehindANotification: the model takes a second turn in one run. Its text is an item of its own, with partial output
+// and without, even if it repeats the first text.
 func TestTextBehindANotification(t *testing.T) {
 	notified := `{"type":"system","subtype":"task_notification","summary":"done"}` + "\n"
 	for name, says := range map[string]string{"partial output": piece + lastWord, "no partial output": lastWord} {
@@ -134,7 +134,7 @@ func TestTextBehindANotification(t *testing.T) {
 	}
 }
 
-// TestBackgroundIsBounded has an agent leave very many commands, with very long ones among them.
+// TestBackgroundIsBounded: an agent leaves many commands, some of them very long.
 func TestBackgroundIsBounded(t *testing.T) {
 	d := NewDecoder()
 	for i := range 2 * maxBehind {

@@ -65,7 +65,7 @@ func TestRunEndsAHungAgent(t *testing.T) {
 
 	f = newFake(t, sayInit+sayStart+"sleep 100\n")
 	f.req.IdleTimeout, f.req.ToolTimeout = time.Hour, 400*time.Millisecond
-	f.req.BackgroundGrace = time.Second // that looks are not rare
+	f.req.BackgroundGrace = time.Second // so that the agent is checked often
 	start := time.Now()
 	out, _ = f.run(t.Context(), nil)
 	require.Equal(t, "agentHung", out.Failure.Kind)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// transcript decodes lines as they are and the rest of them.
+// transcript decodes a stream, and returns its events and the decoder.
 func transcript(stream string) (got []string, d *Decoder) {
 	d = NewDecoder()
 	var events []Event
@@ -22,7 +22,7 @@ func transcript(stream string) (got []string, d *Decoder) {
 	return got, d
 }
 
-// TestCutLines is about lines that a newline inside of a string has cut, and about those that only look so.
+// TestCutLines decodes lines that a raw newline in a string has cut, and lines that only look so.
 func TestCutLines(t *testing.T) {
 	const (
 		said = `{"type":"assistant","message":{"content":[{"type":"text","text":"`
@@ -70,8 +70,8 @@ func TestCutLines(t *testing.T) {
 	}
 }
 
-// TestCutLinesAreBounded gives the decoder cut lines without end: it holds no more than the bounds, and gives up what it
-// held in the order in which it came.
+// TestCutLinesAreBounded sends endless cut lines: the decoder holds no more than its bounds, and releases them in the order
+// in which they came.
 func TestCutLinesAreBounded(t *testing.T) {
 	const said = `{"type":"assistant","message":"`
 	d := NewDecoder()
@@ -100,7 +100,7 @@ func TestCutLinesAreBounded(t *testing.T) {
 	require.Len(t, d.Line([]byte(`"}}`)), maxCutTries+1, "it is not read again and again")
 }
 
-// TestCutAnywhere cuts the strings of a line at every place where JSON allows it, and sees the same event.
+// TestCutAnywhere cuts the strings of a line at every place that JSON allows: the event stays the same.
 func TestCutAnywhere(t *testing.T) {
 	text := "a \\ \"q\" {\n}\t\r\né\U0001F600\n"
 	quoted, err := json.Marshal(text)

@@ -38,7 +38,7 @@ func TestDenials(t *testing.T) {
 		})
 	}
 
-	// Sub-agents within sub-agents are looked at once each, as deep as they are followed.
+	// Nested sub-agents are looked at once each, down to the limit of depth.
 	call := fmt.Sprintf(rejected, "")
 	for range maxNesting + 4 {
 		call = strings.Replace(`{"taskToolCall":{"result":{"success":{"conversationSteps":[{"toolCall":X},{"toolCall":X}]}}}}`, "X", call, 1)

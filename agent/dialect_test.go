@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// The five published descriptions of the stream, one run each, and the lines of no description.
+// TestDialects decodes one run of each of the five published descriptions of the stream, and lines that fit none.
 func TestDialects(t *testing.T) {
 	tests := []struct{ name, stream, want string }{
 		{"reference", `

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write what TestFixtures sees into testdata")
 
-// A fixture is a stream of a build, with what is to come of it. Its second file has three parts: how the process went, the
+// A fixture is a stream of a build with its expected events. Its second file has three parts: the end of the process, the
 // events, the outcome.
 type fixture struct {
 	name   string // build/name
@@ -62,7 +62,7 @@ func fixtures(t *testing.T) []fixture {
 	return list
 }
 
-// TestFixtures plays each stream as a process would write it, and compares with what is beside it.
+// TestFixtures plays each stream as a process, and compares the result with the file beside it.
 func TestFixtures(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestFixtures(t *testing.T) {
 				script += "exec sleep 1000\n"
 			}
 			agent := newFake(t, script)
-			// Much shorter, and a busy machine would look like one that was stopped, which has the wait begin anew.
+			// With a much shorter grace a busy machine would look suspended, and the wait would begin again.
 			agent.req.BackgroundGrace = time.Second
 			out, events := agent.run(t.Context(), nil)
 			got := strings.Join(append(events, "--"), "\n") + "\n" + transcribeOutcome(out)
@@ -95,7 +95,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestFixturesInPieces has the streams come in pieces of several sizes: the events are the same.
+// TestFixturesInPieces reads the streams in pieces of several sizes: the events are the same.
 func TestFixturesInPieces(t *testing.T) {
 	for _, f := range fixtures(t) {
 		data, err := os.ReadFile(f.stream)
@@ -110,7 +110,7 @@ func TestFixturesInPieces(t *testing.T) {
 	}
 }
 
-// TestFixturesAreListed holds the page beside the fixtures to the folders that are there.
+// TestFixturesAreListed compares the table beside the fixtures with their folders.
 func TestFixturesAreListed(t *testing.T) {
 	page, err := os.ReadFile("testdata/README.md")
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func TestFixturesAreListed(t *testing.T) {
 	require.Equal(t, slices.Compact(there), listed)
 }
 
-// A slowReader gives at most size bytes at a time.
+// A slowReader returns at most size bytes at a time.
 type slowReader struct {
 	data []byte
 	size int
@@ -162,7 +162,7 @@ func decodeIn(t *testing.T, data []byte, size int) (events []string) {
 	}
 }
 
-// transcribeOutcome writes an outcome as a few lines.
+// transcribeOutcome returns an outcome as a few lines.
 func transcribeOutcome(out Outcome) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", out.Status)

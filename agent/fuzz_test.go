@@ -11,9 +11,8 @@ import (
 	"cursord/agent/plaintext"
 )
 
-// FuzzDecode feeds any bytes as a stream. Nothing may panic, the text events less what was withdrawn are what the
-// decoder says was said, every raw part is JSON, lines do not alias events, and what is known of the line before changes
-// nothing.
+// FuzzDecode reads any bytes as a stream. Nothing may panic; the decoder's text is the text events without the withdrawn
+// ones; every raw part is JSON; events do not alias lines; and the memory of the line before changes no event.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]},"timestamp_ms":1}` + "\n" +
@@ -68,7 +67,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// deltas are lines that are nearly alike.
+// deltas returns nearly equal lines.
 func deltas(head, text, between, time, tail string) string {
 	lines := ""
 	for _, text := range []string{text, text + "b", `\n\u00e9\"`, `x\ud83d`, `\ude00y`, `\ud83d`, "\xff", "", "a\tb", `\x`, text + `"}]},"text":"`, text} {

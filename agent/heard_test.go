@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHeard has an agent say something, and then something more while the first is still being taken in.
+// TestHeard: an agent writes a line, and another one while the first is still being taken in.
 func TestHeard(t *testing.T) {
 	f := newFake(t, sayInit+"until [ -e go ]; do sleep 0.01; done\n"+sayDelta+"touch said\n"+
 		"until [ -e end ]; do sleep 0.01; done\n"+sayResult)
@@ -44,7 +44,7 @@ func TestHeard(t *testing.T) {
 	require.True(t, upTo(time.Now()), "nobody speaks any more")
 }
 
-// TestNothingIsReadUnnoted looks at a pipe while it is read: once something is gone from it, that is noted, at every moment.
+// TestNothingIsReadUnnoted watches a pipe during reads: bytes that have left it are noted at every moment.
 func TestNothingIsReadUnnoted(t *testing.T) {
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestNothingIsReadUnnoted(t *testing.T) {
 	require.NoError(t, out.SetReadDeadline(time.Time{}))
 	require.NoError(t, in.Close())
 	err = <-read
-	if errors.Is(err, os.ErrDeadlineExceeded) { // it came before the deadline was taken back
+	if errors.Is(err, os.ErrDeadlineExceeded) { // the old deadline may still end one read
 		taken <- true
 		err = <-read
 	}

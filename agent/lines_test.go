@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongLines reads lines whose lengths lie around those of the buffer, of a piece, of several and of the limit.
+// TestLongLines reads lines with lengths around those of the buffer, of one piece, of several, and of the limit.
 func TestLongLines(t *testing.T) {
 	const buffer, limit = 64 << 10, 3*pieceSize + 10
 	text := strings.Repeat("0123456789abcde ", limit/16+2)
@@ -43,7 +43,7 @@ func TestLongLines(t *testing.T) {
 	require.Empty(t, line)
 }
 
-// TestSkippedLineIsNotKept sees that what is skipped of a line takes no memory.
+// TestSkippedLineIsNotKept: the skipped part of a line takes no memory.
 func TestSkippedLineIsNotKept(t *testing.T) {
 	lines := newLineReader(io.MultiReader(strings.NewReader(strings.Repeat("x", 9*pieceSize)), strings.NewReader("\nnext\n")), 4*pieceSize)
 	_, skipped, err := lines.next()

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if bin := os.Getenv("AGENT_TEST_RUNS"); bin != "" {
-		// A daemon for the test to kill.
+		// Here the test binary is a daemon that the test kills.
 		out := NewLauncher(program.LoadBuilds(nil, nil)).Run(context.Background(), Request{Bin: bin, Dir: os.Getenv("AGENT_TEST_DIR")}, func([]Event) {})
 		fmt.Println(out.Status)
 		os.Exit(0)

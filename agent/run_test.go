@@ -30,7 +30,7 @@ const (
 	waitGo = "while [ ! -e go ]; do sleep 0.01; done\n"
 )
 
-// A fake is an agent made of a shell script, in a workspace of its own.
+// A fake is an agent written as a shell script, in a workspace of its own.
 type fake struct {
 	t   *testing.T
 	dir string
@@ -79,7 +79,7 @@ func (f *fake) await(name string) {
 	}, 10*time.Second, 5*time.Millisecond, name)
 }
 
-// gone waits until the process whose number is in a file is no more.
+// gone waits for the end of the process whose id is in a file.
 func (f *fake) gone(name string) {
 	require.Eventually(f.t, func() bool {
 		data, _ := os.ReadFile(filepath.Join(f.dir, name))
@@ -88,7 +88,7 @@ func (f *fake) gone(name string) {
 	}, 10*time.Second, 5*time.Millisecond)
 }
 
-// dead reports whether a process is no more, or only waits for its parent to notice.
+// dead reports whether a process has ended; it may still wait for its parent.
 func dead(pid int) bool {
 	if unix.Kill(pid, 0) != nil {
 		return true
@@ -118,7 +118,7 @@ func TestRunGivesTheAgentWhatItNeeds(t *testing.T) {
 	require.Equal(t, Outcome{Status: Completed, SessionID: "s-1", RequestID: "r-1", Result: &text, Usage: &Usage{Input: 7}, Unknown: map[string]int{}}, out)
 }
 
-// TestFakeAgentKnowsEachOption: since which build the agent has an option is in the history of builds, which the fake agent goes by.
+// TestFakeAgentKnowsEachOption: the fake agent's history of builds has the first build of each option.
 func TestFakeAgentKnowsEachOption(t *testing.T) {
 	t.Parallel()
 	history, err := os.ReadFile(filepath.Join("fake", "builds.go"))
@@ -155,7 +155,7 @@ func TestRunTellsTextAtOnce(t *testing.T) {
 	f := newFake(t, sayInit+sayDelta+waitGo+sayResult)
 	out, lines := f.run(t.Context(), func(ev Event) {
 		if _, ok := ev.(Text); ok {
-			f.touch("go") // the agent goes on only once its text has been told
+			f.touch("go") // the agent goes on only after its text was received
 		}
 	})
 	require.Equal(t, Completed, out.Status)
@@ -181,7 +181,7 @@ func TestRunTellsAFloodInBatches(t *testing.T) {
 	require.Less(t, batches, 5000)
 }
 
-// TestRunHasWhatWasSaidForItsResult has runs end in all ways: the result is the agent's own where it gives one, else what it said.
+// TestRunHasWhatWasSaidForItsResult ends runs in all ways: the result is the agent's own, or else its text.
 func TestRunHasWhatWasSaidForItsResult(t *testing.T) {
 	t.Parallel()
 	result := func(fields string) string {
@@ -230,7 +230,7 @@ func TestRunIsNotHeldByAProcessThatLeftTheGroup(t *testing.T) {
 		t.Skip("no setsid here")
 	}
 	f := newFake(t, sayInit+"setsid sh -c 'echo $$ >stray; exec sleep 1000' &\n"+"while [ ! -s stray ]; do sleep 0.01; done\n"+sayResult)
-	f.req.Prompt = strings.Repeat("x", 1<<20) // which nobody reads
+	f.req.Prompt = strings.Repeat("x", 1<<20) // longer than a pipe; the agent does not read it
 	out, _ := f.run(t.Context(), nil)
 	pid, err := strconv.Atoi(strings.TrimSpace(f.read("stray")))
 	require.NoError(t, err)
@@ -247,15 +247,15 @@ func TestRunReadsAllForASlowConsumer(t *testing.T) {
 		if slow {
 			slow = false
 			f.gone("leader")
-			<-time.After(drainTime + 100*time.Millisecond) // past the deadline that an ended agent's pipes get
+			<-time.After(drainTime + 100*time.Millisecond) // beyond the deadline for the pipes of an ended agent
 		}
 	})
 	require.Equal(t, Completed, out.Status)
 	require.Len(t, lines, 202)
 }
 
-// TestMomentsDoNotJump is about the clock that says how long an agent has been quiet: it must be the one that neither
-// somebody who sets the time nor a machine that slept moves. A Time has a reading of that clock if it says so.
+// TestMomentsDoNotJump: an agent's silence is measured by the monotonic clock, which neither a set time nor a suspended
+// machine moves. The string of a Time shows a reading of that clock.
 func TestMomentsDoNotJump(t *testing.T) {
 	require.Contains(t, firstMoment.String(), " m=")
 	before := moment()
@@ -302,7 +302,7 @@ func TestRunStartsOneAtATime(t *testing.T) {
 	require.Equal(t, Completed, (<-done).Status)
 	require.Equal(t, Completed, (<-done).Status)
 
-	// An agent that does not come to its init keeps others waiting for a bounded time.
+	// An agent that does not reach its init delays others for a bounded time.
 	a = newFake(t, "touch started\n"+waitGo+sayInit+sayResult)
 	b = newFake(t, sayInit+sayResult)
 	go run(a)
@@ -347,8 +347,8 @@ func TestRunFailures(t *testing.T) {
 	})
 }
 
-// TestRunLeavesNobodyAtWork is a run whose agent ends and leaves processes behind: once the run is over they write no
-// more. A killed process goes on until the call that it is in has returned.
+// TestRunLeavesNobodyAtWork: an agent ends and leaves processes behind. After the run they write no more; a killed process
+// could otherwise finish its system call.
 func TestRunLeavesNobodyAtWork(t *testing.T) {
 	f := newFake(t, sayInit+`i=0; while [ $i -lt 60 ]; do (while :; do :>a.$i; mv a.$i b.$i; done) & echo $! >>kids; i=$((i+1)); done
 `+sayDelta+sayResult)
@@ -371,7 +371,7 @@ func TestRunEndsWithTheDaemon(t *testing.T) {
 	daemon := exec.Command(os.Args[0])
 	daemon.Env = append(os.Environ(), "AGENT_TEST_RUNS="+f.req.Bin, "AGENT_TEST_DIR="+f.dir)
 	require.NoError(t, daemon.Start())
-	require.Eventually(t, func() bool { // with the number in it
+	require.Eventually(t, func() bool { // the file has the id
 		leader, _ := os.ReadFile(filepath.Join(f.dir, "leader"))
 		return bytes.HasSuffix(leader, []byte("\n"))
 	}, 10*time.Second, 5*time.Millisecond)
@@ -380,13 +380,13 @@ func TestRunEndsWithTheDaemon(t *testing.T) {
 	f.gone("leader")
 }
 
-// TestRunCancelledAtTheGate is a turn that is cancelled while another start holds the gate: the gate stays held.
+// TestRunCancelledAtTheGate cancels a turn while another start holds the gate: the gate stays held.
 func TestRunCancelledAtTheGate(t *testing.T) {
 	l := NewLauncher(program.LoadBuilds(nil, nil))
 	l.gate <- struct{}{}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for range 50 { // the choice between two ready channels is by chance
+	for range 50 { // the choice between two ready channels is random
 		require.Equal(t, Cancelled, l.Run(ctx, Request{}, func([]Event) {}).Status)
 		require.Len(t, l.gate, 1)
 	}

@@ -24,10 +24,10 @@ const (
 	sayLast = `echo '{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}'` + "\n"
 	// awaitSeen waits until the test has seen that the command is in the background: by then its groups are known.
 	awaitSeen = "while [ ! -e seen ]; do sleep 0.01; done\n"
-	// sayTold is a notification, and what the agent says about it.
+	// sayTold is a notification and the agent's text about it.
 	sayTold = `echo '{"type":"system","subtype":"task_notification","summary":"ready"}'` + "\n" + `echo '{"type":"assistant","message":{"content":[{"type":"text","text":" again"}]}}'` + "\n"
-	// ownGroups leaves three processes behind: a server in a session of its own, one of its own group, and one in a session of
-	// its own that has lost both its parent and the mark.
+	// ownGroups leaves three processes behind: a server in its own session, one in its own process group, and one in its own
+	// session without its parent and without the mark.
 	ownGroups = `setsid sh -c 'echo $$ >server; exec sleep 100' >/dev/null 2>&1 &
 sh -c 'set -m; sleep 100 >/dev/null 2>&1 & echo $! >group'
 env -i setsid /bin/sh -c '/bin/sleep 100 >/dev/null 2>&1 & echo $! >stray; while [ ! -e seen ]; do /bin/sleep 0.01; done' >/dev/null 2>&1 &
@@ -35,7 +35,7 @@ while [ ! -s server ] || [ ! -s group ] || [ ! -s stray ]; do sleep 0.01; done
 `
 )
 
-// leaves is a fake that has a mark, and what it left is gone at the end.
+// leaves returns a fake with a mark, and a short grace for commands in the background.
 func leaves(t *testing.T, script string) *fake {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("no setsid here")
@@ -47,7 +47,7 @@ func leaves(t *testing.T, script string) *fake {
 	return f
 }
 
-// sees lets an agent go on that waits in awaitSeen.
+// sees ends an agent's wait in awaitSeen.
 func (f *fake) sees(ev Event) {
 	if end, ok := ev.(ToolEnd); ok && end.Call.Background {
 		f.touch("seen")
@@ -62,7 +62,7 @@ func (f *fake) requireGone() {
 	require.Empty(f.t, process.Survivors(f.req.Mark))
 }
 
-// TestRunIsOverWithCommandsInTheBackground has agents say all and wait for a server in the background.
+// TestRunIsOverWithCommandsInTheBackground: agents say their last word and then wait for a server in the background.
 func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 	t.Parallel()
 	note := "notice " + quote(`The agent had finished. Its background commands were ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
@@ -107,7 +107,7 @@ func TestRunIsOverWithCommandsInTheBackground(t *testing.T) {
 	})
 }
 
-// TestRunEndsWhatAnAgentLeft has agents end by themselves, in whatever way, and leave commands in groups of their own.
+// TestRunEndsWhatAnAgentLeft: agents end by themselves in several ways, and leave commands in process groups of their own.
 func TestRunEndsWhatAnAgentLeft(t *testing.T) {
 	note := "notice " + quote(`The agent's background commands were ended: npm run dev. The setting background = "wait" has turns wait for such commands.`)
 	for name, tt := range map[string]struct {
@@ -148,7 +148,7 @@ func TestRunEndsWhatAnAgentLeft(t *testing.T) {
 	})
 }
 
-// TestRunGoesOnAfterTheBackground has an agent say more after a pause that is shorter than the grace, several times.
+// TestRunGoesOnAfterTheBackground: an agent goes on several times after a pause that is shorter than the grace.
 func TestRunGoesOnAfterTheBackground(t *testing.T) {
 	t.Parallel()
 	pause := "sleep 0.6\n"
@@ -164,8 +164,8 @@ func TestRunGoesOnAfterTheBackground(t *testing.T) {
 	require.NotContains(t, said, "were ended")
 }
 
-// TestRunAwaitsTheBackground has commands in the background that the run is to wait for: past every limit, until they end, or
-// the run is cancelled.
+// TestRunAwaitsTheBackground: the run waits for commands in the background beyond every limit, until they end or the run is
+// cancelled.
 func TestRunAwaitsTheBackground(t *testing.T) {
 	t.Parallel()
 	await := func(script string) *fake {
@@ -184,7 +184,7 @@ func TestRunAwaitsTheBackground(t *testing.T) {
 	t.Run("to its cancelling", func(t *testing.T) {
 		t.Parallel()
 		f := await(sayInit + ownGroups + sayLeft + awaitSeen + sayLast + "sleep 100\n")
-		f.req.IdleTimeout = 20 * time.Second // the way to the last word is not what waits
+		f.req.IdleTimeout = 20 * time.Second // leaves time for the way to the last word
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		out, _ := f.run(ctx, func(ev Event) {
@@ -198,8 +198,8 @@ func TestRunAwaitsTheBackground(t *testing.T) {
 	})
 }
 
-// TestRunNamesWhatStillRan has an agent that does not say, as builds before 2026.09.02 do not, that one of its commands in the
-// background has ended.
+// TestRunNamesWhatStillRan: the notice names only the commands that still ran, although the agent did not report the end of
+// another (builds before 2026.09.02 do not).
 func TestRunNamesWhatStillRan(t *testing.T) {
 	t.Parallel()
 	const two = `sh -c 'exec sleep 101' & echo $! >kept
@@ -231,7 +231,7 @@ sh -c 'exec sleep 0' & wait $!
 	})
 }
 
-// TestRunHungWithASubAgent has an agent say all while a sub-agent does not end: what was said counts.
+// TestRunHungWithASubAgent: an agent says its last word while a sub-agent does not end. The run completes.
 func TestRunHungWithASubAgent(t *testing.T) {
 	t.Parallel()
 	f := leaves(t, sayInit+sayLeft+`echo '{"type":"tool_call","subtype":"completed","call_id":"t","tool_call":{"taskToolCall":{"args":{"description":"Tidy"},"result":{"success":{"isBackground":true}}}}}'`+"\n"+sayLast+"sleep 100\n")
@@ -241,8 +241,8 @@ func TestRunHungWithASubAgent(t *testing.T) {
 	require.Contains(t, lines[len(lines)-1], "were ended: npm run dev; Task Tidy.")
 }
 
-// TestRunHungAfterANotification has an agent say all, hear from the background and say no more: what was said counts. If it
-// has begun to go on, that has not ended.
+// TestRunHungAfterANotification: an agent is silent after its last word and a notification. The run completes, unless the
+// agent has begun to go on.
 func TestRunHungAfterANotification(t *testing.T) {
 	const notification = `echo '{"type":"system","subtype":"task_notification","task_id":"7","status":"completed"}'` + "\n"
 	ended := strings.Replace(sayLeft, `"success":{}`, `"success":{"shellId":"7"}`, 1)
@@ -257,7 +257,7 @@ func TestRunHungAfterANotification(t *testing.T) {
 		"another and a piece": {ended, notification + sayDelta, Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // each waits; the limit is what a busy machine may need for the agent's start
+			t.Parallel() // each run waits; the limit leaves a busy machine time for the agent's start
 			f := leaves(t, sayInit+tt.left+sayDelta+sayLast+notification+tt.after+"sleep 100\n")
 			f.req.IdleTimeout = 3 * time.Second
 			out, lines := f.run(t.Context(), nil)
@@ -269,11 +269,11 @@ func TestRunHungAfterANotification(t *testing.T) {
 	}
 }
 
-// TestRunHungSays is about the words of a run that was ended for its silence.
+// TestRunHungSays checks the message of a run that was ended for its silence.
 func TestRunHungSays(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, sayInit+sayLeft+sayStart+"sleep 100\n")
-	f.req.ToolTimeout, f.req.BackgroundGrace = 100*time.Millisecond, time.Second // that looks are not rare
+	f.req.ToolTimeout, f.req.BackgroundGrace = 100*time.Millisecond, time.Second // so that the agent is checked often
 	began := time.Now()
 	out, _ := f.run(t.Context(), nil)
 	require.Equal(t, "agentHung", out.Failure.Kind)
@@ -292,7 +292,7 @@ func TestRunHungSays(t *testing.T) {
 	require.Contains(t, out.Failure.Hint, "agent_idle_timeout")
 }
 
-// TestRunJoinsCutLines has an agent write a newline as it is, in its result too, and die in the middle of a line.
+// TestRunJoinsCutLines: an agent writes a raw newline, also in its result, and dies in the middle of a line.
 func TestRunJoinsCutLines(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, sayInit+`printf '{"type":"result","subtype":"success","result":"one\ntwo"}\n'`+"\n")

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatIsCutComparesAsIfItWereThere decodes random streams with a memory of a few words, and with one without bounds.
+// TestWhatIsCutComparesAsIfItWereThere decodes random streams with a memory of a few words and with an unbounded one: the
+// events are the same.
 func TestWhatIsCutComparesAsIfItWereThere(t *testing.T) {
 	const keep = 40
 	cuts := 0
@@ -34,7 +35,7 @@ func TestWhatIsCutComparesAsIfItWereThere(t *testing.T) {
 				since += b.String()
 				line = quoted(b.String(), `,"timestamp_ms":1`)
 			case k == 24:
-				line = quoted(since, "") // repeats it
+				line = quoted(since, "") // repeats the text
 			case k == 25:
 				line = quoted(since[:rng.IntN(len(since)+1)], `,"model_call_id":"m"`)
 			case k == 26:
@@ -59,7 +60,7 @@ func TestWhatIsCutComparesAsIfItWereThere(t *testing.T) {
 	require.Greater(t, cuts, 2_000)
 }
 
-// TestAResultIsCut has an agent say more than a result holds.
+// TestAResultIsCut: an agent says more than a result can hold.
 func TestAResultIsCut(t *testing.T) {
 	d := NewDecoder()
 	line := func(text string) []byte {

@@ -9,7 +9,7 @@ import (
 	"cursord/agent/process"
 )
 
-// TestStillAmong is about which commands in the background are told to have been ended: not those that had ended before.
+// TestStillAmong chooses the commands in the background that still ran at the run's end.
 func TestStillAmong(t *testing.T) {
 	runs := func(pid, parent int, line string) process.Member {
 		return process.Member{ID: pid, Parent: parent, Group: 10, Line: line}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOutcomes decodes one completed call a row: the tool call object and what becomes of it.
+// TestOutcomes decodes one completed call per row: the tool call object and its outcome.
 func TestOutcomes(t *testing.T) {
 	tests := []struct{ name, call, want string }{
 		{"edit", `{"hookAdditionalContexts":[],"editToolCall":{"args":{"path":"/r/a","streamContent":"2\n"},"result":{"success":{"path":"/r/a","linesAdded":1,"diffString":"x","beforeFullFileContent":"1\n","afterFullFileContent":"2\n","message":"Wrote contents"}}},"toolCallId":"x"}`,
@@ -101,7 +101,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestCalls is about the pairing of starts and ends.
+// TestCalls pairs starts and ends.
 func TestCalls(t *testing.T) {
 	tests := []struct{ name, stream, want string }{
 		{"an end without a start, and said twice", `

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestToolsAreClassified holds the table of tools to what reads it.
+// TestToolsAreClassified requires a class, a title and unique aliases of every tool.
 func TestToolsAreClassified(t *testing.T) {
 	seen := map[string]bool{}
 	for _, tool := range tools {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check decodes a stream, given a line a line, and compares its events with a transcript of them.
+// check decodes a stream, one line at a time, and compares its events with a transcript.
 func check(t *testing.T, stream, want string) {
 	t.Helper()
 	d := NewDecoder()
@@ -25,7 +25,7 @@ func check(t *testing.T, stream, want string) {
 	require.Equal(t, strings.Join(lines, "\n"), strings.Join(got, "\n"))
 }
 
-// transcribe writes an event as one line.
+// transcribe returns an event as one line.
 func transcribe(ev Event) string {
 	switch ev := ev.(type) {
 	case Init:

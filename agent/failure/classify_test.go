@@ -72,7 +72,7 @@ func TestExplain(t *testing.T) {
 
 func text(s string) *string { return &s }
 
-// TestKindsAreAll: clients and the protocol's page learn of each kind that there is.
+// TestKindsAreAll: Kinds, which clients and PROTOCOL.md show, lists every constant.
 func TestKindsAreAll(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("classify.go")

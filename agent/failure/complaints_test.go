@@ -10,7 +10,7 @@ import (
 	"cursord/agent/process"
 )
 
-// failureTexts are all that the agent is known to say when it does not go on.
+// failureTexts are the known texts of an agent that does not go on.
 var failureTexts = []struct{ text, kind, message, hint string }{
 	{"Error: Authentication required. Please run 'agent login' first, or set CURSOR_API_KEY environment variable.", KindNotLoggedIn, "cursor-agent is not logged in", "cursor-agent login"},
 	{"⚠ Warning: The provided API key is invalid.", KindNotLoggedIn, "cursor-agent refused the API key", "CURSOR_API_KEY"},
@@ -46,7 +46,7 @@ var failureTexts = []struct{ text, kind, message, hint string }{
 	{"ActionRequiredError: Accept the new terms", KindFailed, "ActionRequiredError: Accept the new terms", "settings"},
 }
 
-// startTexts are those that the agent says only before it has begun.
+// startTexts are texts that the agent writes only before it has begun.
 var startTexts = []struct{ text, kind, message, hint string }{
 	{"Not logged in", KindNotLoggedIn, "cursor-agent is not logged in", "cursor-agent login"},
 	{"Error: Authentication required", KindNotLoggedIn, "cursor-agent is not logged in", "cursor-agent login"},
@@ -57,7 +57,7 @@ var startTexts = []struct{ text, kind, message, hint string }{
 	{`Error: Session ID "x" is already in use.`, KindFailed, `Session ID "x" is already in use.`, "new session"},
 }
 
-// TestFailureTexts has each text alone, in the midst of others, in colour and wrapped by a terminal, on stdout and stderr.
+// TestFailureTexts plays each text alone, among others, in colour and wrapped by a terminal, on stdout and stderr.
 func TestFailureTexts(t *testing.T) {
 	const noise = "[mcp] server github started\n(node:71) Warning: something is deprecated\n\n%s\n    at run (index.js:1:2)\nerror: unknown option '--mine'\nport 3000 is already in use\n"
 	colour := func(s string) string {
@@ -89,7 +89,8 @@ func TestFailureTexts(t *testing.T) {
 	}
 }
 
-// TestFailureTextsOfARunThatHasBegun is about whose words on stderr count: those about the start are not the agent's then.
+// TestFailureTextsOfARunThatHasBegun: after the beginning, texts about the start count in the stream, and no longer on
+// stderr.
 func TestFailureTextsOfARunThatHasBegun(t *testing.T) {
 	for _, tt := range failureTexts {
 		e := Ending{Objects: true, Stderr: "noise\n" + tt.text + "\n", Exit: process.Exit{Code: 1}}.Explain()
@@ -105,7 +106,7 @@ func TestFailureTextsOfARunThatHasBegun(t *testing.T) {
 	}
 }
 
-// TestWordsThatAreNoFailure has what looks like a code and is none.
+// TestWordsThatAreNoFailure: texts that look like codes.
 func TestWordsThatAreNoFailure(t *testing.T) {
 	for _, text := range []string{
 		"export CURSOR_API_KEY=x", "MY_OUTDATED_CLIENTS", "outdated_client", "NOT_RATE_LIMITED", "the OUTDATED CLIENT", "MAX_RETRIES_EXCEEDED",
@@ -116,7 +117,7 @@ func TestWordsThatAreNoFailure(t *testing.T) {
 	}
 }
 
-// TestEndsBySignals is an agent that a signal ended, as the system says it and as the agent itself does after having caught it.
+// TestEndsBySignals: a signal ended the agent, as the system reports it and as the agent's exit code does.
 func TestEndsBySignals(t *testing.T) {
 	for _, tt := range []struct {
 		exit                process.Exit
@@ -139,7 +140,7 @@ func TestEndsBySignals(t *testing.T) {
 	}
 }
 
-// TestEveryComplaintHasAHint leaves nobody alone with what the agent complains of.
+// TestEveryComplaintHasAHint: every failure has a hint.
 func TestEveryComplaintHasAHint(t *testing.T) {
 	for _, c := range complaints {
 		require.NotEmpty(t, c.hint, "%v %v", c.codes, c.words)

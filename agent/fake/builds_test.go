@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// buildsTable is the part of agent/testdata/README.md that shows history.
+// buildsTable returns the table in agent/testdata/README.md that shows history.
 func buildsTable() string {
 	var b strings.Builder
 	b.WriteString("| since | option or behaviour | what |\n|---|---|---|\n")
@@ -26,7 +26,7 @@ func buildsTable() string {
 	return b.String()
 }
 
-// TestBuildsTable holds the page for people to the table that the fake agent goes by.
+// TestBuildsTable compares the table in the README with the fake agent's history.
 func TestBuildsTable(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "testdata", "README.md"))
 	require.NoError(t, err)

@@ -81,7 +81,7 @@ func TestLongCommandIsCut(t *testing.T) {
 	require.Equal(t, strings.Repeat("ü", 100)+"…", list[0].Command)
 }
 
-// A disk is a machine's files, with a Finder.
+// A disk is a folder of hook files with a Finder.
 type disk struct {
 	t      *testing.T
 	dir    string
@@ -95,7 +95,7 @@ func newDisk(t *testing.T) *disk {
 
 func (d *disk) path(name string) string { return filepath.Join(d.dir, filepath.FromSlash(name)) }
 
-// put writes a file that is older than what its time could hide.
+// put writes a file with a time so old that it shows every later change.
 func (d *disk) put(name, text string) {
 	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.path(name)), 0o755))
 	require.NoError(d.t, os.WriteFile(d.path(name), []byte(text), 0o644))
@@ -157,20 +157,20 @@ func TestManyHooksCount(t *testing.T) {
 	require.True(t, set.AfterEdit, "also by one that is not listed")
 }
 
-// TestFindSeesChanges changes a file in every way after it was read.
+// TestFindSeesChanges changes a file in every way after a read.
 func TestFindSeesChanges(t *testing.T) {
 	const name = "ws/.cursor/hooks.json"
 	d := newDisk(t)
 	for i, change := range []func(){
 		func() { d.put(name, hook("stop", "a")) },
 		func() { d.put(name, hook("stop", "longer")) },
-		func() { // as long, at once, in place
+		func() { // the same length, at once, in place
 			require.NoError(t, os.WriteFile(d.path(name), []byte(hook("stop", "LONGER")), 0o644))
 		},
-		func() { // as long, at the same moment
+		func() { // the same length, at the same moment
 			require.NoError(t, os.WriteFile(d.path(name), []byte(hook("stop", "longer")), 0o644))
 		},
-		func() { // as long and as old
+		func() { // the same length and time
 			d.put("new", hook("stop", "Longer"))
 			require.NoError(t, os.Rename(d.path("new"), d.path(name)))
 		},
@@ -187,7 +187,7 @@ func TestFindSeesChanges(t *testing.T) {
 	}
 }
 
-// TestUnchangedIsNotReadAgain has what is remembered of a file count as long as the file looks the same.
+// TestUnchangedIsNotReadAgain: the remembered hooks of a file are used while the file looks the same.
 func TestUnchangedIsNotReadAgain(t *testing.T) {
 	d := newDisk(t)
 	file := "ws/.cursor/hooks.json"

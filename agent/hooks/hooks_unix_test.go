@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWhatIsNoFile has other things where hooks are looked for. None of them holds Find up, and none counts as a hook.
+// TestWhatIsNoFile puts other things in the places of hook files. None of them blocks Find, and none counts as a hook.
 func TestWhatIsNoFile(t *testing.T) {
 	const name = "ws/.cursor/hooks.json"
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestWhatIsNoFile(t *testing.T) {
 	}
 }
 
-// TestLinkedHooks has the user's hooks behind a link, as people have whose configuration is in a repository.
+// TestLinkedHooks: the user's hooks are behind a link, as in configurations that are kept in a repository.
 func TestLinkedHooks(t *testing.T) {
 	d := newDisk(t)
 	d.put("dotfiles/hooks.json", hook("afterFileEdit", "fmt"))

@@ -23,7 +23,7 @@ func FuzzUnquote(f *testing.F) {
 	})
 }
 
-// FuzzValid compares what End takes for JSON with the standard library's view.
+// FuzzValid compares End's view of JSON with the standard library's.
 func FuzzValid(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-0.5e+7,true,false,null,"\u00e9\\\"\/"],"b":{}}`, ` {"a" : [ ] , "b":[ 1 , 2 ]} `, `[1,]`, `{"a":1,}`, `{,}`, `[,1]`, `{"a"}`,

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzQuote compares with what encoding/json writes.
+// FuzzQuote compares with the output of encoding/json.
 func FuzzQuote(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", "<a href=\"x\">&</a>", "\x00\x01\b\t\n\v\f\r\x1f\x7f\\", "ä€😀\u2028\u2029\ufffd", "\xff\xc3\xe2\x82", "\xed\xa0\x80",

@@ -25,7 +25,7 @@ func TestKillOrphans(t *testing.T) {
 	require.ErrorContains(t, cmd.Wait(), "killed")
 }
 
-// TestOrphansOfACommand has a shell end before what it put in the background.
+// TestOrphansOfACommand: a shell ends before its commands in the background.
 func TestOrphansOfACommand(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("the system hides the environment of its own programs")

@@ -24,7 +24,7 @@ func TestBuilds(t *testing.T) {
 	require.Equal(t, []string{"--x", "--y"}, again.Lacks("1"))
 	require.Equal(t, []string{"--x"}, again.Lacks("2"))
 
-	for i := range 2 * maxBuilds { // the latest stay
+	for i := range 2 * maxBuilds { // only the latest are kept
 		b.Learn(fmt.Sprint("many ", i), "--x")
 	}
 	for i := range 2 * maxLacks {
@@ -40,7 +40,7 @@ func TestBuilds(t *testing.T) {
 	require.Empty(t, b.Lacks("3"))
 }
 
-// TestOffers names to people only options that a build has, as far as anybody knows.
+// TestOffers: messages suggest only options that the build is not known to lack.
 func TestOffers(t *testing.T) {
 	b := LoadBuilds(nil, nil)
 	b.Learn("2026.09.28-64d2043", "--sandbox")

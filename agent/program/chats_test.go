@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestChats lists a folder of chats whose files have every shape.
+// TestChats lists a folder of chats with files of every shape.
 func TestChats(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("CURSOR_CONFIG_DIR", config)

@@ -18,7 +18,7 @@ import (
 	"cursord/agent/failure"
 )
 
-// program writes a program that says what its version is.
+// program writes a program that prints its version.
 func program(t *testing.T, path, script string) string {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	syscall.ForkLock.RLock() // a child that starts meanwhile would hold the file open: "text file busy"
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestWhatIsNamedIsWrong says who names a program that is none, and why it is none.
+// TestWhatIsNamedIsWrong: the error says where the program's name comes from, and why it is no program.
 func TestWhatIsNamedIsWrong(t *testing.T) {
 	f := NewFinder()
 	defer f.Close()
@@ -103,7 +103,7 @@ func TestWhatIsNamedIsWrong(t *testing.T) {
 	}
 }
 
-// TestFindAsksSlowProgramsAgain has a first start of Cursor's own agent take longer than a program is waited for.
+// TestFindAsksSlowProgramsAgain: the first start of Cursor's agent takes longer than the finder waits.
 func TestFindAsksSlowProgramsAgain(t *testing.T) {
 	f := NewFinder()
 	defer f.Close()
@@ -181,7 +181,7 @@ func TestFinderKnowsBuilds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "2026.10.02-e373342", version)
 
-	// What Cursor's installer makes tells its build by its folder.
+	// The folder of Cursor's installer names the build.
 	installed := program(t, filepath.Join(dir, "versions", "2026.09.28-64d2043", "cursor-agent"), "exit 1")
 	link := filepath.Join(dir, "cursor-agent")
 	require.NoError(t, os.Symlink(installed, link))
@@ -189,14 +189,14 @@ func TestFinderKnowsBuilds(t *testing.T) {
 	require.Equal(t, "2026.09.28-64d2043", version)
 	require.True(t, certain)
 
-	// A program is asked once.
+	// A program is asked only once.
 	system, err := exec.LookPath("true")
 	require.NoError(t, err)
 	elf, err := os.ReadFile(system)
 	require.NoError(t, err)
 	native := filepath.Join(dir, "native")
 	require.NoError(t, os.WriteFile(native, elf, 0o700))
-	_, _ = f.Version(t.Context(), native) // what it says depends on the system
+	_, _ = f.Version(t.Context(), native) // its output depends on the system
 	_, certain = f.Known(native)
 	require.True(t, certain)
 	_, err = f.Version(t.Context(), filepath.Join(dir, "nothing"))
