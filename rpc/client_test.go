@@ -121,7 +121,7 @@ func TestClientClosed(t *testing.T) {
 	<-h.begun
 	require.NoError(t, c.Notify("exit", nil))
 	<-c.Done()
-	// The server gave the call up before it ended the connection; either may be seen.
+	// The server cancels the call and then ends the connection; the client may see either first.
 	err := <-failed
 	var e *Error
 	require.True(t, err == ErrClosed || errors.As(err, &e) && e.Code == CodeCancelled, "%v", err)

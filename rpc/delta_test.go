@@ -8,7 +8,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestDeltaIsWhatTheTypesSay holds the encoding by hand to the type from which the schema is made.
+// TestDeltaIsWhatTheTypesSay compares the encoding by hand with the type behind the schema.
 func TestDeltaIsWhatTheTypesSay(t *testing.T) {
 	n := delta("item \"1\"", 12, "a\n<ä>\x00\u2028")
 	n.Workspace, n.Delta.SessionID, n.Delta.TurnID, n.Delta.Kind = "/w\\", "s\t", "t ", sessions.ItemThinking

@@ -17,7 +17,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// held is a method that says when a request has begun and answers when it is told to.
+// held is a method that reports the start of each request, and answers when the test lets it.
 type held struct {
 	begun   chan string
 	release chan struct{}
@@ -245,7 +245,7 @@ func TestShutdownAndExit(t *testing.T) {
 	p.ended()
 }
 
-// What was asked before the connection's end is answered, as a script would have it that does not wait.
+// TestEndOfInput: requests before the connection's end are answered, for scripts that do not wait.
 func TestEndOfInput(t *testing.T) {
 	for _, end := range []string{`{"method":"exit"}` + "\n", ""} {
 		t.Run("by "+end, func(t *testing.T) {
@@ -303,13 +303,13 @@ func FuzzDispatch(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
-		// Where exit is not read as a message, the rest of the frame has to come.
+		// If exit is not read as a message, its bytes complete the frame.
 		end := "\n" + `{"method":"exit"}` + "\n" + string(make([]byte, 1<<10))
 		_, framing, ends := readAll(strings.NewReader(string(input)+end), MaxMessage)
 		if framing == FramingHeaders && ends == io.ErrUnexpectedEOF.Error() {
-			return // a frame so long that the connection would go on
+			return // the frame is so long that the connection would go on
 		}
-		want := map[string]int{} // responses by id, as an independent reading of the input has it
+		want := map[string]int{} // expected responses by id, from an independent reading
 		bodies, _, _ := readAll(strings.NewReader(string(input)), MaxMessage)
 		for _, body := range bodies {
 			m, bad := ParseMessage([]byte(body))
@@ -320,14 +320,14 @@ func FuzzDispatch(f *testing.F) {
 			case m.ID != nil:
 				want[idText(m.ID)]++
 			case m.Method == "exit":
-				return // what is behind it is not read
+				return // later input is not read
 			}
 		}
 		client, server := net.Pipe()
 		p := servePeerOn(t, context.Background(), client, server, FramingLines, fixed(map[string]method{
 			"echo": echo(inOrder), "slow": echo(atOnce),
 		}))
-		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second))) // which a pipe that has ended does not take
+		require.NoError(t, p.conn.SetReadDeadline(time.Now().Add(2*time.Second))) // fails on a pipe that has ended
 		go func() {
 			_, _ = p.conn.Write(input)
 			_, _ = p.conn.Write([]byte(end))
@@ -345,7 +345,7 @@ func FuzzDispatch(f *testing.F) {
 			got[string(r.ID)]++
 		}
 		for id, n := range want {
-			if id != "null" { // frames that are cut off by the end add to these
+			if id != "null" { // frames cut off by the end add to these
 				require.Equal(t, n, got[id], "id %s", id)
 			}
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDeltasWrittenAtOnce fills a socket that nobody reads: what was written at once, in part and later is whole and in
-// order in the end, also where writes at once begin again.
+// TestDeltasWrittenAtOnce fills a socket without a reader: deltas that were written at once, in part and later arrive whole
+// and in order, also when immediate writes begin again.
 func TestDeltasWrittenAtOnce(t *testing.T) {
 	for _, framing := range []Framing{FramingLines, FramingHeaders} {
 		client, server := socketPair(t)
@@ -43,7 +43,7 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 			require.Equal(t, want, got)
 		}
 		client.Close()
-		for i := range 3 { // the first shows that the client has gone
+		for i := range 3 { // the first write notices that the client has gone
 			require.True(t, box.notify(delta("late", i, "x"), nil))
 		}
 		<-box.done
@@ -51,7 +51,7 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 	}
 }
 
-// TestDeltasGoOnlyOnceTheFramingIsKnown has nothing written before the client has chosen.
+// TestDeltasGoOnlyOnceTheFramingIsKnown: no delta is written before the client has chosen a framing.
 func TestDeltasGoOnlyOnceTheFramingIsKnown(t *testing.T) {
 	client, server := socketPair(t)
 	box := newOutbox(server, FramingUnknown)

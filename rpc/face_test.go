@@ -173,7 +173,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A turn as a script asks for it: everything sent before anything is read.
+// TestPipelinedScript plays a script's turn: it sends everything before it reads anything.
 func TestPipelinedScript(t *testing.T) {
 	w := newWorld(t)
 	p := w.dial(FramingLines)
@@ -241,7 +241,7 @@ func TestSubscribingAgainAndUnsubscribing(t *testing.T) {
 	require.Equal(t, []string{"once", "once", "twice"}, titles)
 }
 
-// A client that stops reading loses states in between, never the last one.
+// TestSlowSubscriberSeesTheEnd: a client that does not read misses states in between, and never the last one.
 func TestSlowSubscriberSeesTheEnd(t *testing.T) {
 	w := newWorld(t)
 	p := w.dial(FramingLines)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readAll returns the messages in input and a name for how it ended.
+// readAll returns the messages in input, and the name of the error at its end.
 func readAll(r io.Reader, limit int) (bodies []string, framing Framing, end string) {
 	f := NewFrameReader(r, limit)
 	for {
@@ -38,7 +38,7 @@ func TestFrameReader(t *testing.T) {
 		name, input string
 		framing     Framing
 		bodies      []string
-		end         string // a part of it
+		end         string // a part of the error
 	}{
 		{"nothing", "", FramingUnknown, nil, "EOF"},
 		{"blanks only", " \r\n\t", FramingUnknown, nil, "EOF"},
@@ -157,7 +157,7 @@ func FuzzFrameReader(f *testing.F) {
 	})
 }
 
-// TestNext refuses what is no message, with the id to answer, and goes on behind it where that can be found.
+// TestNext refuses broken messages with the id for the answer, and goes on behind them where their end is known.
 func TestNext(t *testing.T) {
 	r := NewFrameReader(strings.NewReader(
 		`{"jsonrpc":"2.0","id":1,"method":"a"}`+"\n"+

@@ -82,14 +82,14 @@ var badMessages = []struct{ body, want string }{
 	{`{"method":"$/cancelRequest","params":{"id":null}}`, nothing}, {`{"method":"$/cancelRequest","params":{"id":{}}}`, nothing},
 	{`{"method":"$/cancelRequest","params":{"id":"nobody"}}`, nothing}, {`{"method":"$/cancelRequest","params":{"id":1e99}}`, nothing},
 
-	// responses that nobody asked for
+	// responses without a request
 	{`{"jsonrpc":"2.0","id":1,"result":{}}`, nothing}, {`{"id":1,"result":null}`, nothing}, {`{"id":0,"result":1}`, nothing},
 	{`{"id":"a","result":1}`, nothing}, {`{"id":1,"error":{"code":1,"message":"x"}}`, nothing}, {`{"id":1,"error":"x"}`, nothing},
 	{`{"id":1,"error":5}`, nothing}, {`{"id":1.5,"result":1}`, nothing}, {`{"id":-3,"result":1}`, nothing},
 	{`{"id":18446744073709551616,"result":1}`, nothing}, {`{"id":null,"error":{"code":-32700,"message":"x"}}`, nothing},
 	{`{"id":1,"result":1,"error":{"code":1,"message":"x"}}`, nothing}, {`{"id":1,"error":null,"result":null}`, nothing},
 
-	// and what is good
+	// good messages
 	{`{"id":7,"method":"echo"}`, "null 7"}, {`{"jsonrpc":"1.0","id":7,"method":"echo"}`, "null 7"},
 	{`{"jsonrpc":2,"id":7,"method":"echo","params":null}`, "null 7"}, {`{"id":7,"method":"echo","params":{}}`, "{} 7"},
 	{`{"id":7,"method":"echo","params":[]}`, "[] 7"}, {` {"id" : 7 , "method" : "echo" }  `, "null 7"},

@@ -11,7 +11,7 @@ import (
 	"cursord/daemon/api"
 )
 
-// TestForAgent asks for all that agents' processes are refused, and for a turn that they are not.
+// TestForAgent: agents' processes are refused every personal method and every wider permission of a turn, and nothing else.
 func TestForAgent(t *testing.T) {
 	served := ""
 	tb := table{methods: map[string]method{}}

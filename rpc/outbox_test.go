@@ -20,7 +20,7 @@ import (
 	"cursord/sessions"
 )
 
-// shortPath returns a path for a socket; those in t.TempDir may be too long.
+// shortPath returns a path for a socket; paths in t.TempDir may be too long.
 func shortPath(t testing.TB) string {
 	dir, err := os.MkdirTemp("", "s")
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func changed(kind sessions.Kind, id string, seq uint64, size int) *daemon.Notifi
 	return &daemon.Notification{Workspace: "/w", Kind: kind, ID: id, Seq: seq, JSON: []byte(object)}
 }
 
-// told shortens a notification to what a test compares.
+// told returns the part of a notification that tests compare.
 func told(t *testing.T, body []byte) string {
 	var m struct {
 		Method string
@@ -57,7 +57,7 @@ func told(t *testing.T, body []byte) string {
 	return fmt.Sprintf("%s %d", m.Method, m.Params.Seq)
 }
 
-// TestOneEncodingServesAll has several connections send the same bytes.
+// TestOneEncodingServesAll: several connections send the same bytes.
 func TestOneEncodingServesAll(t *testing.T) {
 	for _, n := range []*daemon.Notification{delta("i", 0, "text"), changed(sessions.KindTurn, "t", 1, 10)} {
 		one, other := (&frame{note: n}).encoded(), (&frame{note: n}).encoded()
@@ -183,8 +183,8 @@ func TestOneHugeNotificationFits(t *testing.T) {
 	ours.Close()
 }
 
-// TestClientThatReadsNothingForADay is a client that stands still, as an editor that was suspended, with more waiting for it
-// than it has asked for: it misses nothing.
+// TestClientThatReadsNothingForADay: a client stands still, like a suspended editor, with much unread output. It misses
+// nothing.
 func TestClientThatReadsNothingForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := servePeer(t, FramingHeaders, fixed(map[string]method{"echo": echo(inOrder)}))
@@ -210,8 +210,8 @@ type halfClosed struct {
 
 func (c *halfClosed) Read(p []byte) (int, error) { return c.sent.Read(p) }
 
-// TestClientThatStopsWritingIsWaitedFor: what it asked before is answered, as slowly as it reads; only a daemon that ends
-// does not wait for ever.
+// TestClientThatStopsWritingIsWaitedFor: earlier requests of such a client are answered as slowly as it reads. Only a daemon
+// that ends does not wait for ever.
 func TestClientThatStopsWritingIsWaitedFor(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestClientThatStopsWritingIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestClientThatReadsNoAnswersIsCutOff is one that asks and asks; the log says who it was.
+// TestClientThatReadsNoAnswersIsCutOff: a client makes requests without reading. Its connection ends, and the log names it.
 func TestClientThatReadsNoAnswersIsCutOff(t *testing.T) {
 	p := servePeer(t, FramingLines, func(box *outbox) table {
 		box.most = 1000
@@ -260,7 +260,7 @@ func TestTooManyUnreadReplies(t *testing.T) {
 	ours.Close()
 }
 
-// BenchmarkNotifyFanout is one 400-byte delta to so many connections.
+// BenchmarkNotifyFanout sends one 400-byte delta to many connections.
 func BenchmarkNotifyFanout(b *testing.B) {
 	for _, subscribers := range []int{1, 8, 32} {
 		b.Run(fmt.Sprint(subscribers), func(b *testing.B) {
@@ -287,13 +287,13 @@ func BenchmarkNotifyFanout(b *testing.B) {
 	}
 }
 
-// A member is resumed by an outbox, and counts that.
+// A member counts its resumptions by an outbox.
 type member struct{ resumed atomic.Int32 }
 
 func (m *member) resume() { m.resumed.Add(1) }
 
-// TestOnlyThoseThatWaitAreResumed has many subscriptions of one connection: what one of them costs does not grow with their
-// number, as when all of thousands of folders are subscribed to, and left.
+// TestOnlyThoseThatWaitAreResumed: a connection has many subscriptions, and only the waiting ones are resumed. So the cost
+// of one does not grow with their number, even for a client of thousands of folders.
 func TestOnlyThoseThatWaitAreResumed(t *testing.T) {
 	ours, theirs := net.Pipe()
 	box := newOutbox(theirs, FramingLines)

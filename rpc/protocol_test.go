@@ -21,9 +21,9 @@ import (
 	"cursord/daemon/api"
 )
 
-// The examples of PROTOCOL.md are run, one after the other on one connection, against a daemon. Lines that begin with
-// --> are sent; for one that begins with <-- messages are read until one has everything that it shows. The workspace
-// is put in for /home/me/app; "…" stands for anything, and "$name" for what it stood for where it came first.
+// TestExamplesOfTheProtocol runs the examples of PROTOCOL.md in order on one connection to a daemon. Lines that begin with
+// --> are sent; for a line that begins with <-- messages are read until one has everything in the line. The workspace
+// replaces /home/me/app; "…" stands for anything, and "$name" for its value at its first place.
 func TestExamplesOfTheProtocol(t *testing.T) {
 	page, err := os.ReadFile("PROTOCOL.md")
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func steps(example string) []string {
 	return list
 }
 
-// shows reports whether got has all that want says; with bind it notes what names stand for.
+// shows reports whether got has everything in want; with bind it notes the values of names.
 func shows(want, got any, names map[string]any, bind bool) bool {
 	switch want := want.(type) {
 	case string:
@@ -124,7 +124,7 @@ func shows(want, got any, names map[string]any, bind bool) bool {
 	}
 }
 
-// The page has a heading or a row for everything there is.
+// TestProtocolNamesEverything: the page names every method and notification, and every member of the schema.
 func TestProtocolNamesEverything(t *testing.T) {
 	page, err := os.ReadFile("PROTOCOL.md")
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestProtocolNamesEverything(t *testing.T) {
 	}
 }
 
-// section returns what stands below a heading of PROTOCOL.md.
+// section returns the text below a heading of PROTOCOL.md.
 func section(t *testing.T, name string) string {
 	page, err := os.ReadFile("PROTOCOL.md")
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestProtocolNamesToolsAndErrors(t *testing.T) {
 	requests, turns, found := strings.Cut(section(t, "Errors"), "`kind` of a failed turn")
 	require.True(t, found)
 	for _, kind := range plain()[reflect.TypeFor[api.ErrorKind]()].Enum {
-		if kind != string(api.KindMaybeYours) { // of skipped hunks alone
+		if kind != string(api.KindMaybeYours) { // only skipped hunks have this kind
 			require.Contains(t, requests, fmt.Sprintf(" | `%s` | ", kind))
 		}
 	}
@@ -167,7 +167,8 @@ func TestProtocolNamesToolsAndErrors(t *testing.T) {
 	}
 }
 
-// Each bound that a client can meet has a row with its figure, and each row is looked at here or in package daemon.
+// TestProtocolNamesLimits: each limit that a client can meet has a row with its figure, and each row is compared here or in
+// package daemon.
 func TestProtocolNamesLimits(t *testing.T) {
 	limits := section(t, "Limits")
 	_, table, found := strings.Cut(limits, "\n\n|")

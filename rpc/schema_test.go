@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write schema.json anew")
 
-// notificationTypes are the parameters of what clients are sent.
+// notificationTypes returns the parameters of the daemon's notifications.
 func notificationTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"$/logTrace":      reflect.TypeFor[LogTraceParams](),
@@ -37,7 +37,7 @@ func notificationTypes() map[string]reflect.Type {
 	}
 }
 
-// clientNotificationTypes are the parameters of what clients send.
+// clientNotificationTypes returns the parameters of clients' notifications.
 func clientNotificationTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"initialized":        reflect.TypeFor[None](),
@@ -51,7 +51,7 @@ func clientNotificationTypes() map[string]reflect.Type {
 	}
 }
 
-// wordsOf are the fields that are one of a few words, and no type of their own.
+// wordsOf lists the fields with a fixed set of words that have no type of their own.
 var wordsOf = map[string][]string{
 	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
@@ -97,7 +97,7 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 	return s
 }
 
-// plain returns the schemas of types that are not what their Go type looks like.
+// plain returns the schemas of types whose JSON differs from their Go type.
 func plain() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[sessions.Time]():         {Type: "string", Format: "date-time"},
@@ -131,7 +131,7 @@ func schema(t *testing.T) []byte {
 			if mapped[typ] == nil {
 				return nil
 			}
-			s := *mapped[typ] // each field writes its description into its own
+			s := *mapped[typ] // each field writes its own description into it
 			return &s
 		},
 	}
@@ -145,9 +145,9 @@ func schema(t *testing.T) []byte {
 		}
 		return refer(nameOf(typ))
 	}
-	roles := map[string][]string{} // of types: the parameters of this, the answer to that
+	roles := map[string][]string{} // roles of types: the parameters of one method, the result of another
 	as := func(typ reflect.Type, role string) { roles[nameOf(typ)] = append(roles[nameOf(typ)], role) }
-	pairs := jsonschema.Definitions{} // of parameters and a result
+	pairs := jsonschema.Definitions{} // parameters and result of each method
 	methods, sent, taken := members(), members(), members()
 	for name, m := range new(face).table().methods {
 		addRequest(pairs, methods, name, reference(m.params, asked), reference(m.result))
@@ -186,7 +186,7 @@ func schema(t *testing.T) []byte {
 	addUnions(t, defs)
 	maps.Copy(defs, pairs)
 	for name, def := range defs {
-		def.Title = name // for generators that know no names but titles
+		def.Title = name // for generators that use only titles as names
 	}
 	raw, err := json.MarshalIndent(rootOf(defs, methods, sent, taken, failure), "", "  ")
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func propertyOf(t *testing.T, defs jsonschema.Definitions, field string) *jsonsc
 	return property
 }
 
-// collect finds the structs that typ is made of, by the names they have in the schema.
+// collect finds the structs in typ, by their names in the schema.
 func collect(t *testing.T, typ reflect.Type, seen map[string]reflect.Type) {
 	switch typ.Kind() {
 	case reflect.Pointer, reflect.Slice:
@@ -219,10 +219,10 @@ func collect(t *testing.T, typ reflect.Type, seen map[string]reflect.Type) {
 	}
 }
 
-// allowNull says of the fields of objects that are always there and may be nil that they may be null.
+// allowNull lets the fields of objects be null that are always present and may be nil.
 func allowNull(s *jsonschema.Schema, typ reflect.Type) {
 	if typ.PkgPath() != reflect.TypeFor[sessions.Turn]().PkgPath() {
-		return // results, in which what is always there is never null
+		return // the fields of results that are always present are never null
 	}
 	for i := range typ.NumField() {
 		field := typ.Field(i)
@@ -236,7 +236,7 @@ func allowNull(s *jsonschema.Schema, typ reflect.Type) {
 	}
 }
 
-// allowNullParams says of the fields of parameters that may be absent that they may be null, which is the same.
+// allowNullParams lets the optional fields of parameters be null, which means the same as an absent field.
 func allowNullParams(s *jsonschema.Schema, typ reflect.Type) {
 	for i := range typ.NumField() {
 		name, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
@@ -246,7 +246,7 @@ func allowNullParams(s *jsonschema.Schema, typ reflect.Type) {
 	}
 }
 
-// addSummary adds what diff/changed has where a client has subscribed with diffs: "summary".
+// addSummary adds the form of diff/changed for clients that subscribed with diffs: "summary".
 func addSummary(t *testing.T, defs jsonschema.Definitions) {
 	summary := *defs["Diff"]
 	summary.Properties = jsonschema.NewProperties()
@@ -260,7 +260,7 @@ func addSummary(t *testing.T, defs jsonschema.Definitions) {
 	defs["DiffChanged"].Properties.Set("diff", &jsonschema.Schema{AnyOf: []*jsonschema.Schema{refer("Diff"), refer("DiffSummary")}})
 }
 
-// upToDate fails with the first line that differs: a comparison of the whole files would fill the screen.
+// upToDate fails with the first different line, because a comparison of whole files would fill the screen.
 func upToDate(t *testing.T, want, got []byte) {
 	t.Helper()
 	wants, gots := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
@@ -288,12 +288,12 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	upToDate(t, want, got)
 }
 
-// requests returns the Client's methods, one for each method of the table.
+// requests generates the Client's methods, one for each method of the table.
 func requests(t *testing.T) []byte {
 	var b bytes.Buffer
 	b.WriteString("// Code generated by go generate ./rpc; DO NOT EDIT.\n\npackage rpc\n\nimport (\n\t\"context\"\n\n\t\"cursord/daemon/api\"\n)\n")
 	methods := new(face).table().methods
-	methods["shutdown"] = method{params: reflect.TypeFor[None](), result: reflect.TypeFor[Done]()} // the dispatcher's
+	methods["shutdown"] = method{params: reflect.TypeFor[None](), result: reflect.TypeFor[Done]()} // shutdown belongs to the dispatcher
 	for _, name := range slices.Sorted(maps.Keys(methods)) {
 		goName := ""
 		for word := range strings.SplitSeq(name, "/") {

@@ -17,8 +17,8 @@ import (
 	"cursord/daemon/api"
 )
 
-// The schema is one of an object with a member for each direction: methods, notifications, clientNotifications, and error. Their
-// members are the names on the wire, so that a generator of types makes types from which a client takes what a name needs.
+// rootOf returns the schema: an object with a member for each direction (methods, notifications, clientNotifications) and
+// for error. Their members are the names on the wire, so that generated types map names to types.
 func rootOf(defs jsonschema.Definitions, methods, sent, taken, failure *jsonschema.Schema) *jsonschema.Schema {
 	root := members()
 	root.Version, root.Title = jsonschema.Version, "CursordProtocol"
@@ -38,12 +38,12 @@ func rootOf(defs jsonschema.Definitions, methods, sent, taken, failure *jsonsche
 	return root
 }
 
-// members returns the schema of an object that has no members but those that are added.
+// members returns the schema of an object without any other members than the added ones.
 func members() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 }
 
-// add adds a member that is always there; they are kept in order.
+// add adds a required member, and keeps the members sorted.
 func add(s *jsonschema.Schema, name string, member *jsonschema.Schema) {
 	s.Required = append(s.Required, name)
 	slices.Sort(s.Required)
@@ -59,7 +59,7 @@ func add(s *jsonschema.Schema, name string, member *jsonschema.Schema) {
 	s.Properties = sorted
 }
 
-// addRequest adds a request to methods, with a type of its own in defs.
+// addRequest adds a request to methods, with its own type in defs.
 func addRequest(defs jsonschema.Definitions, methods *jsonschema.Schema, name string, params, result *jsonschema.Schema) {
 	s := members()
 	s.Description = "The parameters and the result of the request " + name + "."
@@ -73,7 +73,7 @@ func addRequest(defs jsonschema.Definitions, methods *jsonschema.Schema, name st
 	add(methods, name, described(refer(of+"Request"), "the request "+name))
 }
 
-// schemaOf is the schema, read again.
+// schemaOf reads the schema back.
 func schemaOf(t *testing.T) *jsonschema.Schema {
 	var root jsonschema.Schema
 	require.NoError(t, json.Unmarshal(schema(t), &root))
@@ -82,8 +82,8 @@ func schemaOf(t *testing.T) *jsonschema.Schema {
 
 func refer(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + name} }
 
-// described returns s with a description. A reference gets it beside an allOf, because a generator of types may take what has
-// more than a reference for another type.
+// described returns s with a description. A reference gets an allOf beside the description, because some generators take a
+// reference with other members for another type.
 func described(s *jsonschema.Schema, text string) *jsonschema.Schema {
 	if s.Ref != "" {
 		return &jsonschema.Schema{AllOf: []*jsonschema.Schema{refer(strings.TrimPrefix(s.Ref, "#/$defs/"))}, Description: text}
@@ -93,7 +93,7 @@ func described(s *jsonschema.Schema, text string) *jsonschema.Schema {
 	return &with
 }
 
-// nameOf returns a type's name in the schema: types of many languages are called None, and Error.
+// nameOf returns a type's name in the schema. Many languages have types called None and Error, so those get other names.
 func nameOf(typ reflect.Type) string {
 	switch typ {
 	case reflect.TypeFor[None]():
@@ -106,7 +106,7 @@ func nameOf(typ reflect.Type) string {
 	return typ.Name()
 }
 
-// numbersOf are the fields that are one of a few numbers.
+// numbersOf returns the fields with a fixed set of numbers.
 func numbersOf() map[string][]any {
 	codes := []any{CodeParse, CodeInvalidRequest, CodeMethodNotFound}
 	for _, kind := range plain()[reflect.TypeFor[api.ErrorKind]()].Enum {
@@ -122,7 +122,8 @@ func numbersOf() map[string][]any {
 	}
 }
 
-// addDescriptions gives types and members the texts of testdata/descriptions.txt, and the other types what they are in messages.
+// addDescriptions adds the texts of testdata/descriptions.txt to types and members, and to other types their role in
+// messages.
 func addDescriptions(t *testing.T, defs jsonschema.Definitions, roles map[string][]string) {
 	raw, err := os.ReadFile("testdata/descriptions.txt")
 	require.NoError(t, err)
@@ -174,8 +175,8 @@ func addDescriptions(t *testing.T, defs jsonschema.Definitions, roles map[string
 	}
 }
 
-// A variant is one of the types that a type is: those of its members that it has, required unless they end with ?, and the words
-// that a member is restricted to.
+// A variant is one form of a union: its members, which are required unless they end with ?, and the allowed words of some
+// members.
 type variant struct {
 	name, description string
 	members           string
@@ -219,7 +220,7 @@ var unions = map[string][]variant{
 	},
 }
 
-// addUnions makes the types of unions one of several, each with the members that it has.
+// addUnions replaces each union by a choice of its variants.
 func addUnions(t *testing.T, defs jsonschema.Definitions) {
 	for _, of := range slices.Sorted(maps.Keys(unions)) {
 		whole := defs[of]
@@ -236,7 +237,7 @@ func addUnions(t *testing.T, defs jsonschema.Definitions) {
 				require.True(t, ok, "%s.%s", of, name)
 				if !optional {
 					s.Required = append(s.Required, name)
-					if len(property.OneOf) == 2 { // or null, which is as missing
+					if len(property.OneOf) == 2 { // null means the same as a missing member
 						property = described(property.OneOf[0], property.Description)
 					}
 				}
@@ -257,7 +258,7 @@ func addUnions(t *testing.T, defs jsonschema.Definitions) {
 	}
 }
 
-// Whoever reads the schema reads of each type and each member what it is, in words that need no Go.
+// TestSchemaDescribesEverything: each type and each member has a description, without words of Go.
 func TestSchemaDescribesEverything(t *testing.T) {
 	words := regexp.MustCompile(`\b(nil|api|Go|struct|pointer|omitempty|[su]?int(?:64)?|bool)\b|""|\b[A-Z][a-z]+[A-Z]\w*\b|\b(ID|URI|PID)s?\b selects`)
 	allowed := regexp.MustCompile(`file:// URI|HMAC-SHA256|[KM]iB`)

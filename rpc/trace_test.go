@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lines returns what was recorded, without times, the connections' messages apart.
+// recorded returns the recorded messages without times, by connection.
 func recorded(t *testing.T, raw []byte) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -26,7 +26,7 @@ func recorded(t *testing.T, raw []byte) map[string][]string {
 	return all
 }
 
-// TestTracer records two connections, in both framings, with what is no message.
+// TestTracer records two connections in both framings, and also broken messages.
 func TestTracer(t *testing.T) {
 	w := newWorld(t)
 	var out bytes.Buffer
@@ -66,7 +66,7 @@ func TestTracer(t *testing.T) {
 	require.Len(t, got["2 out"], 3)
 }
 
-// A full disk ends the recording and nothing else.
+// TestTracerThatCannotWrite: a full disk ends the recording and nothing else.
 func TestTracerThatCannotWrite(t *testing.T) {
 	w := newWorld(t)
 	full := errors.New("full")
@@ -90,7 +90,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// TestSetTrace has a client told what its connection does, in three levels.
+// TestSetTrace sends a client the trace of its connection, at three levels.
 func TestSetTrace(t *testing.T) {
 	w := newWorld(t)
 	p := w.dial(FramingLines)

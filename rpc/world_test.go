@@ -16,7 +16,7 @@ import (
 	"cursord/daemon/config"
 )
 
-// A world is a real daemon with a workspace and an agent that this test binary plays.
+// A world is a real daemon with a workspace and an agent; the test binary plays the agent.
 type world struct {
 	t         testing.TB
 	d         *daemon.Daemon
@@ -24,7 +24,7 @@ type world struct {
 	log       *slog.Logger
 }
 
-// newWorld returns one whose workspace is trusted.
+// newWorld returns a world with a trusted workspace.
 func newWorld(t testing.TB) *world {
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent of this test is started by a shell script")
@@ -63,7 +63,7 @@ func (w *world) dial(framing Framing) *peer {
 	return p
 }
 
-// playAgent is what the test binary does as the agent: it greets in two pieces and rewrites a file.
+// playAgent plays the agent: it says a greeting in two pieces and rewrites a file.
 func playAgent() {
 	if len(os.Args) < 2 || os.Args[1] != "-p" {
 		fmt.Println("2026.01.02-abcdef")

@@ -10,8 +10,8 @@ import (
 	"cursord/rpc"
 )
 
-// TestATurnThatEndsTooSoon: if the turn ends before the daemon is taken away, the check says so, and does not say that the client
-// has missed something.
+// TestATurnThatEndsTooSoon: if the turn ends before the daemon is killed, the check reports that, and does not blame the
+// client.
 func TestATurnThatEndsTooSoon(t *testing.T) {
 	t.Parallel()
 	const failed = `{"id": "t", "status": "failed", "error": {"message": "another program ended the agent"}}`

@@ -58,7 +58,7 @@ func inWorld(m *testing.M) int {
 	return m.Run()
 }
 
-// TestConnectWithoutCursord has a program that is not cursord itself find none that it could start.
+// TestConnectWithoutCursord: a program that is not cursord finds no cursord to start.
 func TestConnectWithoutCursord(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("CURSORD_SOCKET", filepath.Join(t.TempDir(), "none"))
@@ -68,7 +68,7 @@ func TestConnectWithoutCursord(t *testing.T) {
 	require.ErrorContains(t, err, "install cursord, or add its folder to PATH")
 }
 
-// TestConnectTakesNobodysPlace connects as a program that is not cursord: the daemon goes on.
+// TestConnectTakesNobodysPlace connects from a program that is not cursord: it does not replace the daemon.
 func TestConnectTakesNobodysPlace(t *testing.T) {
 	ctx := context.Background()
 	first, err := dial.Connect(ctx, dial.Options{})

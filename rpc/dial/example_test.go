@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// A program connects, which starts the daemon if none runs, has an agent work in a folder, and prints what it said.
+// ExampleConnect connects to the daemon, or starts it if none runs, runs a turn in a folder, and prints the agent's text.
 func ExampleConnect() {
 	ctx := context.Background()
 	client, err := dial.Connect(ctx, dial.Options{})

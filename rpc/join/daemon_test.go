@@ -21,7 +21,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// agentVar has the test binary be the agent.
+// agentVar makes the test binary the agent.
 const agentVar = "JOIN_TEST_AGENT"
 
 func TestMain(m *testing.M) {
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestJoinerKnowsOurDaemon has a turn whose messages a joiner must understand without decoding them: that is what makes
-// it fast.
+// TestJoinerKnowsOurDaemon plays a turn: the joiner must understand its messages without decoding them, because it must be
+// fast.
 func TestJoinerKnowsOurDaemon(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -30,7 +30,7 @@ func TestJoin(t *testing.T) {
 	j.tells(`{"jsonrpc":"2.0","method":"early"}`, `{"jsonrpc":"2.0","id":"`+j.own+`initialize","result":{}}`, `{"id":1e0,"result":7}`)
 	j.hearsAll(`{"jsonrpc":"2.0","method":"early"}`, `{"id":1e0,"result":7}`)
 
-	// The end of the input is passed on, and the last answers are waited for.
+	// The joiner passes the end of the input on, and waits for the last answers.
 	j.says(`{"id":2,"method":"x"}`)
 	require.Equal(t, `{"id":2,"method":"x"}`, j.asked())
 	require.NoError(t, j.in.Close())
@@ -71,15 +71,15 @@ func TestJoinSkipsWhatIsTooLong(t *testing.T) {
 	j := startJoin(t)
 	j.connect()
 	go func() {
-		// Fails only with the test.
+		// This write fails only if the test does.
 		_, _ = io.WriteString(j.in, `{"x":"`+strings.Repeat("x", rpc.MaxMessage)+"\"}\n"+`{"method":"after"}`+"\n")
 	}()
 	require.Equal(t, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message over the limit of 16777216 bytes"}}`, j.hears())
 	require.Equal(t, `{"method":"after"}`, j.asked())
 }
 
-// TestJoinAsksAgain has a daemon end that owes answers: what may be asked again is, of the next one, and the rest is
-// answered with what is known.
+// TestJoinAsksAgain: a daemon ends before it has answered. Repeatable requests go to the next daemon; the others fail with a
+// hint at what may have happened.
 func TestJoinAsksAgain(t *testing.T) {
 	j := startJoin(t)
 	j.says(askInitialize)
@@ -108,7 +108,7 @@ func TestJoinAsksAgain(t *testing.T) {
 		`{"jsonrpc":"2.0","id":31,"error":{"code":-32022,"message":"the daemon is stopping"}}`, // it has done nothing
 		`{"jsonrpc":"2.0","id":13,"error":{"code":-32800,"message":"the connection is about to end"}}`)
 	j.hearsAll(`{"jsonrpc":"2.0","id":30,"result":{"sessions":[]}}`)
-	// Half a message reaches nobody.
+	// The client gets no half message.
 	_, err := j.daemon.Write([]byte("Content-Length: 100\r\n\r\n{\"jsonrpc\":\"2.0\",\"method\":\"half"))
 	require.NoError(t, err)
 	require.NoError(t, j.daemon.Close())
@@ -129,7 +129,7 @@ func TestJoinAsksAgain(t *testing.T) {
 	j.tells(`{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":31,"result":{}}`)
 	j.hearsAll(`{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":31,"result":{}}`)
 
-	// What no daemon survives is not asked for ever.
+	// A request that no daemon survives is given up.
 	for range maxSent - 2 {
 		require.NoError(t, j.daemon.Close())
 		j.connect()
@@ -139,7 +139,7 @@ func TestJoinAsksAgain(t *testing.T) {
 	require.Contains(t, j.hears(), `"id":10,"error":{"code":-32022`)
 }
 
-// TestJoinGoesOn has the next daemon go on with subscriptions, documents and texts where the last one was.
+// TestJoinGoesOn: the next daemon goes on with the subscriptions, documents and texts of the last one.
 func TestJoinGoesOn(t *testing.T) {
 	changed := func(seq, item string) string {
 		return `{"jsonrpc":"2.0","method":"item/changed","params":{"workspace":"/w","seq":` + seq + `,"item":` + item + `}}`
@@ -210,19 +210,19 @@ func TestJoinGoesOn(t *testing.T) {
 	require.JSONEq(t, `{"workspace":"/seen","after":7,"epoch":"e"}`, again["/seen"])
 	j.tells(`{"jsonrpc":"2.0","id":"` + ids[0] + `","result":{"workspace":"x","seq":20,"epoch":"e","reset":false}}`)
 
-	// The text that grew meanwhile comes as a delta, for those who append; less text than before stands for itself.
+	// A text that has grown meanwhile comes as a delta, for clients that append; a shorter text comes alone.
 	more := []string{changed("17", item("t:1", "running", "günstiger")), delta("t:1", "10", " Preis"), changed("18", item("t:2", "cancelled", "tw")), delta("t:3", "3", "ee")}
 	j.tells(more...)
 	require.JSONEq(t, delta("t:1", "8", "er"), j.hears())
 	j.hearsAll(more...)
 
-	// Another database is not what the client knows.
+	// With another database the client's state is wrong.
 	j.tells(`{"jsonrpc":"2.0","id":"` + ids[1] + `","result":{"workspace":"x","seq":1,"epoch":"f","reset":true}}`)
 	require.Contains(t, j.hears(), `"level":"error","message":"the daemon's database was replaced: restart the client`)
 	require.False(t, <-j.ended)
 }
 
-// TestJoinFillsInParts has an item grow by much while no daemon is there.
+// TestJoinFillsInParts: an item grows by much while there is no daemon.
 func TestJoinFillsInParts(t *testing.T) {
 	changed := func(seq int, status, text string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"item/changed","params":{"workspace":"/w","seq":%d,"item":{"id":"t:1","turnId":"t","sessionId":"s","workspace":"/w","index":1,"kind":"assistant","status":"%s","text":"%s","startedAt":"2026-01-02T15:04:05.678Z","seq":1}}}`, seq, status, text)
@@ -236,7 +236,7 @@ func TestJoinFillsInParts(t *testing.T) {
 	require.NoError(t, j.daemon.Close())
 	j.connect()
 	j.hearsAll(saysConnected)
-	rest := strings.Repeat("x", 5) + strings.Repeat("é", daemon.MaxDelta) // characters lie across the ends of parts
+	rest := strings.Repeat("x", 5) + strings.Repeat("é", daemon.MaxDelta) // characters cross the ends of parts
 	last := changed(2, "completed", "some"+rest)
 	go j.tells(last)
 	text := "some"
@@ -255,7 +255,7 @@ func TestJoinFillsInParts(t *testing.T) {
 	require.Equal(t, last, j.hears())
 }
 
-// TestJoinMeetsAReplacedDaemon has the first daemon give way at once.
+// TestJoinMeetsAReplacedDaemon: the first daemon gives way at once.
 func TestJoinMeetsAReplacedDaemon(t *testing.T) {
 	j := startJoin(t)
 	j.says(`{"id":1,"method":"diff/reject","params":{"workspace":"/w","all":true}}`)
@@ -268,7 +268,7 @@ func TestJoinMeetsAReplacedDaemon(t *testing.T) {
 	_, err = old.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendResponse(nil, hello.ID, json.RawMessage(`{"replaced":"now"}`), nil)))
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
-	// It was asked nothing, so its end costs nothing.
+	// It had no requests, so none fails.
 	j.connect()
 	require.Equal(t, `{"id":1,"method":"diff/reject","params":{"workspace":"/w","all":true}}`, j.asked())
 }
@@ -281,7 +281,7 @@ func TestJoinWithoutDaemon(t *testing.T) {
 	j.says(askInitialize)
 	require.Contains(t, j.hears(), `"id":1,"result":{"protocolVersion":1,`)
 	require.Contains(t, j.hears(), `"method":"log/message","params":{"level":"error"`)
-	// Each request is worth a try; what fails as before is not told again.
+	// Each request makes a new try; the same error is not logged again.
 	j.dials <- dialed{err: errors.New("no room <here>")}
 	j.says(`{"id":"a","method":"diff/reject"}`)
 	var answer struct {
@@ -293,7 +293,7 @@ func TestJoinWithoutDaemon(t *testing.T) {
 	require.Equal(t, "no room <here>", answer.Error.Message)
 	require.Equal(t, rpc.CodeUnavailable, answer.Error.Code)
 	require.False(t, *answer.Error.Data.MayHaveHappened)
-	// … until there is one.
+	// The next request finds a daemon.
 	j.says(`{"id":"b","method":"diff/reject"}`)
 	j.connect()
 	j.hearsAll(saysConnected)
@@ -315,7 +315,7 @@ func TestJoinEndsWithoutDaemon(t *testing.T) {
 	require.False(t, <-j.ended)
 }
 
-// TestJoinShutsDown ends as a language server does, whichever end is seen first.
+// TestJoinShutsDown ends like a language server, whether the client's or the daemon's end is seen first.
 func TestJoinShutsDown(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		j := startJoin(t)

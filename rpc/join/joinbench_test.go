@@ -13,7 +13,7 @@ import (
 	"cursord/rpc"
 )
 
-// BenchmarkJoiner measures what a joiner costs for each delta at full speed: many come at a time.
+// BenchmarkJoiner measures a joiner's cost per delta at full speed, with many deltas at a time.
 func BenchmarkJoiner(b *testing.B) {
 	const batch = 64
 	delta := `{"jsonrpc":"2.0","method":"item/delta","params":{"workspace":"/home/me/app","sessionId":"01JD","turnId":"01JE","itemId":"01JE:1","kind":"assistant","offset":12345,"text":"a few words "}}`
@@ -55,7 +55,7 @@ func BenchmarkJoiner(b *testing.B) {
 	}
 }
 
-// benchLine reads from a pipe and takes what it is told; the first is a hello, whose id it gives away.
+// benchLine reads from a pipe and drops all writes, except the id in the first one, a hello.
 type benchLine struct {
 	io.Reader
 	hello chan string

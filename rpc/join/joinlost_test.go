@@ -12,7 +12,7 @@ import (
 	"cursord/rpc"
 )
 
-// heardUnanswered returns of the next answer whose it is, and whether it says that the request may have happened.
+// heardUnanswered returns the id of the next answer, and whether it says that the request may have happened.
 func (j *joined) heardUnanswered() (id int, mayHaveHappened bool) {
 	j.t.Helper()
 	var answer struct {
@@ -29,7 +29,8 @@ func declines(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32022,"message":"the daemon is stopping"}}`, id)
 }
 
-// TestJoinSaidThatARefusedRequestMayHaveHappened has a daemon refuse a request because it is about to end, and no other come.
+// TestJoinSaidThatARefusedRequestMayHaveHappened: a daemon refuses a request because it is about to end, and there is no
+// other daemon.
 func TestJoinSaidThatARefusedRequestMayHaveHappened(t *testing.T) {
 	j := startJoin(t)
 	j.connect()
@@ -48,7 +49,8 @@ func TestJoinSaidThatARefusedRequestMayHaveHappened(t *testing.T) {
 	}
 }
 
-// TestJoinForgotThatADaemonDied has a daemon die over a request that others then refuse.
+// TestJoinForgotThatADaemonDied: a daemon dies after it got a request, and the next ones refuse it. The request may have
+// happened.
 func TestJoinForgotThatADaemonDied(t *testing.T) {
 	j := startJoin(t)
 	j.connect()
@@ -66,8 +68,8 @@ func TestJoinForgotThatADaemonDied(t *testing.T) {
 	require.True(t, mayHaveHappened)
 }
 
-// TestJoinStartedAStoppedDaemonForAnOldRequest has a request come while a daemon is looked for anyway: it is served, and
-// when the daemon is stopped later, nobody starts another for it.
+// TestJoinStartedAStoppedDaemonForAnOldRequest: a request comes while the joiner looks for a daemon, and is served. When
+// that daemon is stopped later, the joiner starts none for this old request.
 func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	j := startJoin(t)
 	for range quickTries {
@@ -79,7 +81,7 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 		j.says("not json")
 		require.Contains(t, j.hears(), "-32700")
 	}
-	for range quickTries + 1 { // the last after a pause
+	for range quickTries + 1 { // the last dial comes after a pause
 		<-j.dialed
 	}
 	j.says(`{"id":1,"method":"x"}`)
@@ -95,7 +97,7 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	select {
 	case <-j.dialed:
 		t.Fatal("a daemon that nobody asked for")
-	case <-time.After(restPause / 2): // a joiner that is wrong takes some ms
+	case <-time.After(restPause / 2): // a wrong joiner dials within a few ms
 	}
 	j.says(`{"id":2,"method":"x"}`)
 	j.connect()
@@ -103,14 +105,14 @@ func TestJoinStartedAStoppedDaemonForAnOldRequest(t *testing.T) {
 	require.Contains(t, j.asked(), `"id":2`)
 }
 
-// TestJoinDidNotWatchTheNextDaemon has a daemon die that owes an answer, and the next one hang that is asked for it.
+// TestJoinDidNotWatchTheNextDaemon: a daemon dies before its answer, and the next daemon hangs with the same request.
 func TestJoinDidNotWatchTheNextDaemon(t *testing.T) {
 	j := startJoin(t)
 	j.connect()
 	ask := `{"id":1,"method":"session/list"}`
 	j.says(ask)
 	require.Equal(t, ask, j.asked())
-	<-time.After(lookPause / 10) // it is watched for
+	<-time.After(lookPause / 10) // now the joiner watches the daemon
 	require.NoError(t, j.daemon.Close())
 	j.connect()
 	j.hearsAll(saysConnected)

@@ -21,17 +21,17 @@ import (
 // patience bounds every wait in these tests; only a failure uses it up.
 const patience = 20 * time.Second
 
-// A joined is a client and its daemons, all played by the test, with a joiner between them.
+// A joined is a client and its daemons, all played by the test, and a joiner between them.
 type joined struct {
 	t      *testing.T
 	in     *io.PipeWriter
 	out    *bufio.Reader
-	dials  chan dialed // what the joiner's dials return
+	dials  chan dialed // results of the joiner's dials
 	dialed chan struct{}
 	rests  atomic.Bool // the last daemon was stopped on purpose
 	daemon *net.UnixConn
 	down   *rpc.FrameReader
-	own    string // what the ids of the joiner's own requests begin with
+	own    string // the prefix of the ids of the joiner's own requests
 	ended  chan bool
 }
 
@@ -109,7 +109,7 @@ func (j *joined) asked() string {
 	return string(body)
 }
 
-// tells sends messages of the daemon's.
+// tells sends messages from the daemon.
 func (j *joined) tells(bodies ...string) {
 	j.t.Helper()
 	var frames []byte
@@ -120,7 +120,7 @@ func (j *joined) tells(bodies ...string) {
 	require.NoError(j.t, err)
 }
 
-// says sends lines of the client's.
+// says sends lines from the client.
 func (j *joined) says(lines ...string) {
 	j.t.Helper()
 	_, err := io.WriteString(j.in, strings.Join(lines, "\n")+"\n")

@@ -29,7 +29,7 @@ func TestPathMap(t *testing.T) {
 	for _, body := range same {
 		require.Equal(t, body, string(m.message([]byte(body))))
 	}
-	// What comes back is what went out.
+	// The reverse map restores the message.
 	back := m.back().sorted()
 	for _, test := range tests[:3] {
 		require.JSONEq(t, test.here, string(back.message([]byte(test.there))))
