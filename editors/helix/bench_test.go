@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkInstall installs for as many languages as Helix has, and again, and takes it out.
+// BenchmarkInstall installs for all languages of Helix, installs again, and uninstalls.
 func BenchmarkInstall(b *testing.B) {
 	d := &Defaults{}
 	for i := range 350 {

@@ -12,15 +12,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// TestUninstallKeepsWhatWasChangedSince has users change what install wrote, and what is beside it.
+// TestUninstallKeepsWhatWasChangedSince: users change installed lines and lines beside them.
 func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
 		before     string
-		old, now   string // what the user changes after the installation
+		old, now   string // the user's change after the installation
 		after      string
 		notes      []string
 	}{
@@ -199,7 +199,7 @@ func TestLinksStayLinks(t *testing.T) {
 	require.ErrorContains(t, p.Apply(), "which is not there")
 }
 
-// TestEditsAreExact makes up configurations, installs, and takes out again.
+// TestEditsAreExact draws configurations, installs into them, and uninstalls.
 func TestEditsAreExact(t *testing.T) {
 	d := defaults(t)
 	dir := t.TempDir()
@@ -253,7 +253,7 @@ func TestEditsAreExact(t *testing.T) {
 	})
 }
 
-// within requires that all of small is in large.
+// within requires that large contains all of small.
 func within(t require.TestingT, small, large map[string]any) {
 	for key, v := range small {
 		if sub, ok := v.(map[string]any); ok {

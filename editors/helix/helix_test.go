@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bundledList is how a Helix has its languages.toml: among other strings, without an end.
+// bundledList imitates the strings in a Helix program around its languages.toml, which has no end mark.
 const bundledList = "Unable to find the config directory!" + `# Language support configuration.
 
 use-grammars = { except = [ "wren" ] }
@@ -197,7 +197,7 @@ i = '@:lsp-workspace-command cursord.ask ""<left>'
 	require.False(t, p.Installed())
 }
 
-// TestAllLanguagesAreTheDefault: a person who names none gets cursord in every file, and who names some still gets it in the files
+// TestAllLanguagesAreTheDefault: without named languages cursord serves every file, and with some it still serves the files
 // that cursord itself shows.
 func TestAllLanguagesAreTheDefault(t *testing.T) {
 	r := request(t)
@@ -212,7 +212,7 @@ func TestAllLanguagesAreTheDefault(t *testing.T) {
 	require.Equal(t, []string{"markdown", "awk", "diff"}, newHome(t, "", "").install(r).Languages)
 }
 
-// TestInlineServers: where servers and languages stand in inline tables, cursord is put there, too, and Helix finds it.
+// TestInlineServers: where servers and languages are inline tables, cursord is added to them, and Helix finds it.
 func TestInlineServers(t *testing.T) {
 	for _, text := range []string{
 		ownLanguages["inline server"], ownLanguages["no inline server"], ownLanguages["inline languages"], ownLanguages["inline, none"],
@@ -243,7 +243,7 @@ func TestInstallForAnOlderHelix(t *testing.T) {
 	h.install(r)
 	require.Contains(t, h.get(configFile), "\ni = ':lsp-workspace-command cursord.compose'\n")
 	require.NotContains(t, h.get(configFile), "%{")
-	// Helix is updated, and has another list of servers.
+	// An updated Helix has another list of servers.
 	r = request(t)
 	r.Defaults.find("go").Servers = []string{`"gopls"`, `"new"`}
 	h.install(r)
@@ -254,7 +254,7 @@ func TestInstallForAnOlderHelix(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// ownLanguages and ownConfigs are what users have.
+// ownLanguages and ownConfigs are examples of users' configurations.
 var ownLanguages = map[string]string{
 	"a comment":        "# mine\n",
 	"no newline":       "[[language]]\nname = \"awk\"\nauto-format = true",
@@ -301,7 +301,7 @@ var ownConfigs = map[string]string{
 	"key is taken": "[keys.normal.space]\ni = \":w\"\n",
 }
 
-// TestInstallKeepsEveryByte installs into configurations of users' and takes it out again.
+// TestInstallKeepsEveryByte installs into users' configurations and uninstalls.
 func TestInstallKeepsEveryByte(t *testing.T) {
 	for name, text := range ownLanguages {
 		t.Run("languages/"+name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"cursord/rpc"
 )
 
-// A silent daemon takes all and answers nothing: what an input leads to is then the same each time.
+// A silent daemon reads every message and answers none, so that an input always has the same effect.
 type silent struct {
 	closed chan struct{}
 	once   sync.Once
@@ -37,7 +37,8 @@ func (s *silent) Close() error {
 	return nil
 }
 
-// told is what a daemon tells of a folder: a session with a turn, and changes of all kinds; of f one that is apart.
+// told holds the daemon's notifications about a folder: a session with a turn, and changes of all kinds, with an isolated
+// one of f.
 var told = [][2]string{
 	{"session/changed", `"session":{"id":"s","workspace":"W","title":"a title","state":"running","turns":1,"seq":1}`},
 	{"turn/changed", `"turn":{"id":"t","sessionId":"s","workspace":"W","prompt":"p","status":"running","seq":2}`},
@@ -55,7 +56,7 @@ var told = [][2]string{
 		{"id":"5.1","kind":"file","oldStart":1,"oldLines":1,"lines":["-g"],"sources":[]}]}`},
 }
 
-// panics is a log that fails the test for each panic that was contained.
+// panics is a log that fails the test for each contained panic.
 type panics struct {
 	slog.Handler
 	t *testing.T
@@ -73,8 +74,8 @@ func (p panics) Handle(_ context.Context, r slog.Record) error {
 
 func (p panics) Enabled(context.Context, slog.Level) bool { return true }
 
-// FuzzServer has an editor say anything: nothing of it panics, every request gets its one answer, and what cannot be read
-// gets one without an id. What it says in /W is about changes that there are, and in /STATE about files that it is shown.
+// FuzzServer sends any editor's messages: none causes a panic, every request gets one answer, and an unreadable message gets
+// an answer without an id. Files in /W have changes; files in /STATE are shown by the server.
 func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -87,7 +88,7 @@ func FuzzServer(f *testing.F) {
 		state := filepath.Join(dir, "state")
 		own := (&Server{opts: Options{StateDir: state}}).stateFolderOf(&workspace{path: dir})
 		input = bytes.ReplaceAll(bytes.ReplaceAll(input, []byte("/W"), []byte(dir)), []byte("/STATE"), []byte(own))
-		// Headers that are right for what is there, whatever was put in.
+		// The headers are right for the body, whatever the input is.
 		if bytes.HasPrefix(input, []byte("FRAMED")) {
 			var all []byte
 			for line := range bytes.Lines(input[len("FRAMED"):]) {
@@ -166,7 +167,7 @@ func FuzzServer(f *testing.F) {
 				want[idOf(m.ID)]--
 			}
 		}
-		delete(want, "null") // also what a broken frame is answered with
+		delete(want, "null") // a broken frame is also answered with it
 		for id, n := range want {
 			if n != 0 {
 				t.Errorf("%d answers too few to %s", n, id)

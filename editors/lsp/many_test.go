@@ -16,8 +16,8 @@ import (
 	"cursord/editors/lsp/client"
 )
 
-// TestManyCreatedFiles: what is done for each of many files that an agent creates does not grow with their number, though all of them
-// are in one list. It counts bytes, not time: four times the files cost about four times as much, and not sixteen times.
+// TestManyCreatedFiles: the cost of each of many created files does not grow with their number, though one list has them
+// all. The test counts bytes, not time: four times the files cost about four times as much, and not sixteen times.
 func TestManyCreatedFiles(t *testing.T) {
 	cost := func(n int) float64 {
 		dir := t.TempDir()
@@ -41,7 +41,7 @@ func TestManyCreatedFiles(t *testing.T) {
 		require.Len(t, s.placedAt(w, s.reviewURI(w)), n)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
-	cost(10) // what is only needed once
+	cost(10) // pays the costs that occur only once
 	few, many := cost(200), cost(800)
 	require.Less(t, many/few, 9.0, "%.0f bytes for 200 files, %.0f for 800", few, many)
 }

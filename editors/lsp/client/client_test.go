@@ -9,7 +9,7 @@ import (
 	"cursord/editors/lsp/protocol"
 )
 
-// TestHabits: a hint names only commands that its editor has, and none that would drop what a person has not saved.
+// TestHabits: a hint names only commands of its editor, and none that would drop unsaved text.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
@@ -34,7 +34,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestCapabilities reads what editors send, also where a member has another type than LSP says.
+// TestCapabilities reads editors' capabilities, also with members of another type than in LSP.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
@@ -50,14 +50,14 @@ func TestCapabilities(t *testing.T) {
 		{`{"textDocument":{"completion":{"dynamicRegistration":true}}}`, func(c *Client) { c.Completes, c.Registers = true, true }},
 	} {
 		var sent Capabilities
-		_ = json.Unmarshal([]byte(one.sent), &sent) // an error is a member of another type
+		_ = json.Unmarshal([]byte(one.sent), &sent) // a member of another type is an error
 		want := Client{Encoding: protocol.UTF16, Markdown: true}
 		one.want(&want)
 		require.Equal(t, want, New(&sent), one.sent)
 	}
 }
 
-// TestSettingsAreUpdated keeps what newer settings leave out.
+// TestSettingsAreUpdated keeps settings that newer ones leave out.
 func TestSettingsAreUpdated(t *testing.T) {
 	t.Parallel()
 	no := false

@@ -11,7 +11,7 @@ import (
 	"cursord/editors/lsp/protocol"
 )
 
-// TestMarksMove has a mark follow what is typed beside it and in it.
+// TestMarksMove: a mark follows text that is typed beside it and in it.
 func TestMarksMove(t *testing.T) {
 	at := func(line, character int) protocol.Position {
 		return protocol.Position{Line: line, Character: character}
@@ -44,7 +44,7 @@ func TestMarksMove(t *testing.T) {
 	}
 }
 
-// TestTypedLines compares what is said of the lines that an edit replaces with the texts before and after.
+// TestTypedLines compares the reported lines of an edit with the texts before and after.
 func TestTypedLines(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	random := func(n int) string {

@@ -10,7 +10,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestBothSides makes of an editor's text, and of hunks at its lines, what was before the agent and what it made.
+// TestBothSides computes both sides from an editor's text and its hunks: the text before the agent, and the agent's.
 func TestBothSides(t *testing.T) {
 	t.Parallel()
 	hunk := func(start int, lines ...string) sessions.Hunk {
@@ -71,7 +71,7 @@ func TestBothSides(t *testing.T) {
 	}
 }
 
-// TestBothSidesOfManyHunks takes time by the length of the text, not by that times the number of hunks.
+// TestBothSidesOfManyHunks: the time grows with the length of the text, and not also with the number of hunks.
 func TestBothSidesOfManyHunks(t *testing.T) {
 	t.Parallel()
 	const n = 20000

@@ -14,7 +14,7 @@ func isFile(path string) bool {
 	return slices.Contains([]string{"todo.py", "lib/a b", "lib/util.go", "/etc/hosts", "C:/x.c", "~/notes"}, path)
 }
 
-// TestLinksOfALine finds the paths of files in what agents write.
+// TestLinksOfALine finds the paths of files in agents' text.
 func TestLinksOfALine(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
@@ -67,7 +67,7 @@ func TestLinkAtAPlace(t *testing.T) {
 	require.Empty(t, Workspace(protocol.NewText("# other\n")))
 	lines := strings.Split(transcript, "\n")
 	for _, one := range []struct {
-		line   string // that begins so
+		line   string // the beginning of the line
 		offset int
 		want   string
 		number int

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A slow editor reads nothing until it is told to.
+// A slow editor does not read before the test lets it.
 type slow struct {
 	reads   chan struct{} // closed when it reads
 	writing chan struct{} // closed when the first write has begun
@@ -56,7 +56,7 @@ func TestLatestOfAKey(t *testing.T) {
 	require.NotContains(t, to.text.String(), "too late")
 }
 
-// TestBeforeStart writes at once, and an editor that is gone costs nothing.
+// TestBeforeStart writes at once; writes to an editor that is gone do not block.
 func TestBeforeStart(t *testing.T) {
 	var text strings.Builder
 	b := New(&text)

@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The gate draws the same cases each time; -rapid.seed draws others.
+// Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// model finds a position by walking, as the words of LSP's specification say it.
+// model finds a position by walking through the text, in the words of LSP's specification.
 func model(s string, p Position, e Encoding) int {
 	line, at := 0, 0
 	for line < p.Line {
@@ -51,7 +51,7 @@ func texts() *rapid.Generator[string] {
 		func(parts []string) string { return strings.Join(parts, "") })
 }
 
-// TestPositions compares places with the model's, there and back, and whole texts with those that edits make.
+// TestPositions compares positions with the model's in both directions, and edited texts with the expected ones.
 func TestPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts().Draw(t, "text")
@@ -77,7 +77,7 @@ func TestPositions(t *testing.T) {
 	})
 }
 
-// TestLines holds git's lines to those of a plain split.
+// TestLines compares git's lines with those of a plain split.
 func TestLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts().Draw(t, "text")
