@@ -1,4 +1,4 @@
-// Package call is "cursord call": one request, and its answer as it comes.
+// Package call is "cursord call": it makes one request and prints the answer.
 package call
 
 import (
@@ -14,7 +14,8 @@ import (
 	"cursord/rpc"
 )
 
-// Params returns the parameters that args have: none, JSON, or "-" for JSON from in. What is not JSON is a misuse.
+// Params returns the parameters in args: nil if there are none, JSON, or JSON read from in for "-". Invalid JSON is a
+// misuse.
 func Params(args []string, in io.Reader) (any, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -22,7 +23,7 @@ func Params(args []string, in io.Reader) (any, error) {
 	raw := []byte(args[0])
 	if args[0] == "-" {
 		var err error
-		// What is longer than any message may be need not be read to its end to be refused.
+		// One byte more than the largest message is enough for the refusal.
 		if raw, err = io.ReadAll(io.LimitReader(in, rpc.MaxMessage+1)); err != nil {
 			return nil, err
 		}
@@ -33,7 +34,7 @@ func Params(args []string, in io.Reader) (any, error) {
 	return json.RawMessage(raw), nil
 }
 
-// Print makes a request and prints its answer. It reports whether that was a result; an error answer is printed on errOut.
+// Print makes a request and prints the result to out. If the answer is an error, it prints that to errOut and returns false.
 func Print(ctx context.Context, client *rpc.Client, method string, params any, out, errOut io.Writer) (bool, error) {
 	var result json.RawMessage
 	err := client.Call(ctx, method, params, &result)
@@ -58,7 +59,7 @@ func printError(w io.Writer, e *rpc.Error) {
 	}
 }
 
-// printResult prints JSON: readable on a terminal, as one line elsewhere.
+// printResult prints JSON: indented on a terminal, else on one line.
 func printResult(w io.Writer, raw json.RawMessage) error {
 	var b bytes.Buffer
 	if !term.IsTerminal(w) {

@@ -186,7 +186,7 @@ func (c *Chat) later(do func() error) error {
 	case c.work <- do:
 		return nil
 	default:
-		return errors.New("too much waits to be sent; try again when the daemon answers")
+		return errors.New("too many prompts wait to be sent; try again when the daemon answers")
 	}
 }
 

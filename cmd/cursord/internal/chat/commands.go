@@ -326,7 +326,7 @@ func (c *Chat) sessions(ctx context.Context, args []string) error {
 		return err
 	}
 	if page.Session.Workspace != c.Params.Workspace {
-		return fmt.Errorf("that session is of another folder: cursord chat --session %s", id)
+		return fmt.Errorf("that session belongs to another folder; open it with: cursord chat --session %s", id)
 	}
 	c.begins = false
 	c.View.goOn(id)

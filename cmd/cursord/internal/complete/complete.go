@@ -1,5 +1,5 @@
-// Package complete finds what a shell may complete: sessions, turns, hunks, files under review, models and settings. Each is a word,
-// and behind a tab what it is.
+// Package complete finds completions for shells: sessions, turns, hunks, files under review, models and settings. Each
+// completion is a word, a tab and a description.
 package complete
 
 import (
@@ -18,16 +18,17 @@ import (
 	"cursord/sessions"
 )
 
-// A Finder finds what begins like a word, in a workspace.
+// A Finder finds completions in a workspace. It may use begin, the beginning of the word, but need not filter by it.
 type Finder func(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error)
 
-// word returns a completion.
+// word returns a completion: a word, a tab and the first line of a description.
 func word(word, about string) string {
 	about, _, _ = strings.Cut(strings.TrimSpace(about), "\n")
 	return term.Clean(word) + "\t" + term.Fit(term.Clean(about), 60)
 }
 
-// Sessions finds those of the workspace, the latest first: by places for a word that begins with @, else by ids.
+// Sessions finds the workspace's sessions, the latest first: as "@1", "@2" and so on if begin starts with @, else by their
+// ids.
 func Sessions(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
 	list, err := pages.Sessions(ctx, client, root)
 	if err != nil {
@@ -44,13 +45,13 @@ func Sessions(ctx context.Context, client *rpc.Client, root, begin string) ([]st
 	return words, nil
 }
 
-// Turns finds the turns of the workspace that run or wait, and the latest of each session.
+// Turns finds the workspace's turns that run or wait, and the latest turn of each session.
 func Turns(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
 	page, err := client.TurnList(ctx, rpc.TurnListParams{Workspace: root, Limit: 1000})
 	return turnWords(page.Turns), err
 }
 
-// Running finds the turns of the workspace that run or wait.
+// Running finds the workspace's turns that run or wait.
 func Running(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
 	turns, err := pages.Active(ctx, client, root)
 	return turnWords(turns), err
@@ -63,7 +64,8 @@ func turnWords(turns []*sessions.Turn) (words []string) {
 	return words
 }
 
-// Files finds the files under review, by paths from the current directory where they are below it, else from the workspace.
+// Files finds the files under review. A path is relative to the current directory if the file is below it, else to the
+// workspace.
 func Files(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
 	diffs, err := review.Pending(ctx, client, root)
 	here, _ := os.Getwd()
@@ -81,7 +83,7 @@ func Files(ctx context.Context, client *rpc.Client, root, begin string) ([]strin
 	return words, err
 }
 
-// Changes finds the hunks under review, and the files.
+// Changes finds the hunks and the files under review.
 func Changes(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {
 	diffs, err := review.Pending(ctx, client, root)
 	if err != nil {
@@ -97,7 +99,7 @@ func Changes(ctx context.Context, client *rpc.Client, root, begin string) ([]str
 	return append(words, files...), err
 }
 
-// Models finds the models that the agent offers.
+// Models finds the agent's models.
 func Models(ctx context.Context, client *rpc.Client, _, _ string) ([]string, error) {
 	list, err := client.AgentModels(ctx)
 	var words []string
@@ -107,5 +109,5 @@ func Models(ctx context.Context, client *rpc.Client, _, _ string) ([]string, err
 	return words, err
 }
 
-// Settings are the keys of the configuration.
+// Settings returns the keys of the configuration.
 func Settings() []string { return config.Keys() }

@@ -1,5 +1,5 @@
-// Package demo plays what cursord does: a turn, a review, a restart. All of it is real but the agent, which plays a script: the
-// daemon, in a temporary folder that the demo owns and removes however it ends, and the commands, which are those of this program.
+// Package demo shows cursord at work: a turn, a review, a restart. Only the agent is fake and plays a script. The commands
+// are this program's, and the daemon is real, in a temporary folder that the demo removes in any case.
 package demo
 
 import (
@@ -22,7 +22,7 @@ import (
 // limit ends a demo that hangs.
 const limit = time.Minute
 
-// What the agent plays, before and after the daemon's restart.
+// The agent's scripts before and after the daemon's restart.
 var (
 	//go:embed script/first.ndjson
 	first []byte
@@ -30,7 +30,7 @@ var (
 	second []byte
 )
 
-// Run plays the demo on out. If it fails, and not because ctx has ended, the daemon's log follows on errOut.
+// Run plays the demo on out. If it fails, it prints the daemon's log to errOut, unless ctx has ended.
 func Run(ctx context.Context, out, errOut io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -50,7 +50,7 @@ func Run(ctx context.Context, out, errOut io.Writer) error {
 	return fmt.Errorf("the demo failed: %w", errors.Join(played, removed))
 }
 
-// A demo is the play; its world the stage.
+// A demo plays the commands in its world.
 type demo struct {
 	world   *world
 	out     io.Writer
@@ -114,12 +114,12 @@ func (d *demo) play(ctx context.Context) error {
 	return nil
 }
 
-// caption shows a command line, and why it is run.
+// caption prints a command line and the reason to run it.
 func (d *demo) caption(why, line string) {
 	fmt.Fprintf(d.out, "\n%s  %s\n", d.palette.Bold("$ "+line), d.palette.Dim("# "+why))
 }
 
-// command shows a command of this program and runs it.
+// command prints a command of this program and runs it.
 func (d *demo) command(ctx context.Context, why string, args ...string) error {
 	words := []string{"cursord"}
 	for _, arg := range args {
@@ -129,7 +129,8 @@ func (d *demo) command(ctx context.Context, why string, args ...string) error {
 	return d.world.run(ctx, d.out, args...)
 }
 
-// diff shows what is to be reviewed, of one path or ("") of all, as "cursord diff" does on a terminal, wherever it is shown.
+// diff prints the changes to review, of one path or of all for "". It prints them as "cursord diff" does on a terminal, even
+// if out is none.
 func (d *demo) diff(ctx context.Context, why, path string) ([]*sessions.Diff, error) {
 	d.caption(why, strings.TrimSpace("cursord diff "+path))
 	client, err := d.world.client(ctx)
@@ -147,7 +148,7 @@ func (d *demo) diff(ctx context.Context, why, path string) ([]*sessions.Diff, er
 	return diffs, err
 }
 
-// pause lets people read.
+// pause gives people time to read.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

@@ -24,18 +24,18 @@ import (
 //go:embed script/todo.py
 var project []byte
 
-// A world is a folder with a project, an agent and a daemon of their own.
+// A world is a folder with a project, an agent and a daemon of its own.
 type world struct {
 	dir       string
 	workspace string
 	env       []string
-	log       bytes.Buffer // the daemon's; to be read when it has ended
+	log       bytes.Buffer // the daemon's log; read it only after the daemon's end
 
-	end   context.CancelFunc // of the daemon that runs
-	ended chan struct{}      // closed when it has ended; nil: none was started
+	end   context.CancelFunc // ends the running daemon
+	ended chan struct{}      // closed at the daemon's end; nil if none was started
 }
 
-// newWorld makes the folder; remove must be called to take it away.
+// newWorld creates the folder. The caller must call remove.
 func newWorld() (*world, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -43,7 +43,7 @@ func newWorld() (*world, error) {
 	}
 	base := os.TempDir()
 	if len(base) > 60 && runtime.GOOS != "windows" {
-		base = "/tmp" // the path of a socket must be short
+		base = "/tmp" // because a socket's path must be short
 	}
 	dir, err := os.MkdirTemp(base, "cursord-demo-")
 	if err != nil {
@@ -62,7 +62,7 @@ func newWorld() (*world, error) {
 
 func (w *world) file(name string) string { return filepath.Join(w.dir, name) }
 
-// setEnv makes an environment that keeps the user's own cursord and git settings out.
+// setEnv makes an environment without the user's settings for cursord and git.
 func (w *world) setEnv() {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); !strings.HasPrefix(name, "CURSORD_") && !strings.HasPrefix(name, "GIT_") {
@@ -82,7 +82,7 @@ func (w *world) agent() string {
 	return w.file("agent")
 }
 
-// furnish makes the agent and the project, under git where there is git.
+// furnish creates the agent and the project. The project is under git if git is installed.
 func (w *world) furnish(program string) error {
 	wrapper := "#!/bin/sh\nexec '" + strings.ReplaceAll(program, "'", `'\''`) + "' fake-agent \"$@\"\n"
 	if runtime.GOOS == "windows" {
@@ -108,7 +108,7 @@ func (w *world) furnish(program string) error {
 	return nil
 }
 
-// serve starts a daemon whose agent plays a script, and returns when it takes connections.
+// serve starts a daemon whose agent plays a script. It returns when the daemon accepts connections.
 func (w *world) serve(ctx context.Context, script []byte) error {
 	if err := os.WriteFile(w.file("script.ndjson"), script, 0o600); err != nil {
 		return err
@@ -117,11 +117,11 @@ func (w *world) serve(ctx context.Context, script []byte) error {
 	if err != nil {
 		return err
 	}
-	// Its life is in the hands of remove, which every way out of the demo leads to.
+	// Only remove ends the daemon. Each way out of the demo calls it.
 	life, end := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(life, program, "serve")
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.dir, w.env, &w.log, &w.log
-	cmd.SysProcAttr = dial.Detached() // a Ctrl-C is ours
+	cmd.SysProcAttr = dial.Detached() // Ctrl-C must reach only us
 	cmd.Cancel = func() error {
 		if cmd.Process.Signal(syscall.SIGTERM) == nil {
 			return nil
@@ -137,7 +137,7 @@ func (w *world) serve(ctx context.Context, script []byte) error {
 	w.end, w.ended = end, ended
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // its log says why
+		_ = cmd.Wait() // the log has the reason
 	}()
 	client, err := w.client(ctx)
 	if err != nil {
@@ -146,7 +146,7 @@ func (w *world) serve(ctx context.Context, script []byte) error {
 	return client.Close()
 }
 
-// client connects to the daemon, which may be about to start.
+// client connects to the daemon. It waits if the daemon is still starting.
 func (w *world) client(ctx context.Context) (*rpc.Client, error) {
 	for {
 		conn, err := endpoint.Dial(ctx, w.file("d.sock"))
@@ -163,7 +163,7 @@ func (w *world) client(ctx context.Context) (*rpc.Client, error) {
 	}
 }
 
-// run runs one of the program's commands in the workspace, as a person would there, and prints what it says on out.
+// run runs a command of this program in the workspace and prints its output on out.
 func (w *world) run(ctx context.Context, out io.Writer, args ...string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -171,7 +171,7 @@ func (w *world) run(ctx context.Context, out io.Writer, args ...string) error {
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = w.workspace, w.env, out, out
-	cmd.SysProcAttr = dial.Detached() // a Ctrl-C is ours
+	cmd.SysProcAttr = dial.Detached() // Ctrl-C must reach only us
 	cmd.WaitDelay = time.Second
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("cursord %s: %w", args[0], err)
@@ -198,7 +198,7 @@ func (w *world) stop(ctx context.Context) error {
 	}
 }
 
-// remove ends the daemon, with what it runs, and removes the folder.
+// remove ends the daemon and its agents, and removes the folder.
 func (w *world) remove() error {
 	if w.ended != nil {
 		w.end()

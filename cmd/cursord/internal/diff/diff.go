@@ -1,4 +1,4 @@
-// Package diff is "cursord diff": what is left to review, of all or of some, as text, as a patch, as counts or as names.
+// Package diff is "cursord diff": it shows what is left to review, all or some, as text, a patch, counts or names.
 package diff
 
 import (
@@ -17,17 +17,18 @@ import (
 	"cursord/sessions"
 )
 
-// A Listing is what a command line asks for.
+// A Listing is the command line of diff.
 type Listing struct {
-	Paths    []string // files, folders and patterns; none: all
-	Turn     string   // a turn's name: only its hunks
-	Stat     bool     // counts by file
-	NameOnly bool     // the files' names
+	Paths    []string // files, folders and patterns; empty: all
+	Turn     string   // a turn's name: only hunks of that turn
+	Stat     bool     // show counts by file
+	NameOnly bool     // show only the files' names
 	JSON     bool
 	NoPager  bool
 }
 
-// Do shows the listing of a workspace and reports whether there was anything to show.
+// Do shows the listing of a workspace and reports whether there was anything to show. The error names paths that do not
+// exist.
 func (l Listing) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) (any bool, err error) {
 	turn := ""
 	if l.Turn != "" {
@@ -95,7 +96,7 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 	return nil
 }
 
-// name returns a path for people, or as it is for programs.
+// name returns a path, made harmless if out is a terminal.
 func name(out io.Writer, path string) string {
 	if term.IsTerminal(out) {
 		return term.Clean(path)
@@ -103,7 +104,7 @@ func name(out io.Writer, path string) string {
 	return path
 }
 
-// ofTurn returns diffs with the hunks that a turn had a part in alone, and counts of these.
+// ofTurn returns diffs with only the hunks in which a turn had a part, counted anew.
 func ofTurn(diffs []*sessions.Diff, turn string) []*sessions.Diff {
 	list := []*sessions.Diff{}
 	for _, d := range diffs {
@@ -136,7 +137,7 @@ func lines(h sessions.Hunk) (added, removed int) {
 	return added, removed
 }
 
-// stat returns a line for each file, with a bar where there is room, and the sums, as git does.
+// stat returns a line for each file, with a bar scaled to the terminal, and the sums, as git does.
 func stat(out io.Writer, diffs []*sessions.Diff) string {
 	const barMost = 40
 	p := term.PaletteOf(out)
@@ -162,7 +163,7 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 			continue
 		}
 		plus, minus := d.Added, d.Removed
-		if most > bar { // each that is there has a sign
+		if most > bar { // scaled so that any change has at least one sign
 			plus, minus = (plus*(bar-1)+most-1)/most, (minus*(bar-1)+most-1)/most
 		}
 		fmt.Fprintf(&b, " %s | %*d %s%s\n", path, digits, d.Added+d.Removed,
@@ -172,7 +173,7 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 	return b.String()
 }
 
-// printLeftOut says, one line for each file, what a patch cannot have of diffs, and what can be done about it.
+// printLeftOut prints a line for each file that the patch leaves out, wholly or in part, with the reason and a remedy.
 func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 	for _, d := range diffs {
 		name := term.Clean(d.Path)

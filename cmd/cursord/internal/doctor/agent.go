@@ -18,7 +18,7 @@ import (
 	"cursord/rpc"
 )
 
-// askAgent asks the daemon for its agent, and what of its environment is not as ours.
+// askAgent asks the daemon for its agent, and for the differences between its environment and ours.
 func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root string) {
 	compare := api.DigestEnvironment(os.Environ(), rand.Text())
 	a, err := client.AgentStatus(ctx, rpc.AgentStatusParams{Workspace: root, Compare: &compare})
@@ -39,7 +39,7 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 		d.problem("agent", term.Clean(how)+", or name it with the key agent in "+d.Config, "%s", term.Clean(what))
 	case "notLoggedIn":
 		why := ""
-		if !strings.HasPrefix(a.Message, "not logged in") { // else it says the same again
+		if !strings.HasPrefix(a.Message, "not logged in") { // otherwise the message repeats the problem
 			why = " (" + term.Clean(a.Message) + ")"
 		}
 		where := "for the daemon"
@@ -56,7 +56,7 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	}
 }
 
-// keyOfOurs says what to do where our environment has an API key and that of agents has none; "" elsewhere.
+// keyOfOurs returns advice if our environment has an API key and the agents' environment has none; otherwise "".
 func keyOfOurs(a *api.AgentStatus) string {
 	if a.AgentEnv == config.EnvClient || a.Environment == nil || !slices.Contains(a.Environment.ClientOnly, "CURSOR_API_KEY") {
 		return ""
@@ -65,8 +65,8 @@ func keyOfOurs(a *api.AgentStatus) string {
 		`start a daemon that has it, or set agent_env = "client" in the configuration`
 }
 
-// KeyHint says what to do where our environment has an API key that agents do not get; "" where that is not so, or the daemon does
-// not say so soon.
+// KeyHint returns advice if our environment has an API key that agents do not get; otherwise "". It is also "" if the daemon
+// does not answer within 10 seconds.
 func KeyHint(ctx context.Context, client *rpc.Client) string {
 	if os.Getenv("CURSOR_API_KEY") == "" {
 		return ""
@@ -81,8 +81,8 @@ func KeyHint(ctx context.Context, client *rpc.Client) string {
 	return keyOfOurs(&a)
 }
 
-// compareOptions finds what the configuration asks of every turn and the agent's build lacks: all turns fail that do not say
-// otherwise.
+// compareOptions reports options that the configuration sets for every turn and that the agent's build does not know. Each
+// turn that does not override them fails.
 func (d *Diagnosis) compareOptions(settings *config.Config) {
 	if d.Agent == nil || d.Agent.Version == "" {
 		return
@@ -97,13 +97,13 @@ func (d *Diagnosis) compareOptions(settings *config.Config) {
 	} {
 		if o.asked && !slices.Contains(d.Agent.Options, o.member) {
 			d.problem("agent", fmt.Sprintf(`update the agent with "cursor-agent update", or take %s out of %s`, o.key, d.Config),
-				"the configuration has %s, and cursor-agent %s does not know the option %s: turns fail that do not set it otherwise",
+				"the configuration has %s, and cursor-agent %s does not know the option %s: turns that do not override it fail",
 				o.key, term.Clean(d.Agent.Version), o.option)
 		}
 	}
 }
 
-// findOwn finds out which agent we would find ourselves, where that is not the daemon's.
+// findOwn looks for an agent in our environment, and sets d.Own if it is not the daemon's.
 func (d *Diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	own := whichagent.FindOwn(ctx, settings)
 	for _, n := range own.NotTaken {
@@ -119,7 +119,7 @@ func (d *Diagnosis) findOwn(ctx context.Context, settings *config.Config) {
 	}
 }
 
-// resolved returns a path without symlinks, as far as it is there.
+// resolved returns a path without symlinks, or the path itself if that fails.
 func resolved(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -138,7 +138,7 @@ func AgentState(state string) string {
 	return state
 }
 
-// agentRows prints what is known of the agent. Its problems are counted and printed elsewhere.
+// agentRows prints the facts about the agent. Print adds its problems.
 func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value string)) {
 	known := []string{AgentState(a.State)}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
@@ -172,7 +172,7 @@ func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value str
 	}
 }
 
-// environmentLines say by which variables the daemon's environment differs from ours, without their values.
+// environmentLines lists the variables in which the daemon's environment differs from ours, without their values.
 func environmentLines(e *api.EnvironmentDifference, agentEnv string) (lines []string) {
 	if e == nil {
 		return nil
@@ -199,8 +199,8 @@ func environmentLines(e *api.EnvironmentDifference, agentEnv string) (lines []st
 	return lines
 }
 
-// IgnoredAgent says that our environment's CURSORD_AGENT is not the agent that the daemon takes; "" where it is, where we name
-// none, and where the daemon does not tell what it takes.
+// IgnoredAgent returns a warning if our CURSORD_AGENT is not the agent that the daemon uses. It is "" if they are the same,
+// if we set none, and if taken, the daemon's agent, is unknown.
 func IgnoredAgent(taken string) string {
 	named := os.Getenv(config.EnvAgent)
 	if named == "" || taken == "" {

@@ -1,5 +1,6 @@
-// Package doctor finds out what is installed, where things are and what is wrong, and says what to do about it. It asks the daemon,
-// since what counts is what that finds in its environment, and looks itself only for what differs here. It changes nothing.
+// Package doctor reports what is installed, where cursord's files are and what is wrong, with a fix for each problem. It
+// asks the daemon, because the daemon's environment decides, and looks by itself only for differences in ours. It changes
+// nothing.
 package doctor
 
 import (
@@ -18,26 +19,26 @@ import (
 	"cursord/rpc"
 )
 
-// A Diagnosis is what doctor finds.
+// A Diagnosis holds the findings of doctor.
 type Diagnosis struct {
 	Version  string           `json:"version"`
 	Platform string           `json:"platform"`
-	Daemon   *api.Status      `json:"daemon"`             // null where it cannot be reached
+	Daemon   *api.Status      `json:"daemon"`             // null if the daemon cannot be reached
 	Agent    *api.AgentStatus `json:"agent"`              // likewise
-	Own      *whichagent.Own  `json:"ownAgent,omitempty"` // where it is not the daemon's
+	Own      *whichagent.Own  `json:"ownAgent,omitempty"` // if it differs from the daemon's
 	Socket   string           `json:"socket"`
 	Database string           `json:"database"`
 	Log      string           `json:"log"`
 	Config   string           `json:"config"`
-	Helix    *helixDiagnosis  `json:"helix,omitempty"` // where there is one
+	Helix    *helixDiagnosis  `json:"helix,omitempty"` // if Helix is installed
 	Problems []string         `json:"problems"`
 
-	Forgotten int `json:"forgotten,omitempty"` // damaged objects, at this call
+	Forgotten int `json:"forgotten,omitempty"` // damaged objects that this call has removed
 
 	found []finding // the problems, as people see them
 }
 
-// A finding is what is wrong with what a row is about, and what to do; "" where only the person can know.
+// A finding is a problem: the row that it concerns, the sentence, and the fix; "" if only the person can find one.
 type finding struct{ row, what, fix string }
 
 func (d *Diagnosis) problem(row, fix, format string, args ...any) {
@@ -49,7 +50,7 @@ func (d *Diagnosis) problem(row, fix, format string, args ...any) {
 	d.Problems = append(d.Problems, f.what+fix)
 }
 
-// mark is what stands before a row: whether what it is about is well.
+// mark returns "✗" if a row has a problem, else "✓".
 func (d *Diagnosis) mark(row string) string {
 	if slices.ContainsFunc(d.found, func(f finding) bool { return f.row == row }) {
 		return "✗"
@@ -57,16 +58,16 @@ func (d *Diagnosis) mark(row string) string {
 	return "✓"
 }
 
-// Options are where to look, and how.
+// Options say where to look, and how.
 type Options struct {
 	Version string // this program's
 	Helix   bool   // compare Helix's configuration with what this program would install
 	Connect func(context.Context) (*rpc.Client, error)
-	Status  func(context.Context, *rpc.Client) (api.Status, error) // in bounded time
+	Status  func(context.Context, *rpc.Client) (api.Status, error) // must return in bounded time
 	Root    func(context.Context, *rpc.Client) (string, error)     // the workspace whose hooks are listed
 }
 
-// Diagnose looks at all that there is. What cannot be had is a problem, never an error.
+// Diagnose looks at everything. A failed look is a problem in the result, never an error.
 func Diagnose(ctx context.Context, o Options) *Diagnosis {
 	d := diagnose(ctx, o)
 	d.lookAtHelix(o.Helix)
@@ -92,13 +93,13 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 	if err == nil {
 		d.compareOptions(&settings)
 	}
-	if d.Agent != nil && d.Agent.Path != "" && err == nil { // where the daemon has none, it has looked where we would
+	if d.Agent != nil && d.Agent.Path != "" && err == nil { // without an agent of its own, the daemon has already looked in our environment
 		d.findOwn(ctx, &settings)
 	}
 	return d
 }
 
-// askDaemon asks the daemon rather than looking itself: what counts is what the daemon finds in its environment.
+// askDaemon asks the daemon for its status and its agent, because the daemon's environment decides.
 func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 	client, err := o.Connect(ctx)
 	if err != nil {
@@ -108,12 +109,12 @@ func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 	defer client.Close()
 	s, err := o.Status(ctx, client)
 	if err != nil {
-		d.problem("daemon", "", "the daemon does not tell its status: %v", err)
+		d.problem("daemon", "", "the daemon does not report its status: %v", err)
 		return
 	}
 	d.Daemon = &s
 	if s.Version != d.Version {
-		d.problem("daemon", `run "cursord stop"; the next client starts this one`, "the daemon that runs is of version %s", version.ForPeople(s.Version))
+		d.problem("daemon", `run "cursord stop"; the next client starts this version`, "the running daemon has version %s", version.ForPeople(s.Version))
 	}
 	if s.Storage.Trouble != "" {
 		d.problem("database", "", "the database takes no changes: %s", s.Storage.Trouble)
@@ -123,13 +124,13 @@ func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 		d.problem("hooks", "", "%v", err)
 	}
 	if n := s.Storage.Damaged; n > 0 {
-		d.problem("database", `check the disk's health, and have it forgotten with "cursord doctor --forget-damaged"`,
+		d.problem("database", `check the disk's health, and forget it with "cursord doctor --forget-damaged"`,
 			"%s in the database set aside, everything else is served", term.Count(n, "damaged object"))
 	}
 	d.askAgent(ctx, client, root)
 }
 
-// hookLines describes hooks, a line for each.
+// hookLines describes each hook in a line.
 func hookLines(hooks []api.AgentHook) (lines []string) {
 	for _, h := range hooks {
 		switch {
@@ -149,7 +150,7 @@ func hookLines(hooks []api.AgentHook) (lines []string) {
 	return lines
 }
 
-// Print shows the findings to people.
+// Print writes the findings for people.
 func (d *Diagnosis) Print(w io.Writer) {
 	row := func(name, value string) {
 		if value == "" {

@@ -12,19 +12,19 @@ import (
 
 const installs = `run "cursord editor install helix"`
 
-// A helixDiagnosis is what doctor finds of Helix.
+// A helixDiagnosis holds the findings about Helix.
 type helixDiagnosis struct {
 	Program   string   `json:"program"`
 	Version   string   `json:"version"`
 	Config    string   `json:"config"`
-	Languages []string `json:"languages"` // that have cursord as a server
-	Notes     []string `json:"notes"`     // what the user has otherwise than install would
+	Languages []string `json:"languages"` // languages that have cursord as a server
+	Notes     []string `json:"notes"`     // the user's settings that install would set otherwise
 
-	known bool // cursord is among its servers
+	known bool // Helix's configuration has cursord as a server
 	asked bool
 }
 
-// lookAtHelix looks whether Helix is there and knows of cursord. Unless it is asked for, Helix is none of the problems.
+// lookAtHelix looks for Helix and for cursord in its configuration. It reports problems only if asked is set.
 func (d *Diagnosis) lookAtHelix(asked bool) {
 	problem := func(err error) {
 		if asked {
@@ -59,13 +59,13 @@ func (d *Diagnosis) lookAtHelix(asked bool) {
 	}
 	switch {
 	case !h.known && len(h.Languages) > 0:
-		d.problem("helix", installs, "languages.toml gives languages a server cursord and does not say how to start it")
+		d.problem("helix", installs, "languages.toml gives languages the server cursord, but does not say how to start it")
 	case !h.known:
 		d.problem("helix", installs, "Helix does not know of cursord")
 		return
 	default:
 		if _, err := exec.LookPath(state.Command); err != nil {
-			d.problem("helix", installs+" with the program that is to be used", "Helix would start %s, which cannot be found", state.Command)
+			d.problem("helix", installs+" with the cursord that Helix should start", "Helix would start %s, which cannot be found", state.Command)
 		}
 	}
 	if len(state.NotFirst) > 0 {
@@ -74,7 +74,7 @@ func (d *Diagnosis) lookAtHelix(asked bool) {
 	d.compareHelix(program, v)
 }
 
-// compareHelix compares the configuration with what install would write for the Helix that is installed.
+// compareHelix compares the configuration with the one that install would write for the installed Helix.
 func (d *Diagnosis) compareHelix(program string, v helix.Version) {
 	defaults, err := helix.DefaultsOf(program)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *Diagnosis) compareHelix(program string, v helix.Version) {
 	}
 	d.Helix.Notes = append(d.Helix.Notes, plan.Notes...)
 	for _, f := range plan.Files {
-		d.problem("helix", installs+", which shows the difference", "%s in %s is not as this cursord and Helix %s want it",
+		d.problem("helix", installs+", which shows the difference", "%s in %s differs from what this cursord would write for Helix %s",
 			f.Name, d.Helix.Config, v)
 	}
 }

@@ -1,4 +1,4 @@
-// Package export writes a session whole, nothing cut, part by part as the daemon gives it.
+// Package export writes a whole session, uncut, part by part as the daemon sends it.
 package export
 
 import (
@@ -17,7 +17,7 @@ import (
 	"cursord/sessions"
 )
 
-// IntoNewFile has write fill a new file, which only this user may read, and which is gone again when that fails.
+// IntoNewFile creates a file that only this user may read, and fills it by write. If write fails, the file is removed.
 func IntoNewFile(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -35,7 +35,8 @@ func IntoNewFile(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// Session writes a session part by part, as markdown, ndjson or chat: Markdown in which calls of tools are lines.
+// Session writes a session part by part. format is markdown, ndjson, or chat, which is Markdown with a line for each tool
+// call.
 func Session(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
 	w := bufio.NewWriter(out)
 	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out), Brief: format == "chat"}
@@ -58,7 +59,7 @@ func Session(ctx context.Context, client *rpc.Client, session, format string, ou
 				write.Item(p.Item)
 			}
 		}
-		if err := w.Flush(); err != nil { // the first error of any write
+		if err := w.Flush(); err != nil { // the first error of all writes
 			return err
 		}
 		if params.Cursor = part.NextCursor; params.Cursor == "" {
@@ -68,7 +69,7 @@ func Session(ctx context.Context, client *rpc.Client, session, format string, ou
 	}
 }
 
-// An exporter writes a session in some form. Errors stay in what it writes to.
+// An exporter writes a session in some format. Its errors show in the writer that it writes to.
 type exporter interface {
 	Session(*sessions.Session)
 	Turn(*sessions.Turn)
@@ -76,13 +77,13 @@ type exporter interface {
 	End()
 }
 
-// JSONLines writes what daemon.ImportSession reads.
+// JSONLines writes a session as lines of JSON, which daemon.ImportSession reads.
 type JSONLines struct {
 	e   *json.Encoder
 	has api.ExportEnd
 }
 
-// NewJSONLines returns what writes a session as lines of JSON.
+// NewJSONLines returns a JSONLines that writes to w.
 func NewJSONLines(w io.Writer) *JSONLines {
 	e := json.NewEncoder(term.PlainWriter{W: w})
 	e.SetEscapeHTML(false)

@@ -1,4 +1,4 @@
-// Package glance says what can be known of the daemon, and of what is left to review, without starting one.
+// Package glance reports on the daemon, and on workspaces with something to review, without starting a daemon.
 package glance
 
 import (
@@ -11,17 +11,17 @@ import (
 	"cursord/sessions"
 )
 
-// Running reports whether the user's daemon runs, or would say at once what is wrong with its configuration.
+// Running reports whether connecting starts no new daemon: one runs already, or the configuration has an error.
 func Running() bool {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
-		return true // who dials hears why
+		return true // connecting will report the error
 	}
 	_, _, err = config.Load(dirs.Config)
 	return err != nil || endpoint.Running(dirs.Socket)
 }
 
-// Pending returns the workspaces with something to review. If no daemon runs, the database says which.
+// Pending returns the workspaces with something to review. If no daemon runs, it reads the database itself.
 func Pending(ctx context.Context) ([]string, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {

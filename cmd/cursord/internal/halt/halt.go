@@ -1,4 +1,4 @@
-// Package halt ends the daemon: it asks it to, and kills one that does nothing any more.
+// Package halt ends the daemon: it asks the daemon to stop, or kills it if it does not respond any more.
 package halt
 
 import (
@@ -19,17 +19,17 @@ import (
 // Limit is how long a daemon may take to end its turns and itself.
 const Limit = 30 * time.Second
 
-// ErrNone says that there is no daemon to end.
+// ErrNone says that no daemon is running.
 var ErrNone = errors.New("no daemon is running")
 
-// Unanswered reports whether an error of Ask says that a daemon does nothing any more.
+// Unanswered reports whether an error of Ask means that the daemon does not respond.
 func Unanswered(err error) bool {
 	silent := (*dial.SilentError)(nil)
 	return errors.As(err, &silent) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Ask has the daemon end, and waits for that. What the daemon says meanwhile of its troubles, such as what it cannot
-// store, goes to out. Its error is ErrNone, a *dial.SilentError or the daemon's.
+// Ask asks the daemon to stop and waits for its end. Meanwhile it prints the daemon's error messages, such as that something
+// cannot be stored, to out. The error is ErrNone, a *dial.SilentError or an error of the daemon.
 func Ask(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Writer) error {
 	silent := &dial.SilentError{Advice: fmt.Sprintf("the daemon (process %d) does not end: \"cursord stop --force\" ends it; its log is %s", pid, dirs.Log())}
 	var conn net.Conn
@@ -42,7 +42,7 @@ func Ask(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Wr
 		switch {
 		case endpoint.NotListening(err) && !endpoint.Running(dirs.Socket):
 			return ErrNone
-		case endpoint.NotListening(err): // it starts, or is about to end
+		case endpoint.NotListening(err): // it is starting or ending
 		case !endpoint.Backlogged(err):
 			return fmt.Errorf("cannot reach the daemon: %w", err)
 		}
@@ -60,7 +60,7 @@ func Ask(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Wr
 	defer client.Close()
 	asking, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
-	// A client that has initialized hears of troubles.
+	// The daemon sends its error messages only after initialize.
 	err := client.Call(asking, "initialize", struct{}{}, nil)
 	if refused := (*rpc.Error)(nil); err == nil || errors.As(err, &refused) {
 		err = client.DaemonStop(asking, rpc.StopParams{Force: force})
@@ -68,8 +68,8 @@ func Ask(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Wr
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && endpoint.Serving(dirs.Socket):
 		return &dial.SilentError{Advice: dial.Silent(dirs)}
-	case err == nil || errors.Is(err, rpc.ErrClosed): // one that stops already may have no time to answer
-		select { // so that all it says is there
+	case err == nil || errors.Is(err, rpc.ErrClosed): // a daemon that is ending may have no time to answer
+		select { // until all messages of the daemon are printed
 		case <-client.Done():
 		case <-ctx.Done():
 		}
@@ -81,7 +81,7 @@ func Ask(ctx context.Context, dirs endpoint.Dirs, pid int, force bool, out io.Wr
 	return err
 }
 
-// Kill ends a daemon that does nothing any more, and removes what it leaves.
+// Kill kills a daemon that does not respond, and removes its socket.
 func Kill(ctx context.Context, dirs endpoint.Dirs, pid int) error {
 	ctx, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
@@ -93,7 +93,7 @@ func Kill(ctx context.Context, dirs endpoint.Dirs, pid int) error {
 	}
 	listener, err := dirs.Listen()
 	if errors.Is(err, endpoint.ErrRunning) {
-		return nil // there is another one already
+		return nil // another daemon has started
 	}
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func Kill(ctx context.Context, dirs endpoint.Dirs, pid int) error {
 	return listener.Release()
 }
 
-// waitForEnd waits until the daemon with a process id has ended, and perhaps another one has come in its place.
+// waitForEnd waits until the daemon with this process id has ended, even if another one has started since.
 func waitForEnd(ctx context.Context, socket string, pid int) error {
 	for endpoint.Running(socket) && endpoint.LockHolder(socket) == pid {
 		select {

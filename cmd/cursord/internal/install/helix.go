@@ -17,15 +17,15 @@ import (
 	"cursord/editors/helix"
 )
 
-// ErrUnchanged is returned where nothing was changed because nobody said yes. All that is to be said about it was printed.
+// ErrUnchanged is returned if nobody agreed to the change. The reason has been printed already.
 var ErrUnchanged = errors.New("nothing was changed")
 
-// A Helix changes Helix's configuration, once it has shown what would change and somebody agrees.
+// A Helix changes Helix's configuration after showing the changes and asking for consent.
 type Helix struct {
 	Dir string // the configuration's folder; "": Helix's own
-	Yes bool   // somebody has agreed already
+	Yes bool   // consent was given beforehand
 
-	JSON bool // Out gets what was done as JSON, instead of words
+	JSON bool // Out gets the change as JSON, instead of words
 	In   io.Reader
 	Out  io.Writer
 }
@@ -39,7 +39,7 @@ type HelixRequest struct {
 	Defaults  string // the file with Helix's own languages; "": those in its program
 }
 
-// Install adds cursord to the languages' servers, and its keys.
+// Install adds cursord as a server of the languages, and its keys.
 func (h Helix) Install(want HelixRequest) error {
 	dir, err := h.folder()
 	if err != nil {
@@ -87,8 +87,7 @@ Helix reads it when it starts. There "space i i" asks the agent, "space a" accep
 	return h.tell(result, dir, plan, nil)
 }
 
-// tell prints for programs, if that is asked for, what was changed, or would have been where the error is ErrUnchanged; else it
-// returns the error.
+// tell prints the change as JSON if h.JSON is set, also after ErrUnchanged. It returns err, or the error of printing.
 func (h Helix) tell(out io.Writer, dir string, plan *helix.Plan, err error) error {
 	if !h.JSON || err != nil && !errors.Is(err, ErrUnchanged) {
 		return err
@@ -97,7 +96,7 @@ func (h Helix) tell(out io.Writer, dir string, plan *helix.Plan, err error) erro
 		Editor  string   `json:"editor"`
 		Dir     string   `json:"dir"`
 		Changed bool     `json:"changed"`
-		Files   []string `json:"files"` // that were changed, or would be with --yes
+		Files   []string `json:"files"` // changed, or to be changed with --yes
 		Notes   []string `json:"notes"`
 	}{"helix", dir, err == nil && !plan.Empty(), []string{}, append([]string{}, plan.Notes...)}
 	for _, f := range plan.Files {
@@ -106,7 +105,7 @@ func (h Helix) tell(out io.Writer, dir string, plan *helix.Plan, err error) erro
 	return cmp.Or(term.PrintJSON(out, change), err)
 }
 
-// Remove takes out what Install has added and nobody has changed.
+// Remove takes out what Install has added, except for lines that somebody has changed.
 func (h Helix) Remove() error {
 	dir, err := h.folder()
 	if err != nil {
@@ -141,7 +140,7 @@ func (h Helix) folder() (string, error) {
 	return helix.Dir()
 }
 
-// apply shows a plan and carries it out if somebody agrees.
+// apply shows a plan, asks for consent and carries the plan out.
 func (h Helix) apply(plan *helix.Plan) error {
 	printPlan(h.Out, plan)
 	printNotes(h.Out, plan)
@@ -164,10 +163,10 @@ func (h Helix) apply(plan *helix.Plan) error {
 	return plan.Apply()
 }
 
-// Of many lines that are added in a row the first and the last ones are shown: most are languages, which are all alike.
+// A long run of added lines is shortened to its first and last lines: most are languages, which are all alike.
 const shownFirst, shownLast = 24, 8
 
-// printPlan prints what is to change as a patch.
+// printPlan prints a plan as a patch.
 func printPlan(w io.Writer, plan *helix.Plan) {
 	p := term.PaletteOf(w)
 	for _, f := range plan.Files {
@@ -232,7 +231,7 @@ func helixDefaults(program, file string) (*helix.Defaults, error) {
 	return d, nil
 }
 
-// OwnProgram returns by what other programs start this one: its name where that leads here, else its path.
+// OwnProgram returns how other programs can start this one: "cursord" if PATH leads to it, else its path.
 func OwnProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {

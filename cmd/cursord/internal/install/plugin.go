@@ -1,5 +1,5 @@
-// Package install puts editors' plugins, and what Helix needs in its configuration, where the editors find them, takes them away
-// again, and tells the person what was done. What it may overwrite or remove is decided by packages editors and editors/helix.
+// Package install installs and removes editors' plugins and the configuration that Helix needs, and reports the changes.
+// Packages editors and editors/helix decide which files may be overwritten or removed.
 package install
 
 import (
@@ -16,8 +16,9 @@ import (
 	"cursord/editors"
 )
 
-// Plugin installs an editor's plugin, as part of a version of cursord, in dir; "" is where the editor looks for it. With force it
-// overwrites files that cursord did not write or that were changed. asJSON has out get a pluginChange instead of words.
+// Plugin installs an editor's plugin, of a version of cursord, in dir; "" is the folder where the editor looks for plugins.
+// With force it overwrites files that cursord did not write, or that somebody has changed. With asJSON, out gets a
+// pluginChange.
 func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, force, asJSON bool) error {
 	dir, err := pluginDir(editor, dir)
 	if err != nil {
@@ -47,15 +48,15 @@ func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, for
 	return nil
 }
 
-// A pluginChange is what was done, for programs.
+// A pluginChange describes an installation or removal, for programs.
 type pluginChange struct {
 	Editor  string   `json:"editor"`
 	Dir     string   `json:"dir"`
 	Version string   `json:"version"` // that is there now; "": none
-	Before  string   `json:"before"`  // the one that was there
+	Before  string   `json:"before"`  // the version before
 	Written []string `json:"written"` // files in the folder
 	Removed []string `json:"removed"`
-	Kept    []string `json:"kept"` // not removed: somebody has changed them
+	Kept    []string `json:"kept"` // files that stay because somebody has changed them
 }
 
 func changeOf(editor, version string, r editors.Report) pluginChange {
@@ -63,7 +64,7 @@ func changeOf(editor, version string, r editors.Report) pluginChange {
 	return pluginChange{editor, r.Dir, version, r.Before, list(r.Written), list(r.Removed), list(r.Kept)}
 }
 
-// RemovePlugin removes what Plugin has written and nobody has changed.
+// RemovePlugin removes the files that Plugin has written, except for changed ones.
 func RemovePlugin(out io.Writer, editor, dir string, asJSON bool) error {
 	dir, err := pluginDir(editor, dir)
 	if err != nil {
@@ -97,7 +98,7 @@ func pluginDir(editor, given string) (string, error) {
 	return filepath.Abs(given)
 }
 
-// compileLisp has the Emacs on PATH compile the package, which is faster then and works all the same without it.
+// compileLisp compiles the package with the Emacs on PATH. The package works without that, but more slowly.
 func compileLisp(ctx context.Context, out io.Writer, dir string) {
 	const later = "M-x package-recompile RET cursord compiles it"
 	files, err := filepath.Glob(filepath.Join(dir, "cursord*.el"))
@@ -132,7 +133,7 @@ func printInstalled(out io.Writer, r editors.Report, version string) {
 	printKept(out, r)
 }
 
-// printFirstSteps says what to do after a first installation.
+// printFirstSteps prints what to do after a first installation.
 func printFirstSteps(out io.Writer, editor, dir string) {
 	if editor == "emacs" {
 		fmt.Fprint(out, `

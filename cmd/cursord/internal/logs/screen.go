@@ -11,12 +11,12 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// A screen prints lines of the log, for people unless they are wanted as they are.
+// A screen prints lines of the log: formatted for people, or unchanged if raw is set.
 type screen struct {
 	w       io.Writer
 	raw     bool
 	palette term.Palette
-	err     error // of writing
+	err     error // the first error of writing to w
 }
 
 func newScreen(w io.Writer, raw bool) *screen {
@@ -36,7 +36,7 @@ func (s *screen) line(line []byte) {
 	_, s.err = io.WriteString(s.w, text)
 }
 
-// readable makes a line for people of one that is JSON; others, such as a crash's, stay as they are.
+// readable formats a line of JSON for people. Other lines, such as a crash's, keep their text.
 func (s *screen) readable(line []byte) string {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if tok, err := d.Token(); err != nil || tok != json.Delim('{') {

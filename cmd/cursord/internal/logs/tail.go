@@ -1,5 +1,5 @@
-// Package logs shows the daemon's log: its last lines, wherever rotation has put them, and what is written after them, across
-// daemons and rotations. It reads the files alone and needs no daemon.
+// Package logs shows the daemon's log: its last lines, also from rotated files, and new lines across daemons and rotations.
+// It only reads the files and needs no daemon.
 package logs
 
 import (
@@ -23,11 +23,11 @@ const (
 	lineMax = 64 << 10 // longer lines are shown in pieces
 )
 
-// ErrNone is returned by Show when there is no log file and it does not follow.
+// ErrNone is returned by Show when there is no log file and follow is not set.
 var ErrNone = errors.New("no log yet")
 
-// Show writes the last n lines of the log at path to w and, if follow is set, every line that comes until ctx is done. With raw,
-// lines stay the JSON that is in the file; otherwise they are formatted for people.
+// Show writes the last n lines of the log at path to w and, if follow is set, every new line until ctx is done. With raw,
+// lines stay JSON as in the file; otherwise they are formatted for people.
 func Show(ctx context.Context, w io.Writer, path string, n int, follow, raw bool) (err error) {
 	t, err := open(path, n)
 	if err != nil {
@@ -50,15 +50,15 @@ func Show(ctx context.Context, w io.Writer, path string, n int, follow, raw bool
 	}
 }
 
-// A tail reads a log that is put aside when it grows too big, and goes on in the new one.
+// A tail reads a log across rotations.
 type tail struct {
 	path  string
-	first [][]byte // lines of the past, to be shown first
-	file  *os.File // nil while there is none
-	part  []byte   // of a line whose end is not written yet
+	first [][]byte // earlier lines, to be shown first
+	file  *os.File // nil while there is no log file
+	part  []byte   // the beginning of a line whose end is not written yet
 }
 
-// open opens the log behind its last n lines, which it keeps.
+// open opens the log at its end. It keeps the last n lines for read to show.
 func open(path string, n int) (*tail, error) {
 	t := &tail{path: path}
 	for i := 0; i <= older && len(t.first) < n; i++ {
@@ -109,7 +109,7 @@ func (t *tail) close() error {
 	return t.file.Close()
 }
 
-// lastLines returns the last n lines that f has, and what follows the last newline. It leaves f at its end.
+// lastLines returns the last n lines of f, and the text behind the last newline. It leaves f at its end.
 func lastLines(f *os.File, n int) (lines [][]byte, part []byte, err error) {
 	r := bufio.NewReaderSize(f, lineMax)
 	for {
@@ -128,7 +128,7 @@ func lastLines(f *os.File, n int) (lines [][]byte, part []byte, err error) {
 	}
 }
 
-// read shows the lines that are there and were not shown.
+// read shows the lines that have not been shown yet.
 func (t *tail) read(show *screen) error {
 	for _, line := range t.first {
 		show.line(line)
@@ -145,7 +145,7 @@ func (t *tail) read(show *screen) error {
 			}
 			t.file = f
 		}
-		// What was put aside gets no more lines; so look for that first.
+		// A rotated file gets no more lines. So look for its successor before reading its rest.
 		next, err := t.successor()
 		if err != nil {
 			return err
@@ -166,7 +166,7 @@ func (t *tail) read(show *screen) error {
 	}
 }
 
-// successor returns the file that follows the present one, "" while that is the newest.
+// successor returns the path of the file that was begun after the present one; "" if the present one is the newest.
 func (t *tail) successor() (string, error) {
 	own, err := t.file.Stat()
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *tail) successor() (string, error) {
 	for i := 0; i <= older; i++ {
 		info, err := os.Stat(t.name(i))
 		if errors.Is(err, fs.ErrNotExist) && i == 0 {
-			return "", nil // between two files
+			return "", nil // a rotation is under way
 		}
 		if err == nil && os.SameFile(own, info) {
 			if i == 0 {
@@ -186,14 +186,14 @@ func (t *tail) successor() (string, error) {
 		}
 		newer = t.name(i)
 	}
-	return t.path, nil // moved away by somebody
+	return t.path, nil // somebody has moved the present file away
 }
 
-// rest shows what the present file has.
+// rest shows the rest of the present file.
 func (t *tail) rest(show *screen) error {
 	if pos, err := t.file.Seek(0, io.SeekCurrent); err != nil {
 		return err
-	} else if info, err := t.file.Stat(); err == nil && info.Size() < pos { // emptied
+	} else if info, err := t.file.Stat(); err == nil && info.Size() < pos { // the file was truncated
 		t.part = nil
 		if _, err := t.file.Seek(0, io.SeekStart); err != nil {
 			return err

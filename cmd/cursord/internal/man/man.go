@@ -1,4 +1,4 @@
-// Package man writes a manual page of commands, in roff, from the texts that their help shows.
+// Package man writes a manual page of commands, in roff, from the commands' help texts.
 package man
 
 import (
@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// A Command is what the page says of one.
+// A Command is a command's entry in the page.
 type Command struct {
-	Path    string // cursord run
-	Use     string // cursord run [PROMPT]
+	Path    string // such as cursord run
+	Use     string // such as cursord run [PROMPT]
 	Short   string
 	Long    string // "": Short says all
 	Example string
 	Flags   []Flag
 }
 
-// A Flag is one that a command takes.
+// A Flag is a flag of a command.
 type Flag struct{ Name, Short, Value, Usage string }
 
-// Page writes the page of a program, the first command, with all others behind it.
+// Page writes a program's page. The first command is the program itself, and the others follow.
 func Page(w io.Writer, version string, commands []Command) error {
 	p := &page{}
 	p.line(".TH CURSORD 1 \"\" %s \"User Commands\"", quoted("cursord "+version))
@@ -67,7 +67,7 @@ type page struct{ b strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
 
-// text writes a line as it is.
+// text writes a line literally.
 func (p *page) text(s string) {
 	s = escaped(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
@@ -76,7 +76,7 @@ func (p *page) text(s string) {
 	p.line("%s", s)
 }
 
-// paragraphs writes a help text: empty lines part paragraphs, and lines that are indented stay as they are.
+// paragraphs writes a help text. Empty lines separate paragraphs, and an indented paragraph keeps its lines.
 func (p *page) paragraphs(text string) {
 	for _, part := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		p.line(".PP")

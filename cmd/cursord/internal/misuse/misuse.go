@@ -1,4 +1,4 @@
-// Package misuse has the error that says that a command was called wrongly, which its exit status tells apart from what fails.
+// Package misuse has the error for wrong usage of a command. Such an error has an exit status of its own.
 package misuse
 
 import (
@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// An Error is wrong usage, as its text says.
+// An Error says how a command was used wrongly.
 type Error struct{ text string }
 
 func (e *Error) Error() string { return e.text }
 
-// Errorf returns an Error.
+// Errorf returns an Error with a formatted text.
 func Errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// DidYouMean returns a question for the end of a message: those of some names that are most like a word, which is none of them;
-// "" if none is like it.
+// DidYouMean returns "; did you mean a or b?" with the names that are most like an unknown word; "" if none is like it.
 func DidYouMean(word string, names []string) string {
 	word = strings.ToLower(word)
-	best := 2 // letters that differ, at most
+	best := 2 // the largest distance that counts as alike
 	if len(strings.TrimLeft(word, "-")) < 4 {
 		best = 1
 	}
@@ -41,7 +40,7 @@ func DidYouMean(word string, names []string) string {
 	return "; did you mean " + strings.Join(like, " or ") + "?"
 }
 
-// distance counts the letters that are to be put in, taken out, changed or swapped with the next to make one word of another.
+// distance returns how many letters must be inserted, removed, changed or swapped with their neighbour to turn a into b.
 func distance(a, b string) int {
 	const far = 64
 	if len(a) > far || len(b) > far {

@@ -1,4 +1,4 @@
-// Package pages reads what the daemon tells page by page: all sessions, all turns, a whole transcript. It keeps nothing.
+// Package pages reads the daemon's paged answers whole: all sessions, all turns, a whole transcript. It keeps nothing.
 package pages
 
 import (
@@ -11,7 +11,7 @@ import (
 	"cursord/sessions"
 )
 
-// Sessions returns the sessions of a workspace, of all for "", the latest changed first.
+// Sessions returns the sessions of a workspace, or of all workspaces for "", the latest changed first.
 func Sessions(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Session, error) {
 	list := []*sessions.Session{}
 	params := rpc.SessionListParams{Workspace: root}
@@ -27,10 +27,10 @@ func Sessions(ctx context.Context, client *rpc.Client, root string) ([]*sessions
 	}
 }
 
-// Turns calls each with the turns of every session, the latest first, one session after the other and in their order. A session
-// that is deleted meanwhile has none.
+// Turns calls each for each session in order, one at a time, with the session's turns, the latest first. A session that was
+// deleted meanwhile has no turns.
 func Turns(ctx context.Context, client *rpc.Client, of []*sessions.Session, each func(*sessions.Session, []*sessions.Turn)) error {
-	const atOnce = 8 // requests
+	const atOnce = 8 // requests under way
 	type answer struct {
 		turns []*sessions.Turn
 		err   error
@@ -89,7 +89,7 @@ func turnsOf(ctx context.Context, client *rpc.Client, session string) ([]*sessio
 	}
 }
 
-// Active returns the turns of a workspace, of all for "", that run or wait.
+// Active returns the turns that run or wait, in a workspace or in all for "".
 func Active(ctx context.Context, client *rpc.Client, root string) ([]*sessions.Turn, error) {
 	var turns []*sessions.Turn
 	for params := (rpc.TurnListParams{Workspace: root, Active: true, Limit: 1000}); ; {
@@ -104,9 +104,9 @@ func Active(ctx context.Context, client *rpc.Client, root string) ([]*sessions.T
 	}
 }
 
-// Transcript reads all of a session.
+// Transcript reads a whole session, the oldest item first.
 func Transcript(ctx context.Context, client *rpc.Client, session string) (*api.Transcript, error) {
-	var pages []api.Transcript // the newest first
+	var pages []api.Transcript // newest page first
 	params := rpc.SessionReadParams{SessionID: session}
 	for {
 		page, err := client.SessionRead(ctx, params)
@@ -120,7 +120,7 @@ func Transcript(ctx context.Context, client *rpc.Client, session string) (*api.T
 		params.Before = page.Items[0].ID
 	}
 	all := &api.Transcript{Session: pages[0].Session, Turns: []*sessions.Turn{}, Items: []*sessions.Item{}}
-	known := map[string]bool{} // a turn that spans pages is in each of them
+	known := map[string]bool{} // a turn that spans pages is in each of these pages
 	for i := range pages {
 		page := pages[len(pages)-1-i]
 		for _, t := range page.Turns {

@@ -19,16 +19,17 @@ import (
 
 const hostOS, hostArch = runtime.GOOS, runtime.GOARCH
 
-// A file is one of a release's.
+// A file is a file of a release.
 type file struct {
 	data    []byte
 	program bool
 }
 
-// Files by their paths, with slashes.
+// files are a release's files by their paths, with slashes.
 type files map[string]file
 
-// sharedFiles returns what is the same on all systems: pages, completions, the editors' plugins as they are installed.
+// sharedFiles returns the files that are the same on all systems: documents, completions, and the editors' plugins as
+// installed.
 func (r *release) sharedFiles() (files, error) {
 	all := files{}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
@@ -62,7 +63,7 @@ func (r *release) sharedFiles() (files, error) {
 	return all, nil
 }
 
-// addTree adds the files of a folder below a path.
+// addTree adds the files of the folder dir below the path at.
 func (f files) addTree(at, dir string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -78,8 +79,8 @@ func (f files) addTree(at, dir string) error {
 	})
 }
 
-// filesOf returns what a release has for a system: the shared files, the program, what is linked into it and its licences. The bill
-// of materials is also put beside the archives.
+// filesOf returns the release's files for a system: the shared files, the program, its licences and its bill of materials.
+// It also writes the bill of materials beside the archives.
 func (r *release) filesOf(t target, program string, shared files) (files, error) {
 	all := maps.Clone(shared)
 	data, err := os.ReadFile(program)
@@ -104,7 +105,7 @@ func (r *release) filesOf(t target, program string, shared files) (files, error)
 	return all, os.WriteFile(filepath.Join(r.out, r.nameOf(t)+".cdx.json"), bill, 0o644)
 }
 
-// nameOf returns how the archive for a system is called, without its ending.
+// nameOf returns the name of a system's archive, without the ending.
 func (r *release) nameOf(t target) string {
 	return fmt.Sprintf("cursord-%s-%s-%s", r.number(), t.os, t.arch)
 }
@@ -116,7 +117,7 @@ func archiveEnding(t target) string {
 	return ".tar.gz"
 }
 
-// archive writes the archive for a system, with one folder in it.
+// archive writes a system's archive. It contains a single folder.
 func (r *release) archive(t target, all files) error {
 	pack := tarGzip
 	if t.os == "windows" {
@@ -136,7 +137,7 @@ func (f file) mode() int64 {
 	return 0o644
 }
 
-// tarGzip returns an archive that is the same for the same files.
+// tarGzip returns an archive. Equal files give equal archives.
 func tarGzip(top string, all files, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -188,7 +189,7 @@ func zipped(top string, all files, at time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// folders returns the folders of some files, each behind the one that it is in.
+// folders returns the folders of all files, parents first.
 func folders(all files) (dirs []string) {
 	for name := range all {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// A module is what is linked into a program, with the texts of its licence.
+// A module is a module linked into a program, with its licence.
 type module struct {
 	path, version, sum string
-	license            string            // its name in SPDX's list
+	license            string            // SPDX identifier
 	texts              map[string][]byte // by file name
 }
 
-// linked returns what a program is made of, Go's own library first: its build has recorded that.
+// linked returns the modules in a program, from its build info: Go's standard library first.
 func (r *release) linked(program string) ([]module, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *release) linked(program string) ([]module, error) {
 
 var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)(\.(txt|md))?$`)
 
-// licenseTexts returns the files of a folder that say on which terms the rest may be used.
+// licenseTexts returns the files of a folder with licences and notices.
 func licenseTexts(dir string) (map[string][]byte, error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -78,7 +78,7 @@ func licenseTexts(dir string) (map[string][]byte, error) {
 	return texts, nil
 }
 
-// licenses are told by a sentence that the text of each has, and, where it is not nil, that it does not have.
+// licenses are recognized by phrases that the text has and, if not is set, does not have.
 var licenses = []struct {
 	id       string
 	has, not []string
@@ -89,7 +89,7 @@ var licenses = []struct {
 	{"BSD-2-Clause", []string{"Redistribution and use in source and binary forms"}, []string{"Neither the name"}},
 }
 
-// licenseOf returns the licence that texts are of, "" if that is none of those that are known here.
+// licenseOf returns the licence's SPDX identifier; "" if it is unknown.
 func licenseOf(texts map[string][]byte) string {
 	for name, text := range texts {
 		if low := strings.ToLower(name); strings.HasPrefix(low, "patents") || strings.HasPrefix(low, "notice") {
@@ -140,7 +140,7 @@ func componentOf(kind, path, version, license string) component {
 	return c
 }
 
-// bill returns the bill of materials of a program, as CycloneDX 1.5 has it.
+// bill returns a program's bill of materials in CycloneDX 1.5.
 func (r *release) bill(t target, linked []module) ([]byte, error) {
 	type dependency struct {
 		Ref string   `json:"ref"`
@@ -160,7 +160,7 @@ func (r *release) bill(t target, linked []module) ([]byte, error) {
 		}
 		on, parts = append(on, c.Ref), append(parts, c)
 	}
-	// A number that is new for each program, and the same for the same.
+	// The serial number depends only on the program and its parts.
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %v", r.version, t, parts))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	serial := fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])

@@ -1,7 +1,8 @@
-// Command release makes what people install of cursord: archives with checksums and bills of materials for each system, packages for
-// Debian and RPM, the extension of Visual Studio Code, and recipes for Arch, Homebrew and Nix. "make release" runs it.
+// Command release builds what people install of cursord: archives with checksums and bills of materials for each system,
+// packages for Debian and RPM, the extension for Visual Studio Code, and recipes for Arch, Homebrew and Nix. "make release"
+// runs it.
 //
-// What it makes depends on the commit, the version and Go's version alone, and not on the folder, the machine or the time.
+// The result depends only on the commit, the version and Go's version, not on the folder, the machine or the time.
 package main
 
 import (
@@ -22,7 +23,7 @@ import (
 	"time"
 )
 
-// A target is a system that a release is made for.
+// A target is a system for which a release is built.
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
@@ -31,18 +32,18 @@ var targets = []target{
 	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
 }
 
-// The parts that a release may have.
+// parts are the names of the parts of a release.
 var parts = []string{"archives", "deb", "rpm", "vsix", "recipes"}
 
-// A release is what one run makes.
+// A release is one run of this command.
 type release struct {
-	version string // v0.9.0
-	url     string // where the project is; its releases are below it
-	top     string // of the project
+	version string // such as v0.9.0
+	url     string // the project's page; releases are below it
+	top     string // the project's folder
 	out     string
 	work    string // a temporary folder
 	made    time.Time
-	host    string // a program of the release that runs here
+	host    string // a program of the release built for this system
 }
 
 // number returns the version as packages write it.
@@ -120,7 +121,7 @@ func chooseTargets(only string) (chosen []target, err error) {
 
 var description = regexp.MustCompile(`^v([0-9]+)\.([0-9]+)\.([0-9]+)-([0-9]+)-(g[0-9a-f]+)$`)
 
-// described returns the version of a commit: its tag, or what comes behind the latest tag, as a version after that one.
+// described returns a commit's version: its tag, or a version after the latest tag.
 func (r *release) described() (string, error) {
 	git := []string{"git", "-C", r.top}
 	said, err := output(append(git, "describe", "--tags", "--match", "v[0-9]*", "--abbrev=12")...)
@@ -136,18 +137,18 @@ func (r *release) described() (string, error) {
 	return afterTag(strings.TrimSpace(said)), nil
 }
 
-// afterTag makes a version of what git describes a commit as. v0.9.0-3-gabc is before v0.9.0 in the order of versions, which
-// daemons go by; v0.9.1-dev.3.gabc is after it.
+// afterTag makes a version from a commit's description by git. In the order of versions, by which daemons are replaced,
+// v0.9.0-3-gabc would come before v0.9.0; v0.9.1-dev.3.gabc comes after it.
 func afterTag(described string) string {
 	m := description.FindStringSubmatch(described)
 	if m == nil {
 		return described
 	}
-	patch, _ := strconv.Atoi(m[3]) // the pattern has digits there
+	patch, _ := strconv.Atoi(m[3]) // the pattern allows only digits
 	return fmt.Sprintf("v%s.%s.%d-dev.%s.%s", m[1], m[2], patch+1, m[4], m[5])
 }
 
-// date returns the time that all files of the release have: SOURCE_DATE_EPOCH, else the commit's.
+// date returns the time of all files of the release: SOURCE_DATE_EPOCH, else the commit's time.
 func (r *release) date() (time.Time, error) {
 	said := os.Getenv("SOURCE_DATE_EPOCH")
 	if said == "" {
@@ -160,7 +161,7 @@ func (r *release) date() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// make makes all parts in a folder that it then puts in place.
+// make builds the wanted parts in r.out, for the chosen targets.
 func (r *release) make(chosen []target, wanted []string) error {
 	if err := r.clear(); err != nil {
 		return err
@@ -207,7 +208,7 @@ func (r *release) make(chosen []target, wanted []string) error {
 	return nil
 }
 
-// clear empties the folder of the release. One that has something else in it stays as it is.
+// clear empties the release's folder. It refuses a folder that holds something other than a release.
 func (r *release) clear() error {
 	had, err := os.ReadDir(r.out)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -225,7 +226,7 @@ func (r *release) clear() error {
 	return os.WriteFile(filepath.Join(r.out, sumsFile), nil, 0o644)
 }
 
-// build returns the program for a system.
+// build builds the program for a system and returns its path. It builds each program once.
 func (r *release) build(t target) (string, error) {
 	name := "cursord"
 	if t.os == "windows" {
@@ -241,10 +242,10 @@ func (r *release) build(t target) (string, error) {
 		"-ldflags", "-s -w -buildid= -X cursord/cmd/cursord/internal/version.stamped="+r.version, "-o", file, "./cmd/cursord")
 }
 
-// sumsFile has the checksum of each other file of a release.
+// sumsFile is the file with the checksums of all other files of a release.
 const sumsFile = "SHA256SUMS"
 
-// sums writes the checksums, as sha256sum -c reads them.
+// sums writes the checksums in the format of sha256sum -c.
 func (r *release) sums() error {
 	list, err := os.ReadDir(r.out)
 	if err != nil {
@@ -275,7 +276,7 @@ func sumOf(file string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// command runs a program; what it says is shown if it fails.
+// command runs a program. If it fails, the error has the program's output.
 func (r *release) command(dir string, env []string, args ...string) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = dir
@@ -287,7 +288,7 @@ func (r *release) command(dir string, env []string, args ...string) error {
 	return nil
 }
 
-// output returns what a program prints.
+// output runs a program and returns its standard output.
 func output(args ...string) (string, error) {
 	out, err := exec.Command(args[0], args[1:]...).Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

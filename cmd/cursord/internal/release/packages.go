@@ -19,7 +19,7 @@ const (
 	maintainer = "The authors of cursord <cursord@localhost.invalid>"
 )
 
-// A packaged file is one of a package, as nfpm's configuration has it.
+// A packaged file is a file of a package, in the form of nfpm's configuration.
 type packaged struct {
 	Source string `json:"src"`
 	To     string `json:"dst"`
@@ -28,7 +28,7 @@ type packaged struct {
 	} `json:"file_info"`
 }
 
-// placeInSystem returns where a package of a format has a file; "" if it has it not.
+// placeInSystem returns the path at which a package of a format installs a file.
 func placeInSystem(format, name string) string {
 	zsh := "/usr/share/zsh/vendor-completions/_cursord"
 	if format == "rpm" {
@@ -55,8 +55,8 @@ func placeInSystem(format, name string) string {
 	return "/usr/share/doc/cursord/" + name
 }
 
-// systemPackage makes a package by nfpm. What a daemon of an older version does after an upgrade needs no script: the first client of
-// the new one has it hand over.
+// systemPackage makes a package with nfpm. It needs no script for upgrades: the first client of the new version makes an
+// older daemon hand over.
 func (r *release) systemPackage(t target, format string, all files) error {
 	dir := filepath.Join(r.work, t.os+"-"+t.arch+"-"+format)
 	var contents []packaged
@@ -78,7 +78,7 @@ func (r *release) systemPackage(t target, format string, all files) error {
 		}
 		contents = append(contents, p)
 	}
-	settings := map[string]any{ // as nfpm's YAML has them
+	settings := map[string]any{ // the keys of nfpm's YAML
 		"name": "cursord", "arch": t.arch, "platform": "linux", "version": r.version, "version_schema": "semver", "release": "1",
 		"section": "devel", "priority": "optional", "maintainer": maintainer, "description": summary, "license": "MIT", "homepage": r.url,
 		"mtime": r.made.Format(time.RFC3339), "recommends": []string{"git"}, "contents": contents,
@@ -111,25 +111,25 @@ func gzipped(data []byte) ([]byte, error) {
 //go:embed recipes
 var recipeTexts embed.FS
 
-// A recipe is what the package managers are told that take the archives.
+// A recipe holds the data for the recipes of package managers, which use the archives.
 type recipe struct {
 	Version, Number, URL, Summary string
-	Sums                          map[string]string // of archives, by their systems
+	Sums                          map[string]string // of archives, by systems such as linux/amd64
 }
 
-// Name returns how an archive is called.
+// Name returns the file name of a system's archive.
 func (r recipe) Name(system string) string {
 	osName, arch, _ := strings.Cut(system, "/")
 	t := target{osName, arch}
 	return (&release{version: r.Version}).nameOf(t) + archiveEnding(t)
 }
 
-// Archive returns where an archive is.
+// Archive returns the URL of a system's archive.
 func (r recipe) Archive(system string) string {
 	return r.URL + "/releases/download/" + r.Version + "/" + r.Name(system)
 }
 
-// Sum returns the checksum of an archive.
+// Sum returns the checksum of a system's archive.
 func (r recipe) Sum(system string) (string, error) {
 	if r.Sums[system] == "" {
 		return "", fmt.Errorf("there is no archive for %s: make recipes with the archives of all systems", system)
@@ -140,7 +140,7 @@ func (r recipe) Sum(system string) (string, error) {
 // ArchVersion returns the version as Arch writes it, without a hyphen.
 func (r recipe) ArchVersion() string { return strings.ReplaceAll(r.Number, "-", "_") }
 
-// recipes writes them for the archives of a release.
+// recipes writes the recipes for the archives of a release.
 func (r *release) recipes(chosen []target) error {
 	what := recipe{Version: r.version, Number: r.number(), URL: r.url, Summary: summary, Sums: map[string]string{}}
 	for _, t := range chosen {

@@ -1,4 +1,4 @@
-// Package remove is "cursord delete": it shows what is meant, asks a person, and deletes it.
+// Package remove is "cursord delete": it shows the sessions, asks for consent and deletes them.
 package remove
 
 import (
@@ -14,8 +14,7 @@ import (
 	"cursord/rpc"
 )
 
-// Sessions deletes the sessions that names mean, once all of them are found and, on a terminal, a person has said yes; yes says so
-// beforehand.
+// Sessions deletes the named sessions. It first finds all of them and, on a terminal, asks for consent unless yes is set.
 func Sessions(ctx context.Context, n naming.Names, names []string, yes, asJSON bool, in io.Reader, out, errOut io.Writer) error {
 	type session struct{ id, title string }
 	var found []session

@@ -8,7 +8,8 @@ import (
 
 const madeBy = `Made by "cursord service install"; "cursord service uninstall" removes it.`
 
-// systemd is a socket that systemd listens at, and the service that it starts when somebody connects.
+// systemd returns the service for systemd: a socket at which systemd listens, and a service that it starts for the first
+// connection.
 func systemd(configDir, runtimeDir, socketPath, program string, env []string) *Service {
 	units := filepath.Join(configDir, "systemd", "user")
 	socket := escapeUnit(socketPath)
@@ -51,7 +52,7 @@ TimeoutStopSec=30
 			{args: systemctl("daemon-reload")},
 			{args: systemctl("enable", "--now", "cursord.socket")},
 		},
-		// Where no manager can be reached there is nothing to stop, and the files go all the same.
+		// Without a reachable manager nothing has to be stopped, and the files are removed all the same.
 		stop: []command{
 			{args: systemctl("disable", "--now", "cursord.socket"), mayFail: true},
 			{args: systemctl("stop", "cursord.service"), mayFail: true},
@@ -67,15 +68,15 @@ TimeoutStopSec=30
 
 func systemctl(args ...string) []string { return append([]string{"systemctl", "--user"}, args...) }
 
-// escapeUnit keeps systemd from taking a percent sign for a specifier.
+// escapeUnit escapes percent signs, which begin a specifier in systemd's files.
 func escapeUnit(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
-// quoteUnit returns one word for systemd, whatever is in it.
+// quoteUnit quotes any text as one word for systemd.
 func quoteUnit(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "%", "%%").Replace(s) + `"`
 }
 
-// launchd is an agent of the user's login. It starts the daemon there; launchd's own sockets are for programs in C.
+// launchd returns a launch agent, which starts the daemon at login. It uses no sockets of launchd, as these need C.
 func launchd(home string, uid int, program string, env []string) *Service {
 	const label = "cursord"
 	path := filepath.Join(home, "Library", "LaunchAgents", label+".plist")
@@ -85,7 +86,7 @@ func launchd(home string, uid int, program string, env []string) *Service {
 		fmt.Fprintf(&variables, "\t\t<key>%s</key>\n\t\t<string>%s</string>\n", escapeXML(name), escapeXML(value))
 	}
 	domain := fmt.Sprintf("gui/%d", uid)
-	bootout := command{args: []string{"launchctl", "bootout", domain + "/" + label}, mayFail: true, quiet: true} // if it is there
+	bootout := command{args: []string{"launchctl", "bootout", domain + "/" + label}, mayFail: true, quiet: true} // stops the service if it is loaded
 	return &Service{
 		files: []file{{path, `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

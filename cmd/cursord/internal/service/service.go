@@ -1,5 +1,5 @@
-// Package service has the system's service manager run the daemon: systemd by a socket, launchd by a login item. It owns the
-// files that it writes; where the manager cannot be reached, it says which commands to run instead.
+// Package service makes the system's service manager run the daemon: systemd by a socket, launchd by a login item. It owns
+// the files that it writes. If the manager cannot be reached, it prints the commands to run instead.
 package service
 
 import (
@@ -17,26 +17,26 @@ import (
 	"strings"
 )
 
-// A Service is how a system's service manager runs the daemon.
+// A Service holds the files and commands by which a system's service manager runs the daemon.
 type Service struct {
 	files   []file
-	start   []command // make the manager do what the files say, once or again
+	start   []command // make the manager take on the files; may run again
 	stop    []command
-	forget  []command // after the files are gone
+	forget  []command // run after the files are removed
 	inspect []command
-	lingers func() bool // whether the manager goes on after a logout; nil: it does not say
+	lingers func() bool // whether the manager goes on after a logout; nil: unknown
 }
 
 type file struct{ path, text string }
 
-// A command is what the service manager is asked.
+// A command is a command line for the service manager.
 type command struct {
 	args    []string
-	mayFail bool // then the next one is run all the same
-	quiet   bool // nothing is said of a failure
+	mayFail bool // a failure does not stop the commands behind it
+	quiet   bool // a failure is not reported
 }
 
-// Find returns the service of this system: for program, and a daemon that listens at socket.
+// Find returns this system's service for program, and for a daemon that listens at socket.
 func Find(program, socket string) (*Service, error) {
 	switch runtime.GOOS {
 	case "linux":
@@ -57,10 +57,10 @@ func Find(program, socket string) (*Service, error) {
 	return nil, fmt.Errorf("there is no service for %s: clients start the daemon by themselves", runtime.GOOS)
 }
 
-// lingerDir is where systemd-logind notes for whom it lingers.
+// lingerDir has a file for each user whose services go on after a logout.
 const lingerDir = "/var/lib/systemd/linger"
 
-// lingers reports whether this user's services go on after a logout, as a folder says.
+// lingers reports whether this user's services go on after a logout. dir is lingerDir.
 func lingers(dir string) bool {
 	me, err := user.Current()
 	if err != nil {
@@ -70,8 +70,8 @@ func lingers(dir string) bool {
 	return err == nil
 }
 
-// environment returns what a daemon must be told that no shell starts: where programs are, and our places. It has
-// no keys: the files can be read by others.
+// environment returns the variables that a daemon needs if no shell starts it: PATH and cursord's places. It leaves out
+// keys, because other users can read the files.
 func environment() (env []string) {
 	for _, name := range []string{
 		"PATH", "CURSORD_AGENT", "CURSORD_CONFIG", "CURSORD_SOCKET", "CURSORD_STATE_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
@@ -83,8 +83,8 @@ func environment() (env []string) {
 	return env
 }
 
-// Install writes the files and has the manager start what they describe. stop is called before files change: it stops a daemon
-// that runs, which would else keep the lock while nobody can reach it.
+// Install writes the files and starts the service. It calls stop before it changes files, to end a running daemon: otherwise
+// that would keep the lock while nobody can reach it.
 func (s *Service) Install(ctx context.Context, r *Report, stop func() error) error {
 	if s.same() {
 		r.note("the files are as they should be")
@@ -114,7 +114,7 @@ func (s *Service) Install(ctx context.Context, r *Report, stop func() error) err
 	return nil
 }
 
-// Uninstall stops the service and removes its files. stop stops a daemon that runs.
+// Uninstall stops the service and removes its files. stop ends a running daemon.
 func (s *Service) Uninstall(ctx context.Context, r *Report, stop func() error) error {
 	if !s.some() {
 		r.note("the service is not installed")
@@ -137,16 +137,16 @@ func (s *Service) Uninstall(ctx context.Context, r *Report, stop func() error) e
 	return runAll(ctx, r, s.forget)
 }
 
-// A Report says what was done: to people at once, line by line, and to programs at the end, as JSON.
+// A Report collects what Install or Uninstall did, for JSON, and prints each step to Out at once.
 type Report struct {
 	Out     io.Writer `json:"-"`
-	Wrote   []string  `json:"wrote"` // files
+	Wrote   []string  `json:"wrote"` // paths
 	Removed []string  `json:"removed"`
-	Ran     []string  `json:"ran"` // commands
+	Ran     []string  `json:"ran"` // command lines
 	Notes   []string  `json:"notes"`
 }
 
-// NewReport returns one that has nothing yet.
+// NewReport returns an empty report.
 func NewReport(out io.Writer) *Report {
 	return &Report{Out: out, Wrote: []string{}, Removed: []string{}, Ran: []string{}, Notes: []string{}}
 }
@@ -161,27 +161,27 @@ func (r *Report) note(format string, args ...any) {
 	fmt.Fprintf(r.Out, format+"\n", args...)
 }
 
-// A State is what there is of the service.
+// A State describes the installed service.
 type State struct {
-	Installed bool        `json:"installed"` // any of the files is there
+	Installed bool        `json:"installed"` // at least one of the files exists
 	Files     []FileState `json:"files"`
-	Manager   []Answer    `json:"manager"` // what it says of the service
+	Manager   []Answer    `json:"manager"` // the manager's answers about the service
 }
 
-// A FileState is installed, absent or other: for another program or environment.
+// A FileState is "installed", "absent", or "other" for a file of another program or environment.
 type FileState struct {
 	Path  string `json:"path"`
 	State string `json:"state"`
 }
 
-// An Answer is what a command of the manager said; Said is "" where there is no such command.
+// An Answer is the output of a manager's command; Said is "" if the command does not exist.
 type Answer struct {
 	Command string `json:"command"`
-	Missing bool   `json:"missing,omitempty"` // the manager is not here
+	Missing bool   `json:"missing,omitempty"` // the command does not exist
 	Said    string `json:"said"`
 }
 
-// Status finds out which files are there and what the manager says of them.
+// Status reads the files and asks the manager about the service.
 func (s *Service) Status(ctx context.Context) State {
 	state := State{Installed: s.some(), Manager: []Answer{}}
 	for _, f := range s.files {
@@ -197,7 +197,7 @@ func (s *Service) Status(ctx context.Context) State {
 		return state
 	}
 	for _, c := range s.inspect {
-		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput() // fails for services that do not run
+		answer, err := exec.CommandContext(ctx, c.args[0], c.args[1:]...).CombinedOutput() // exits with an error for a service that is not running
 		if errors.Is(err, exec.ErrNotFound) {
 			state.Manager = append(state.Manager, Answer{Command: c.String(), Missing: true})
 			break
@@ -207,7 +207,7 @@ func (s *Service) Status(ctx context.Context) State {
 	return state
 }
 
-// Print shows the state to people.
+// Print writes the state for people.
 func (s State) Print(out io.Writer) {
 	for _, f := range s.Files {
 		if f.State == "other" {
@@ -225,7 +225,7 @@ func (s State) Print(out io.Writer) {
 	}
 }
 
-// same reports whether the files are what they should be.
+// same reports whether all files are up to date.
 func (s *Service) same() bool {
 	for _, f := range s.files {
 		if b, err := os.ReadFile(f.path); err != nil || string(b) != f.text {
@@ -235,7 +235,7 @@ func (s *Service) same() bool {
 	return true
 }
 
-// some reports whether there is any of the files.
+// some reports whether any of the files exists.
 func (s *Service) some() bool {
 	for _, f := range s.files {
 		if _, err := os.Lstat(f.path); err == nil {
@@ -247,8 +247,8 @@ func (s *Service) some() bool {
 
 func (c command) String() string { return strings.Join(c.args, " ") }
 
-// runAll runs commands until one fails that may not, and prints each. Where the manager's program is missing, it prints the
-// commands to run where there is one.
+// runAll runs commands and reports each. It stops at a failure unless mayFail is set. If the manager's program is missing,
+// it prints the remaining commands for use elsewhere.
 func runAll(ctx context.Context, r *Report, commands []command) error {
 	for i, c := range commands {
 		if _, err := exec.LookPath(c.args[0]); err != nil {

@@ -1,4 +1,4 @@
-// Package settings is "cursord config": it shows and changes the configuration file, and has the daemon that runs follow it.
+// Package settings is "cursord config": it shows and changes the configuration file, and makes a running daemon reload it.
 package settings
 
 import (
@@ -24,12 +24,12 @@ import (
 // A File is the user's configuration file.
 type File struct {
 	Path    string
-	Socket  string // of the daemon that would read it
+	Socket  string // of the daemon that reads the file
 	Connect func(context.Context) (*rpc.Client, error)
 	JSON    bool
 }
 
-// Find returns the file that the daemon reads.
+// Find returns the configuration file that the daemon reads.
 func Find(connect func(context.Context) (*rpc.Client, error), asJSON bool) (*File, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
@@ -38,7 +38,7 @@ func Find(connect func(context.Context) (*rpc.Client, error), asJSON bool) (*Fil
 	return &File{Path: dirs.Config, Socket: dirs.Socket, Connect: connect, JSON: asJSON}, nil
 }
 
-// List shows every key with its value.
+// List prints every key with its value.
 func (f *File) List(out io.Writer) error {
 	c, warnings, err := config.Load(f.Path)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *File) List(out io.Writer) error {
 	if f.JSON {
 		return term.PrintJSON(out, struct {
 			Path     string            `json:"path"`
-			Settings map[string]string `json:"settings"` // each value as TOML
+			Settings map[string]string `json:"settings"` // each value in TOML
 		}{f.Path, values})
 	}
 	fmt.Fprintln(out, term.Clean(f.Path))
@@ -71,7 +71,7 @@ func (f *File) List(out io.Writer) error {
 	return nil
 }
 
-// Get prints the value of a key: a text without its quotes, all else as TOML.
+// Get prints the value of a key: a text without its quotes, anything else in TOML.
 func (f *File) Get(out io.Writer, key string) error {
 	c, _, err := config.Load(f.Path)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *File) Get(out io.Writer, key string) error {
 	if f.JSON {
 		return term.PrintJSON(out, struct {
 			Key   string `json:"key"`
-			Value string `json:"value"` // as TOML
+			Value string `json:"value"` // in TOML
 		}{key, value})
 	}
 	fmt.Fprintln(out, term.Clean(config.Bare(value)))
@@ -99,7 +99,7 @@ func unknown(key string) error {
 	return misuse.Errorf("unknown key %q%s", term.Clean(key), hint)
 }
 
-// Set changes the value of a key in the file and has the daemon follow it.
+// Set changes the value of a key in the file and makes a running daemon reload it.
 func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string) error {
 	data, err := f.read()
 	if err != nil {
@@ -127,7 +127,8 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 	return f.reload(ctx, io.Discard, errOut, nil)
 }
 
-// Edit has the person edit the file, and the daemon follow it if there is no mistake in it.
+// Edit opens the file in the person's editor, and then makes a running daemon reload it. A file with mistakes is not
+// reloaded.
 func (f *File) Edit(ctx context.Context, in io.Reader, out, errOut io.Writer) error {
 	before, err := f.read()
 	if err != nil {
@@ -156,12 +157,12 @@ func (f *File) Edit(ctx context.Context, in io.Reader, out, errOut io.Writer) er
 	return f.reload(ctx, out, errOut, nil)
 }
 
-// Reload has the daemon follow the file.
+// Reload makes a running daemon reload the file.
 func (f *File) Reload(ctx context.Context, out, errOut io.Writer) error {
 	return f.reload(ctx, out, errOut, nil)
 }
 
-// reload has the daemon that runs, if one does, follow the file, and tells of it; with is what else a program is told.
+// reload makes a running daemon, if there is one, reload the file, and prints the result. with is added to the JSON.
 func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[string]string) error {
 	_, warnings, err := config.Load(f.Path)
 	if err != nil {
@@ -182,7 +183,7 @@ func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[strin
 	if f.JSON {
 		return term.PrintJSON(out, struct {
 			api.Reloaded
-			Running bool              `json:"running"` // a daemon that follows it now
+			Running bool              `json:"running"` // a daemon runs and has reloaded the file
 			Set     map[string]string `json:"set,omitempty"`
 		}{r, running, with})
 	}
@@ -200,7 +201,7 @@ func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[strin
 	return nil
 }
 
-// read returns what the file holds; nothing if it is not there.
+// read returns the content of the file; nil if the file does not exist.
 func (f *File) read() ([]byte, error) {
 	data, err := endpoint.ReadConfig(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +210,7 @@ func (f *File) read() ([]byte, error) {
 	return data, err
 }
 
-// write replaces the file, or what it is a link to, as a whole.
+// write replaces the file atomically. If it is a symlink, its target is replaced.
 func (f *File) write(data []byte) error {
 	path, mode := f.Path, fs.FileMode(0o600)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

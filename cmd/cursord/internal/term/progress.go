@@ -13,8 +13,8 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// Progress shows on a terminal, of what takes longer than a second, how far the file that it fills has come; total is
-// how long the file will be, about. The function that it returns ends that.
+// Progress shows on a terminal how far a file has grown, once the work takes longer than a second. total is the expected
+// size in bytes. The returned function ends the display.
 func Progress(w io.Writer, what, file string, total int64) (done func()) {
 	if !IsTerminal(w) {
 		return func() {}

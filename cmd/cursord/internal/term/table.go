@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Table prints rows in columns, the first row as their heading. The last column is as wide as it likes. On a terminal no line is
-// wider than that: the flexible columns are cut, those named first before the others, and what is too wide then ends early.
+// Table prints rows in columns, the first row as the heading. On a terminal lines that are too wide are shortened: first the
+// flexible columns, in the given order, and then the line's end.
 func Table(w io.Writer, rows [][]string, flexible ...int) {
 	p := PaletteOf(w)
 	for n, line := range layout(rows, Columns(w), flexible) {
@@ -20,7 +20,7 @@ func Table(w io.Writer, rows [][]string, flexible ...int) {
 	}
 }
 
-// Columns returns how many cells a line of the terminal w has; 0 where w is none, or does not say.
+// Columns returns the width of the terminal w in cells; 0 if w is no terminal, or its width is unknown.
 func Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok && IsTerminal(w) {
 		if columns, _, known := ScreenSize(f); known {
@@ -32,10 +32,10 @@ func Columns(w io.Writer) int {
 
 const (
 	gap       = 2  // cells between columns
-	leastCell = 10 // cells that a flexible column keeps
+	leastCell = 10 // the least width of a flexible column, in cells
 )
 
-// layout returns the lines of a table, of at most room cells; 0 is without a limit.
+// layout returns the lines of a table, at most room cells wide; 0 means no limit.
 func layout(rows [][]string, room int, flexible []int) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -71,7 +71,7 @@ func layout(rows [][]string, room int, flexible []int) []string {
 	return lines
 }
 
-// Ago says how long before now t was, and the date of what is older than a month.
+// Ago says how long before now t was. For more than a month it returns the date.
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	switch {
@@ -89,7 +89,7 @@ func Ago(t, now time.Time) string {
 	return t.Local().Format(time.DateOnly)
 }
 
-// Tokens says how many there are, in at most five cells below 10^12.
+// Tokens formats a number of tokens, in at most five cells below 10^12.
 func Tokens(n int64) string {
 	switch {
 	case n < 10_000:
@@ -102,7 +102,7 @@ func Tokens(n int64) string {
 	return fmt.Sprintf("%dM", n/1_000_000)
 }
 
-// Size says how many bytes there are.
+// Size formats a number of bytes.
 func Size(n int64) string {
 	const unit = 1 << 10
 	v, names := float64(n), []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
@@ -116,7 +116,7 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f %s", v, names[i])
 }
 
-// Span says how long d is, in its two largest units.
+// Span formats d in its two largest units.
 func Span(d time.Duration) string {
 	switch d = d.Round(time.Second); {
 	case d >= 48*time.Hour:

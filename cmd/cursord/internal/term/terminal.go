@@ -1,6 +1,5 @@
-// Package term is what commands know of the terminal: whether there is one, its size, its keys and signals, colours, the pager;
-// and how text that others wrote, numbers, times and tables look there, so that none of it moves the cursor. It holds no state but the
-// terminal's mode, which who has set it sets back.
+// Package term has what commands know of the terminal: its size, keys, signals, colours and pager. It also formats numbers,
+// times and tables, and makes text of others harmless. Its only state is the terminal's mode; whoever sets that restores it.
 package term
 
 import (
@@ -18,10 +17,10 @@ func IsTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// A Palette colours text, or leaves it as it is.
+// A Palette colours text, or leaves it unchanged if false.
 type Palette bool
 
-// PaletteOf returns the palette for what is written to w: colours are for terminals whose user wants them.
+// PaletteOf returns the palette for w. Only terminals get colours, and not if NO_COLOR is set or TERM is "dumb".
 func PaletteOf(w io.Writer) Palette {
 	if !IsTerminal(w) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return false
@@ -44,7 +43,7 @@ func (p Palette) Green(s string) string  { return p.Paint("32", s) }
 func (p Palette) Yellow(s string) string { return p.Paint("33", s) }
 func (p Palette) Cyan(s string) string   { return p.Paint("36", s) }
 
-// ShellWord quotes s where a shell would take it apart.
+// ShellWord makes s harmless and quotes it if a shell would split or expand it.
 func ShellWord(s string) string {
 	s = Clean(s)
 	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:@%,") == "" {
@@ -58,7 +57,7 @@ func Count(n int, noun string) string {
 	return plaintext.Count(n, noun)
 }
 
-// Abridge cuts s to about n bytes.
+// Abridge cuts s to about n bytes, and ends a cut text in ….
 func Abridge(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -17,7 +17,7 @@ func enableEscapes(f *os.File) bool {
 	return mode&escapes != 0 || windows.SetConsoleMode(console, mode|escapes) == nil
 }
 
-// ScreenSize returns a console's size, if it tells.
+// ScreenSize returns a console's size in cells; known is false if the console does not report it.
 func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	var info windows.ConsoleScreenBufferInfo
 	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
@@ -27,10 +27,10 @@ func ScreenSize(f *os.File) (columns, rows int, known bool) {
 	return int(w.Right-w.Left) + 1, int(w.Bottom-w.Top) + 1, true
 }
 
-// A Mode is how a console handles what is typed.
+// A Mode is how a console handles input.
 type Mode struct{ flags uint32 }
 
-// ModeOf returns the mode in which a console is.
+// ModeOf returns a console's present mode.
 func ModeOf(f *os.File) (m Mode, err error) {
 	err = windows.GetConsoleMode(windows.Handle(f.Fd()), &m.flags)
 	return m, err
@@ -47,7 +47,7 @@ func (m Mode) Set(f *os.File) error {
 	return windows.SetConsoleMode(windows.Handle(f.Fd()), m.flags)
 }
 
-// EndingSignals and JobSignals are none: a console has Ctrl-C alone.
+// EndingSignals and JobSignals are empty: a console has only Ctrl-C.
 func EndingSignals() []os.Signal { return nil }
 func JobSignals() []os.Signal    { return nil }
 func ResumeSignals() []os.Signal { return nil }
@@ -55,5 +55,5 @@ func ResumeSignals() []os.Signal { return nil }
 func IsResume(os.Signal) bool { return false }
 func IsHangup(os.Signal) bool { return false }
 
-// Suspend is not called where no signal asks for it.
+// Suspend is never called here, because no signal asks for it.
 func Suspend() {}

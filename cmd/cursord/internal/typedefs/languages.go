@@ -8,7 +8,7 @@ import (
 	"cursord/cmd/cursord/internal/misuse"
 )
 
-// Languages are those that a schema can be printed for, by the names of their flags.
+// Languages lists the languages that Print knows, by the names of their flags.
 var Languages = []struct {
 	Name, Usage string
 	types       *language
@@ -18,7 +18,7 @@ var Languages = []struct {
 	{"lua", "types for the Lua language server, as Neovim's plugins use them", lua},
 }
 
-// Print prints a schema, or its types in the language that is wanted. More than one is a misuse.
+// Print prints a schema, or its types in the wanted language. More than one language is a misuse.
 func Print(w io.Writer, schema []byte, wanted map[string]*bool) error {
 	var chosen []string
 	text := string(schema)
@@ -74,7 +74,7 @@ var typeScript = &language{
 	},
 }
 
-// pythonKeywords are those that members of messages have.
+// pythonKeywords are the keywords of Python that are names of members.
 var pythonKeywords = map[string]bool{"from": true}
 
 var python = &language{
@@ -89,7 +89,7 @@ var python = &language{
 	list:    func(of string) string { return "list[" + of + "]" },
 	dict:    func(of string) string { return "dict[str, " + of + "]" },
 	either:  func(types []string) string { return "Union[" + strings.Join(types, ", ") + "]" },
-	ref:     quoted, // it may come later
+	ref:     quoted, // quoted, because the type may be defined later
 	object: func(b *strings.Builder, name string, s *schema, l *language) {
 		var keys, types []string
 		class := true

@@ -1,4 +1,4 @@
-// Package typedefs makes types for other languages from rpc/schema.json, with no more than that schema uses.
+// Package typedefs makes types for other languages from rpc/schema.json. It supports only what that schema uses.
 package typedefs
 
 import (
@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A schema is a part of a JSON Schema, as far as ours goes.
+// A schema is a part of a JSON Schema, with the keywords that ours uses.
 type schema struct {
 	Title, Description, Type string
 	Ref                      string `json:"$ref"`
@@ -24,7 +24,7 @@ type schema struct {
 	Defs                     map[string]*schema `json:"$defs"`
 }
 
-// members are those of an object, in order.
+// members are an object's members in the schema's order.
 type members []member
 
 type member struct {
@@ -51,7 +51,8 @@ func (m *members) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// named returns the name of the type that s refers to, "" if it is another type. A description goes with a reference in an allOf.
+// named returns the name of the type to which s refers; "" if s is no reference. A reference with a description is in an
+// allOf.
 func (s *schema) named() string {
 	if len(s.AllOf) == 1 {
 		s = s.AllOf[0]
@@ -59,10 +60,10 @@ func (s *schema) named() string {
 	return strings.TrimPrefix(s.Ref, "#/$defs/")
 }
 
-// choices returns the types one of which s is; none if s is one type.
+// choices returns the alternatives of a union; none if s is no union.
 func (s *schema) choices() []*schema { return append(slices.Clone(s.AnyOf), s.OneOf...) }
 
-// values returns the schema of the values of an object that is a map; nil if it is none.
+// values returns the schema of a map's values; nil if s is no map.
 func (s *schema) values() *schema {
 	var of schema
 	if len(s.Properties) > 0 || len(s.AdditionalProperties) == 0 || s.AdditionalProperties[0] != '{' || json.Unmarshal(s.AdditionalProperties, &of) != nil {
@@ -71,12 +72,12 @@ func (s *schema) values() *schema {
 	return &of
 }
 
-// A language says how types are written in it.
+// A language says how to write types.
 type language struct {
 	head    string
 	words   map[string]string // the words for null, string, boolean, integer and number
 	quote   func(text string) string
-	literal func(values []string) string // what is one of some values
+	literal func(values []string) string // a union of literal values
 	list    func(of string) string
 	dict    func(of string) string
 	either  func(types []string) string
@@ -122,7 +123,7 @@ func (l *language) expression(s *schema) string {
 	return l.words[s.Type]
 }
 
-// generate writes all types of a schema, in the order of their names, and the root's at the end.
+// generate writes all types of a schema, sorted by name, and the root's type last.
 func (l *language) generate(raw []byte) (string, error) {
 	var root schema
 	if err := json.Unmarshal(raw, &root); err != nil {
@@ -145,7 +146,7 @@ func (l *language) generate(raw []byte) (string, error) {
 	return b.String(), nil
 }
 
-// identifier is what all languages take for a name as it is.
+// identifier matches names that all languages accept unquoted.
 var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 
 func optional(s *schema, m member) bool { return !slices.Contains(s.Required, m.name) }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// aheadBy returns a clock that is ahead as a file says: by the first number of ns until the time that is the second, and right
-// from then on.
+// aheadBy returns a function for a clock that is ahead. The file has two numbers: by how many ns, and until which Unix time.
+// From then on the clock is right.
 func aheadBy(path string) func(unix int64) time.Duration {
 	return func(unix int64) time.Duration {
 		data, err := os.ReadFile(path)

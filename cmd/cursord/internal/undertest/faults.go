@@ -14,9 +14,9 @@ import (
 	"cursord/daemon"
 )
 
-// faults has a daemon die, or its writes fail, in the n-th step of its decisions, as a file plans it: "kill n" or
-// "fail n errno"; the count begins anew with each plan. A write is two steps: before it, and when half is written. What
-// was reached is noted beside the plan.
+// faults kills a daemon, or fails its write, at the n-th step of its decisions. A file has the plan: "kill n" or "fail n
+// errno". A new plan restarts the count. A write has two steps: before it, and after half of it. The steps reached are
+// appended to a file beside the plan.
 type faults struct {
 	plan string
 
@@ -62,7 +62,7 @@ func (f *faults) reach(name, what string, at int, errno string, first ...func())
 	}
 	_, err = fmt.Fprintln(log, name)
 	log.Close()
-	if err != nil && !errors.Is(err, syscall.EFBIG) { // of a test that lets no file be written
+	if err != nil && !errors.Is(err, syscall.EFBIG) { // EFBIG: the test forbids any write
 		panic(err)
 	}
 	if f.n != at {
@@ -78,7 +78,7 @@ func (f *faults) reach(name, what string, at int, errno string, first ...func())
 	return &os.PathError{Op: name, Path: "f", Err: errnos[errno]}
 }
 
-// commitFault has commits of the database fail or take their time as a file says: a name of an errno, or a duration.
+// commitFault makes commits of the database fail or wait. The file has the name of an errno, or a duration.
 func commitFault(plan string) func(daemon.Step) error {
 	return func(s daemon.Step) error {
 		if s.Name != daemon.StepCommit {

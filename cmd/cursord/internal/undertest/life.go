@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// endWith ends this process when the one that holds the pipe has ended.
+// endWith ends this process when nobody holds the other end of the pipe any more.
 func endWith(pipe string) {
 	f, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {

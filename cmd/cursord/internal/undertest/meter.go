@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// meters has this process note its goroutines and its heap when it gets SIGUSR1.
+// meters writes the numbers of goroutines and of heap bytes to a file at each SIGUSR1.
 func meters(path string) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGUSR1)

@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package undertest is what the program has in it while tests run it, and at no other time: faults that it meets, a clock
-// that is ahead, records of its messages, an end that comes with its test's. A program built with the tag cursordtest
-// has it, and the environment says which of it is wanted.
+// Package undertest is in the program only if it is built with the tag cursordtest. It injects faults, moves the clock
+// ahead, records messages, and ends the process together with its test. Environment variables select these.
 package undertest
 
 import (
@@ -16,18 +15,18 @@ import (
 
 // Variables of the environment.
 const (
-	Fault       = "CURSORD_FAULT"         // a file that plans faults in the steps of decisions
-	CommitFault = "CURSORD_COMMIT_FAULT"  // a file that says how commits of the database fare
-	Ahead       = "CURSORD_AHEAD"         // a file that says how far the clock is ahead
-	Meter       = "CURSORD_METER"         // a file for what the process uses, which is written at SIGUSR1
-	GivesWay    = "CURSORD_GIVES_WAY"     // a file: the daemon that removes it ends, as for another that came first
-	Life        = "CURSORD_TEST_LIFE"     // a named pipe: when nobody holds it open, the process ends
-	Wires       = "CURSORD_TEST_WIRES"    // a folder in which processes record their messages
-	WiresOf     = "CURSORD_TEST_WIRES_OF" // the commands that do
+	Fault       = "CURSORD_FAULT"         // a file with a plan of faults in the steps of decisions
+	CommitFault = "CURSORD_COMMIT_FAULT"  // a file with a fault of the database's commits
+	Ahead       = "CURSORD_AHEAD"         // a file with the time by which the clock is ahead
+	Meter       = "CURSORD_METER"         // a file to which SIGUSR1 writes the process's use of memory
+	GivesWay    = "CURSORD_GIVES_WAY"     // a file: the daemon that removes it exits, as if another daemon had come first
+	Life        = "CURSORD_TEST_LIFE"     // a named pipe: the process ends when nobody holds it open
+	Wires       = "CURSORD_TEST_WIRES"    // a folder to which processes record their messages
+	WiresOf     = "CURSORD_TEST_WIRES_OF" // the commands that record
 )
 
-// Start does what the environment asks for, and returns what the daemon's options and the fake agent are to have; nil is
-// nothing. It may add to os.Args.
+// Start starts what the environment asks for. It returns functions for the daemon's options and the fake agent; nil means
+// none. It may add to os.Args.
 func Start() (fault func(daemon.Step) error, ahead func(unix int64) time.Duration) {
 	if plan := os.Getenv(Fault); plan != "" {
 		fault = (&faults{plan: plan}).step

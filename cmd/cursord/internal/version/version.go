@@ -1,4 +1,4 @@
-// Package version says which build of cursord this is.
+// Package version reports which build of cursord this is.
 package version
 
 import (
@@ -11,11 +11,11 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// stamped is the version that a release was made as: its link sets it by -X.
+// stamped is a release's version, set by the linker's option -X.
 var stamped string
 
-// Own returns this program's version, in the form by which builds are compared: that of its release, else what Go has recorded
-// (of a clone, by its latest tag and its commit), else "dev".
+// Own returns this program's version, in the form in which builds are compared: the release's version, else the one that Go
+// has recorded (for a clone, from its latest tag and its commit), else "dev".
 func Own() string {
 	if stamped != "" {
 		return stamped
@@ -26,13 +26,12 @@ func Own() string {
 	return "dev"
 }
 
-// Line is what "cursord version" prints of this program. Daemons take what begins with "cursord " for a cursord.
+// Line returns the line that "cursord version" prints. Daemons recognize a cursord by the beginning "cursord ".
 func Line() string {
 	return fmt.Sprintf("cursord %s (%s, %s/%s)\n", ForPeople(Own()), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// ForPeople returns a version without what Go alone reads: of a build between releases, which release it follows, its day and
-// its commit.
+// ForPeople returns a readable version. For a build between releases it names the release before, the day and the commit.
 func ForPeople(v string) string {
 	base, changed := strings.CutSuffix(v, "+dirty")
 	switch {
