@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReplay decodes the recorded streams in the folder that CURSORD_STREAMS names and checks what holds for every
+// TestReplay decodes the recorded streams in the folder that CURSORD_STREAMS names, and checks the rules for every
 // successful run.
 func TestReplay(t *testing.T) {
 	dir := os.Getenv("CURSORD_STREAMS")

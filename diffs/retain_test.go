@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A tracked is a text whose memory the test watches: gone tells whether it was freed.
+// A tracked is a text whose memory the test watches: gone is true once it was freed.
 type tracked struct{ gone atomic.Bool }
 
 // track returns a tracked copy of text.

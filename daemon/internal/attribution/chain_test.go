@@ -13,20 +13,20 @@ import (
 	"cursord/diffs"
 )
 
-// TestChain plays the rows of testdata/chain.txt, each one story of a path: what was seen, and what calls reported, in
-// order; then what the review lists, and what the file holds once all of it is rejected.
+// TestChain plays the rows of testdata/chain.txt. Each row is the story of one path: the looks at it and the calls' reports in
+// order, the hunks of the review, and the file once all hunks are rejected.
 //
-// A text is a word: each of its characters is a line. "-" is no file, "." an empty one, ">" in front a link; a final "!" leaves
-// out the last line end, "$" makes all line ends CRLF, "^" puts a byte order mark in front. A row is
+// A word stands for a text, and each of its characters for a line. "-" is no file, "." an empty one, ">" in front makes a link; a
+// final "!" removes the last line end, "$" makes all line ends CRLF, "^" puts a byte order mark in front. A row is
 //
 //	last | looks | reports | disk | pending | rejected | name
 //
-// last is what was taken in before ("?": nothing is known; with "*" behind it, as an agent's). A look with "p:" is one that an
-// editor reports, one with "i:" found what may have come after the call had begun. A report is
-// BEFORE>AFTER (a look with "'" was taken when the first call had ended), with "?" for what it does not say; "d:" marks the deletion of the file, "w:" a tool that leaves nothing out,
-// and "2:" the second of two calls. Pending lists the lines of hunks; those of the second call have "2" behind them.
-// "beside" in front of the disk has a command open, and "3x" has three saves counted, and "late" was changed after the end. A "?" behind a hunk says that it may be
-// a person's.
+// last is the text of the last look before the calls ("?": unknown; with "*" behind it: the agent's). A look with "p:" comes from
+// an editor, one with "i:" may show changes after the call's start, and one with "'" came after the end of the first call. A report
+// is BEFORE>AFTER, with "?" for a missing text; "d:" marks the deletion of the file, "w:" a tool that omits no text, and "2:" the
+// second of two calls. Pending lists the lines of hunks, with "2" behind those of the second call. In front of the disk, "beside"
+// means an open command, "3x" three counted saves, and "late" a change after the end. A "?" behind a hunk means that it may be a
+// person's.
 func TestChain(t *testing.T) {
 	f, err := os.Open("testdata/chain.txt")
 	require.NoError(t, err)

@@ -11,9 +11,9 @@ import (
 	"cursord/diffs"
 )
 
-// TestAuthor decides the author of changes that no call names. The calls of a row are NAME FROM-TO in ms, TO being empty while the
-// call is open; EARLIEST~FROM-TO is one whose agent did not say when it began. The change is its moment and what is
-// evident about it; "earlier WHEN" or "earlier WHEN~BY" is a change before it that somebody has seen.
+// TestAuthor finds the author of a change in a file that no call names. The calls of a row are NAME FROM-TO in ms, without TO
+// while the call is open; EARLIEST~FROM-TO is a call whose agent did not report its start. The change is its time and its known
+// properties; "earlier WHEN" or "earlier WHEN~BY" is a seen change before it.
 func TestAuthor(t *testing.T) {
 	for _, row := range []struct{ name, calls, change, want string }{
 		{"no call", "", "100", "person"},

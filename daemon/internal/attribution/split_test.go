@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 	require.Equal(t, "a\n", Split("a\n", "b\n", nil), "nothing is known of the lines")
 }
 
-// TestInFormOf brings what agents report to the form of the file.
+// TestInFormOf converts agents' reported texts to the form of the file.
 func TestInFormOf(t *testing.T) {
 	for _, row := range []struct{ name, file, said, want string }{
 		{"as it is", "a\nb\n", "a\nc\n", "a\nc\n"},

@@ -11,7 +11,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestHelixWithoutACopy: the agent writes a file that Helix shows. Helix is told to load it again, and a reject is written.
+// TestHelixWithoutACopy: the agent writes a file that Helix shows. Helix gets a hint to load it again, and a reject is
+// written.
 func TestHelixWithoutACopy(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {

@@ -123,8 +123,8 @@ func TestStoppedDaemonStaysStopped(t *testing.T) {
 	world.Audit(t, e.All())
 }
 
-// TestReconnectAfterStop makes requests while daemons stop in order. Repeatable requests are repeated; of the others none is
-// lost that was answered, and a failed one says whether it may have happened.
+// TestReconnectAfterStop makes requests while daemons stop normally. Repeatable requests are repeated. Each other request is
+// answered and stored, or fails with a note whether it may have happened.
 func TestReconnectAfterStop(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -34,7 +34,7 @@ func as(uid uint32, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// TestAnotherUserMadeTheSocketsFolder: another user makes the folder of somebody's socket first, with misleading files in
+// TestAnotherUserMadeTheSocketsFolder: another user makes the folder of this user's socket first, with misleading files in
 // it. No command waits for them, believes them or ends a process because of them.
 func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -126,8 +126,8 @@ func TestAnotherUserMadeTheSocketsFolder(t *testing.T) {
 	}
 }
 
-// TestStopForceKillsDaemonsAlone: the lock names a process that is not the daemon, like one that has got the id of an old
-// daemon.
+// TestStopForceKillsDaemonsAlone: the lock names a process that is not the daemon, for example because the system reused an
+// old daemon's id.
 func TestStopForceKillsDaemonsAlone(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -49,7 +49,7 @@ func TestLSPCompose(t *testing.T) {
 	c := lsp(w, world.LSPCapabilities(), nil)
 	a := c.opens("a.go")
 	b := c.opens("b.go")
-	// Each case: what the user does in the file, and what the agent gets.
+	// Each case is an action of the user in the file and the prompt that the agent gets.
 	at := world.Obj{"start": world.Obj{"line": 1, "character": 0}, "end": world.Obj{"line": 3, "character": 0}}
 	for i, one := range []struct {
 		name   string
@@ -232,7 +232,7 @@ func TestLSPAsk(t *testing.T) {
 	require.ErrorContains(t, c.call("workspace/executeCommand", world.Obj{"command": "cursord.sing"}, nil), `there is no "cursord.sing"; there are cursord.accept`)
 }
 
-// TestLSPTrustWithoutQuestions: an editor that cannot show questions is told what to do.
+// TestLSPTrustWithoutQuestions: an editor that cannot show questions gets a message with the command instead.
 func TestLSPTrustWithoutQuestions(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -355,7 +355,7 @@ func (c *langClient) choosesWith(uri string, line int, title string, context wor
 	c.t.Fatalf("no action %q on line %d", title, line)
 }
 
-// eventually polls a condition of which no message tells.
+// eventually polls a condition that no message announces.
 func (c *langClient) eventually(what string, holds func() bool) {
 	c.t.Helper()
 	if !world.Comes(world.Patience, holds) {

@@ -41,7 +41,7 @@ type langEdit struct {
 	}
 }
 
-// apply makes an edit, all of it or nothing, and tells the server of the changes. c.mu must be held.
+// apply makes all changes of an edit or none, and reports them to the server. c.mu must be held.
 func (c *langClient) apply(e langEdit) bool {
 	for _, d := range e.DocumentChanges {
 		if doc := c.docs[d.TextDocument.URI]; d.Kind == "" && (doc == nil || d.TextDocument.Version != nil && *d.TextDocument.Version != doc.version) {

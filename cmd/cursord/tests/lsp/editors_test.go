@@ -15,8 +15,8 @@ import (
 	"cursord/rpc"
 )
 
-// TestLSPEditors plays one story with each editor whose initialize is in testdata. Each answers as it does in reality, and
-// is offered what its capabilities allow.
+// TestLSPEditors plays one story with each editor whose initialize is in testdata. Each one answers like the real editor,
+// and gets the offers that its capabilities allow.
 func TestLSPEditors(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {

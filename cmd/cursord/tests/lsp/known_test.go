@@ -49,7 +49,8 @@ func TestLSPFirstContact(t *testing.T) {
 	}
 }
 
-// TestLSPStartsNoDaemon: an editor in a folder with nothing to review starts no daemon, and joins one that somebody else starts.
+// TestLSPStartsNoDaemon: an editor in a folder with nothing to review starts no daemon, and joins a daemon that another
+// client starts.
 func TestLSPStartsNoDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -58,8 +58,8 @@ func titlesOf(list []langAction) (all []string) {
 	return all
 }
 
-// TestLSPDaemonRestart kills the daemon during a turn: the editor is told, and goes on with the next daemon, which gets its
-// unsaved text.
+// TestLSPDaemonRestart kills the daemon during a turn: the editor gets a message, and goes on with the next daemon, which
+// gets its unsaved text.
 func TestLSPDaemonRestart(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -87,7 +87,7 @@ func TestLSPDaemonRestart(t *testing.T) {
 	require.Equal(t, after, w.Get("f"))
 }
 
-// TestLSPCancelOfSeveral cancels a turn and the one that waits for it: the end of the first does not start the second.
+// TestLSPCancelOfSeveral cancels a running turn and a waiting one: the end of the first does not start the second.
 func TestLSPCancelOfSeveral(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -137,7 +137,7 @@ func TestLSPCancel(t *testing.T) {
 	}
 }
 
-// TestLSPProgress reports what a turn does, and how it fails.
+// TestLSPProgress: the progress shows the steps of a turn, and its failure.
 func TestLSPProgress(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -159,7 +159,7 @@ func TestLSPProgress(t *testing.T) {
 	m := c.hears("window/showMessage", "failed: ", "out of luck")
 	require.Contains(t, string(m.Params), `"type":1`)
 
-	// An editor without progress bars is told the end, too. One that refuses a bar gets none.
+	// An editor without progress bars gets a message at the end, too. An editor that refuses a bar gets none.
 	can := world.LSPCapabilities()
 	delete(can["window"].(world.Obj), "workDoneProgress")
 	none := lsp(w, can, nil)

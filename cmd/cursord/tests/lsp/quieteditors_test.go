@@ -8,7 +8,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestLSPTellsWhatATurnWaitsFor: an editor's progress says what a turn waits for.
+// TestLSPTellsWhatATurnWaitsFor: an editor's progress names the reason of a turn's wait.
 func TestLSPTellsWhatATurnWaitsFor(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

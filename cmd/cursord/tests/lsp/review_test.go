@@ -108,8 +108,8 @@ func TestLSPUnsavedReject(t *testing.T) {
 	require.Equal(t, strings.Replace(before, "line 1\n", "𝄞 mine\nline 1\n", 1)+"more\n", d.now())
 }
 
-// TestLSPAgentBehindUnsavedText: the agent changes a file that is unsaved in an editor that takes no edits. The user is told
-// once, before the save.
+// TestLSPAgentBehindUnsavedText: the agent changes a file that is unsaved in an editor that takes no edits. The user gets
+// one message, before the save.
 func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -132,8 +132,8 @@ func TestLSPAgentBehindUnsavedText(t *testing.T) {
 	}
 }
 
-// TestLSPStaleBuffers: an editor that does not load the agent's changes is told to. Hunks are shown at their places in its
-// own text, and this old text is not taken for the user's wish.
+// TestLSPStaleBuffers: an editor that does not load the agent's changes gets a hint to load them. Hunks are shown at their
+// places in its old text, and this text does not count as the user's change.
 func TestLSPStaleBuffers(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
@@ -212,7 +212,7 @@ func TestLSPConflicts(t *testing.T) {
 	}
 }
 
-// TestLSPWholeFiles: files are created, deleted and renamed: where they are shown, and what accepting and rejecting does.
+// TestLSPWholeFiles: created, deleted and renamed files are shown, accepted and rejected.
 func TestLSPWholeFiles(t *testing.T) {
 	t.Parallel()
 	before := world.Tree{"gone": "a\nb\n", "kept": "1\n", "was": world.Numbered(20, nil)}
@@ -348,7 +348,7 @@ func TestLSPUndoOfEdits(t *testing.T) {
 	c.does("cursord.redo")
 	c.hearsAfter(mark, "window/showMessage", "nothing to redo")
 
-	// A decision that the editor's undo took back is not taken back again: the one before it is.
+	// The editor's undo took back the latest decision, so undo takes back the one before it.
 	d.sets(strings.Replace(all, "agent 15a\nagent 15b\n", "line 15\n", 1))
 	c.waitsForHunks("f", 1)
 	c.does("cursord.undo")

@@ -95,7 +95,7 @@ func TestDamagedByte(t *testing.T) {
 			e = w.Opens()
 			e.Must("session/list", nil, &list)
 			require.Len(t, list.Sessions, 2)
-			// --forget-damaged forgets the object. No message names it any more, also none of the next daemon's.
+			// --forget-damaged forgets the object. From then on no message of this daemon or the next one names it.
 			forgets, says, code := w.Cursord("doctor", "--forget-damaged")
 			require.Contains(t, forgets, "\nforgotten: 1 damaged object in the database, which had been set aside\n\n✓ all is well\n", says)
 			require.Zero(t, code)
