@@ -2,7 +2,7 @@ package api
 
 import "cursord/sessions"
 
-// An AgentStatus says what the daemon knows of the agent's program and its account. State is unknown, ready, notInstalled or
+// An AgentStatus is the daemon's knowledge of the agent's program and its account. State is unknown, ready, notInstalled or
 // notLoggedIn.
 type AgentStatus struct {
 	State   string `json:"state"`
@@ -12,18 +12,17 @@ type AgentStatus struct {
 	Message string `json:"message,omitempty"`
 
 	FoundBy     string                 `json:"foundBy,omitempty"`     // daemon, or client: the program is found only with the PATH or CURSORD_AGENT of a client
-	NotTaken    []AgentNotTaken        `json:"notTaken,omitempty"`    // other programs called agent
-	Drivers     []string               `json:"drivers,omitempty"`     // the ways of driving the agent
-	Options     []string               `json:"options,omitempty"`     // options of turn/start that the build is not known to lack
+	NotTaken    []AgentNotTaken        `json:"notTaken,omitempty"`    // other programs called agent, which the daemon does not use
+	Drivers     []string               `json:"drivers,omitempty"`     // the drivers of the agent that the daemon has
+	Options     []string               `json:"options,omitempty"`     // options of turn/start, except for those that the build is known to lack
 	AgentEnv    string                 `json:"agentEnv,omitempty"`    // client: an agent gets the environment of the client that starts the turn
-	Environment *EnvironmentDifference `json:"environment,omitempty"` // if the request asked for a comparison
+	Environment *EnvironmentDifference `json:"environment,omitempty"` // only if the request asked for a comparison
 	Changed     *BuildChange           `json:"changed,omitempty"`     // the latest change of build between two turns of a session
 
-	Hooks []AgentHook `json:"hooks,omitempty"` // of the workspace that the request names; never in initialize
+	Hooks []AgentHook `json:"hooks,omitempty"` // hooks in the workspace that the request names; never in initialize
 }
 
-// An AgentNotTaken is a program called agent that prints something else than Cursor's for --version, or that does not
-// answer.
+// An AgentNotTaken is a program called agent that does not answer --version, or does not answer as Cursor's does.
 type AgentNotTaken struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -36,11 +35,11 @@ type BuildChange struct {
 	At   sessions.Time `json:"at"`
 }
 
-// An AgentHook is a program that the agent runs by itself around its tool calls.
+// An AgentHook is a program that the agent itself runs around its tool calls.
 type AgentHook struct {
 	File      string `json:"file"`
 	Event     string `json:"event,omitempty"`
 	Command   string `json:"command,omitempty"` // cut to 200 bytes
-	AfterEdit bool   `json:"afterEdit"`         // it runs after edits, and may change their files
-	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be listed; the daemon then treats File as one without hooks
+	AfterEdit bool   `json:"afterEdit"`         // it runs after edits, and may change the edited files
+	Problem   string `json:"problem,omitempty"` // why the hooks of File cannot be listed; the daemon then assumes that File has no hooks
 }

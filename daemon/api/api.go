@@ -27,33 +27,33 @@ type TurnParams struct {
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Asker     Asker    // the client's environment
-	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored and never logged
-	Recap     bool     // begin a fresh chat with the session's transcript as context
+	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
+	Recap     bool     // begin a fresh chat, with the session's transcript as context
 }
 
-// Permits says what an agent may do beside what mode and force say. A nil member takes the session's value; else the
-// configuration's; else the agent's own setting.
+// Permits are permissions of an agent beyond those of mode and force. A nil member takes the session's value, else the
+// configuration's, else the agent's own setting.
 type Permits struct {
 	Sandbox    *string   // "enabled" or "disabled"; of a session also "default", which is as if it had never named one
-	AutoReview *bool     // whether the agent's classifier decides what a person would be asked for
-	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; in a session, an empty list counts as nil
+	AutoReview *bool     // whether the agent's classifier answers requests for permission in place of a person
+	AddDirs    *[]string // folders beside the workspace, absolute or relative to it; for a session, an empty list counts as nil
 }
 
-// An Asker is the part of a client's environment that says where the client would find the agent.
+// An Asker is the part of a client's environment that determines where the client would find the agent.
 type Asker struct {
 	Path  string // its PATH
 	Agent string // its CURSORD_AGENT
 }
 
-// A ClientID names a client that may hold documents. A client with 0 holds none.
+// A ClientID names a client that may hold documents. The ID 0 is for clients that hold none.
 type ClientID uint64
 
-// A Context is a part of the prompt beside the user's words; composePrompt has its form. Kind is file, selection,
-// diagnostics, text or image.
+// A Context is a part of the prompt beside the user's words; composePrompt puts it in. Kind is file, selection, diagnostics,
+// text or image.
 type Context struct {
 	Kind  string
 	Path  string
-	Data  []byte // the whole image, if it has no path
+	Data  []byte // the whole image, if the Context has no path
 	Range *Range
 	Text  string
 	Title string
@@ -72,7 +72,7 @@ type Position struct {
 	Character int `json:"character"`
 }
 
-// A Diagnostic is one message about a file, in LSP's terms; Severity counts from 1, error.
+// A Diagnostic is one message about a file, in LSP's terms. Severity counts from 1, which is error.
 type Diagnostic struct {
 	Range    Range
 	Severity int
@@ -92,17 +92,17 @@ type SessionParams struct {
 
 // A Decision selects hunks and says whether to accept or reject them. Exactly one of Hunks, Path, TurnID and All is set.
 type Decision struct {
-	Client  ClientID // who decides; in files that this client holds unsaved, the decision is about its unsaved text
+	Client  ClientID // the client that decides; in files that this client holds unsaved, the decision is about its unsaved text
 	Accept  bool
 	Hunks   []string
 	Path    string
 	TurnID  string
 	All     bool
-	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; goes with Path or with Hunks of one file
-	Lines   *LineRange // with a single hunk: only these of its changed lines
-	Comment string     // for the agent's next prompt
-	Both    bool       // for an accept of conflicts: the agent's lines go behind the person's, which stay
-	AsEdits bool       // documents that Client has open are changed by edits, also saved ones
+	Rev     *uint64    // refuse with KindConflict unless the diff has this revision; allowed with Path, or with Hunks of one file
+	Lines   *LineRange // only these changed lines; allowed with a single hunk
+	Comment string     // a comment for the agent's next prompt
+	Both    bool       // for an accept of conflicts: keep the person's lines, and put the agent's behind them
+	AsEdits bool       // change documents that Client has open by edits, even if they are saved
 }
 
 // A LineRange counts a hunk's changed lines from 0, the end exclusive.
@@ -117,20 +117,19 @@ type Decided struct {
 	Applied  int              `json:"applied"`
 	Skipped  []Skipped        `json:"skipped,omitempty"`
 	Edits    []DocumentEdits  `json:"edits,omitempty"`
-	Decision uint64           `json:"decision,omitempty"` // its number in the workspace; Undo takes it to undo this decision and no other
+	Decision uint64           `json:"decision,omitempty"` // the decision's number in the workspace; Undo takes it to undo only this decision
 }
 
-// A Skipped hunk was left as it is, for the reason Kind.
+// A Skipped hunk was not decided; Kind is the reason.
 type Skipped struct {
 	Path string    `json:"path"`
 	Hunk string    `json:"hunk"`
 	Kind ErrorKind `json:"kind"`
 
-	Message string `json:"message,omitempty"` // the reason and what to do, where the kind does not say it
+	Message string `json:"message,omitempty"` // the reason and what to do, if the kind does not say it
 }
 
-// DocumentEdits are changes of a document that the client holds unsaved, or will hold unsaved once it has made them. They
-// are for the version they name.
+// DocumentEdits are changes of one version of a document. The client makes them, and then holds the document unsaved.
 type DocumentEdits struct {
 	Path    string     `json:"path"`
 	Version int        `json:"version"`
@@ -152,14 +151,14 @@ type WorkspaceInfo struct {
 	PendingHunks int    `json:"pendingHunks"`
 	Trusted      bool   `json:"trusted"`
 
-	Copies []CopyInfo `json:"copies,omitempty"` // of its isolated sessions
+	Copies []CopyInfo `json:"copies,omitempty"` // copies of its isolated sessions
 }
 
 // A CopyInfo is the copy of a workspace in which a session's agent works.
 type CopyInfo struct {
 	SessionID string        `json:"sessionId"`
 	Path      string        `json:"path"`
-	Bytes     int64         `json:"bytes"` // the sum of the files' sizes, also where files share blocks
+	Bytes     int64         `json:"bytes"` // the sum of the files' sizes; blocks that files share count for each of them
 	UsedAt    sessions.Time `json:"usedAt"`
 }
 
@@ -183,22 +182,22 @@ type Chat struct {
 	ID        string        `json:"id"`
 	Title     string        `json:"title"`
 	UpdatedAt sessions.Time `json:"updatedAt"`
-	Sessions  []string      `json:"sessions,omitempty"` // sessions that continue it
+	Sessions  []string      `json:"sessions,omitempty"` // sessions that continue the chat
 }
 
 // A Collected is the answer to daemon/gc.
 type Collected struct {
-	Sessions     []CollectedSession `json:"sessions"` // deleted sessions; in a dry run, the ones to delete
-	Kept         int                `json:"kept"`     // sessions that are too old or too many, but busy or under review
+	Sessions     []CollectedSession `json:"sessions"` // deleted sessions; in a dry run, the sessions to delete
+	Kept         int                `json:"kept"`     // number of sessions above the limits that are kept because they are busy or under review
 	BytesBefore  int64              `json:"bytesBefore"`
 	BytesAfter   int64              `json:"bytesAfter"`
-	NotCompacted string             `json:"notCompacted,omitempty"` // the reason
+	NotCompacted string             `json:"notCompacted,omitempty"` // why the database was not compacted
 }
 
 // A Reloaded is the answer to daemon/reload.
 type Reloaded struct {
-	Path     string   `json:"path"`              // of the configuration file
-	Warnings []string `json:"warnings"`          // such as unknown keys
+	Path     string   `json:"path"`              // path of the configuration file
+	Warnings []string `json:"warnings"`          // for example about unknown keys
 	AtStart  []string `json:"atStart,omitempty"` // keys whose new values take effect at the daemon's next start
 }
 
@@ -211,7 +210,7 @@ type CollectedSession struct {
 	Reason    string        `json:"reason"`
 }
 
-// A SessionExport is a part of a whole session; nothing in it is cut.
+// A SessionExport is one part of a complete session; no text in it is cut.
 type SessionExport struct {
 	Session    *sessions.Session `json:"session,omitempty"` // only in the first part
 	Parts      []ExportPart      `json:"parts"`
@@ -228,12 +227,12 @@ type ExportPart struct {
 type Joined struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
-	Replaced string `json:"replaced"`           // no; now: this connection ends; later: when no turn runs or waits
+	Replaced string `json:"replaced"`           // no; now: the daemon ends this connection; later: the daemon is replaced when no turn runs or waits
 	AgentEnv string `json:"agentEnv,omitempty"` // client: the client must send its environment by agent/environment
 	Agent    string `json:"agent,omitempty"`    // the program that is taken for cursor-agent, absolute; "" where there is none
 }
 
-// LevelName returns a level as log/message names it.
+// LevelName returns the name of a level in log/message.
 func LevelName(level slog.Level) string {
 	switch {
 	case level >= slog.LevelError:
@@ -246,7 +245,7 @@ func LevelName(level slog.Level) string {
 	return "debug"
 }
 
-// A PlacedDocument says where a client's text of a document has the hunks of a file.
+// A PlacedDocument has the places of a file's hunks in a client's text of the document.
 type PlacedDocument struct {
 	Path    string       `json:"path"` // relative to the workspace
 	Version int          `json:"version"`
@@ -261,7 +260,7 @@ type PlacedHunk struct {
 	Side Side   `json:"side"`
 }
 
-// A Side says which lines of a hunk a text has.
+// A Side is the version of a hunk's lines that a text has.
 type Side string
 
 // The sides.

@@ -7,7 +7,7 @@ import (
 	"cursord/daemon/paths"
 )
 
-// LocalPath is paths.Local of a request's field, with the error that clients get.
+// LocalPath is paths.Local for a field of a request; it returns the error for clients.
 func LocalPath(field, path string) (string, error) {
 	local, err := paths.Local(path)
 	var e *paths.Error
@@ -19,7 +19,7 @@ func LocalPath(field, path string) (string, error) {
 	return local, err
 }
 
-// NoNUL refuses a text with a NUL byte, which no argument and no file name can have.
+// NoNUL returns an error if a text has a NUL byte, because no argument and no file name can have one.
 func NoNUL(field, text string) error {
 	if strings.ContainsRune(text, 0) {
 		return Invalid(field, "must not contain a NUL character")

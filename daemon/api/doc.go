@@ -1,4 +1,3 @@
-// Package api has what clients ask of the daemon and what they get: the parameters and answers of requests, the errors, and
-// the lines of an exported session. It is for both sides, so it knows neither the core nor the wire: package rpc gives the
-// types that have no JSON tags a form of its own.
+// Package api has the parameters and answers of requests to the daemon, their errors, and the lines of an exported session.
+// Both sides use it, so it knows neither the core nor the wire: package rpc has the JSON forms of types without JSON tags.
 package api

@@ -9,21 +9,20 @@ import (
 )
 
 // An EnvironmentDigest lets the daemon compare its environment with a client's without seeing values. For PATH and each
-// variable CURSOR_… it has, by name, the HMAC-SHA256 of the value with Key, in hexadecimal digits.
+// variable whose name begins with CURSOR_, it has the HMAC-SHA256 of the value with Key, in hexadecimal digits, by name.
 type EnvironmentDigest struct {
 	Key    string            `json:"key"`
 	Values map[string]string `json:"values"`
 }
 
-// An EnvironmentDifference names the variables in which the daemon's environment differs from a client's, without their
-// values.
+// An EnvironmentDifference names the variables that differ between the daemon's environment and a client's, without values.
 type EnvironmentDifference struct {
-	Differ     []string `json:"differ,omitempty"`     // both have them
-	DaemonOnly []string `json:"daemonOnly,omitempty"` // an empty variable counts as none
+	Differ     []string `json:"differ,omitempty"`     // both have the variable, with different values
+	DaemonOnly []string `json:"daemonOnly,omitempty"` // an empty variable counts as missing
 	ClientOnly []string `json:"clientOnly,omitempty"`
 }
 
-// compared reports whether a variable matters to the agent, so that it is compared.
+// compared reports whether the agent depends on a variable, so that it is compared.
 func compared(name string) bool { return name == "PATH" || strings.HasPrefix(name, "CURSOR_") }
 
 // DigestEnvironment makes the digest of an environment with a key.
@@ -45,7 +44,7 @@ const (
 	maxComparedName = 1 << 10 // bytes
 )
 
-// CompareEnvironment tells in what an environment differs from a client's, or false if the digest is too large.
+// CompareEnvironment returns the differences between an environment and a client's; false if the digest is too large.
 func CompareEnvironment(environment []string, client EnvironmentDigest) (*EnvironmentDifference, bool) {
 	if len(client.Values) > maxCompared || len(client.Key) > maxComparedName {
 		return nil, false

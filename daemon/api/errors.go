@@ -6,7 +6,7 @@ import (
 	"cursord/sessions"
 )
 
-// An ErrorKind is a failure's name for programs; PROTOCOL.md lists them with their codes.
+// An ErrorKind names a failure for programs. PROTOCOL.md lists the kinds with their codes.
 type ErrorKind string
 
 const (
@@ -14,7 +14,7 @@ const (
 	KindCancelled          ErrorKind = "cancelled"
 	KindNotFound           ErrorKind = "notFound"
 	KindBusy               ErrorKind = "busy"
-	KindConflict           ErrorKind = "conflict" // Diff is the present one
+	KindConflict           ErrorKind = "conflict" // Diff is the present diff
 	KindOutsideWorkspace   ErrorKind = "outsideWorkspace"
 	KindWorkspaceUntrusted ErrorKind = "workspaceUntrusted"
 	KindBaselineUnknown    ErrorKind = "baselineUnknown"
@@ -23,29 +23,29 @@ const (
 	KindAgentFailed        ErrorKind = "agentFailed"
 	KindStorage            ErrorKind = "storage"
 	KindTooLarge           ErrorKind = "tooLarge"
-	KindUnavailable        ErrorKind = "unavailable" // the daemon ends, or cannot be reached; nothing has happened
+	KindUnavailable        ErrorKind = "unavailable" // the daemon is stopping, or cannot be reached; it did nothing
 	KindInternal           ErrorKind = "internal"
-	KindMaybeYours         ErrorKind = "maybeYours" // only of a Skipped hunk: no call of the agent explains it
+	KindMaybeYours         ErrorKind = "maybeYours" // only in Skipped: no call of the agent explains the hunk
 )
 
-// An Error is the answer to a request that could not be served.
+// An Error is the answer to a request that failed.
 type Error struct {
 	Kind    ErrorKind
-	Message string         // for people: what is wrong
+	Message string         // what is wrong, for people
 	Hint    string         // what to do next
-	Field   string         // the parameter, where one is wrong
-	Path    string         // for KindWorkspaceUntrusted: the folder that is to be trusted
+	Field   string         // for KindInvalid: the wrong parameter
+	Path    string         // for KindWorkspaceUntrusted: the folder to trust
 	Diff    *sessions.Diff // for KindConflict: the present state, if there is one
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Errorf returns an Error of a kind, with a message as fmt.Sprintf makes it.
+// Errorf returns an Error of a kind; fmt.Sprintf makes its message.
 func Errorf(kind ErrorKind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalid returns an Error of KindInvalid about a field, whose name its message begins with.
+// Invalid returns an Error of KindInvalid about a field. The message begins with the field's name.
 func Invalid(field, format string, args ...any) *Error {
 	return &Error{Kind: KindInvalid, Field: field, Message: field + ": " + fmt.Sprintf(format, args...)}
 }

@@ -10,14 +10,15 @@ type ExportHeader struct {
 	Version int    `json:"version"` // 1
 }
 
-// An ExportLine is any of the others; one of its fields is set.
+// An ExportLine is a line after the header. Exactly one of its fields is set.
 type ExportLine struct {
 	Session *sessions.Session `json:"session,omitempty"`
 	ExportPart
 	End *ExportEnd `json:"end,omitempty"`
 }
 
-// An ExportEnd is the last line, without which a file was cut off. It counts what the file has.
+// An ExportEnd is the last line of an export; a file without it was cut off. It has the numbers of turns and items in the
+// file.
 type ExportEnd struct {
 	Turns int `json:"turns"`
 	Items int `json:"items"`

@@ -8,7 +8,7 @@ import (
 	"cursord/sessions"
 )
 
-// notFound names what the store has not.
+// notFound returns the error for an object that the store does not have, and names the object.
 func notFound(err error) *Error {
 	const nameMax = 200
 	e := &Error{Kind: KindNotFound, Message: "no such session, turn or item"}

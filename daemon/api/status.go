@@ -11,18 +11,18 @@ type Status struct {
 	Socket        string            `json:"socket"`
 	Database      string            `json:"database"`
 	Clients       int               `json:"clients"`
-	Workspaces    int               `json:"workspaces"` // that are loaded: in use, or a moment ago
+	Workspaces    int               `json:"workspaces"` // loaded workspaces: in use now, or a moment ago
 	Turns         TurnCounts        `json:"turns"`
-	MemoryBytes   uint64            `json:"memoryBytes"` // resident, as ps shows it
+	MemoryBytes   uint64            `json:"memoryBytes"` // resident memory, as ps shows it
 	Storage       Storage           `json:"storage"`
 	Lag           Lag               `json:"lag"`
 	PerWorkspace  []WorkspaceStatus `json:"perWorkspace"`
 	Watching      Watching          `json:"watching"`
-	Agent         AgentStatus       `json:"agent"`              // as it was last known; nothing is run to find it out
-	Messages      []StatusMessage   `json:"messages,omitempty"` // what people should know of the daemon at present
+	Agent         AgentStatus       `json:"agent"`              // as last known; daemon/status runs no program
+	Messages      []StatusMessage   `json:"messages,omitempty"` // present messages about the daemon, for people
 }
 
-// A StatusMessage is something that people should know of the daemon itself.
+// A StatusMessage is a message about the daemon itself, for people.
 type StatusMessage struct {
 	Level   string `json:"level"` // error, warning, info or debug
 	Message string `json:"message"`
@@ -30,42 +30,42 @@ type StatusMessage struct {
 
 // A Storage is the state of the database.
 type Storage struct {
-	Bytes     int64  `json:"bytes"`             // of its file
-	FreeBytes int64  `json:"freeBytes"`         // of them, what holds nothing
+	Bytes     int64  `json:"bytes"`             // size of the database file
+	FreeBytes int64  `json:"freeBytes"`         // unused part of Bytes
 	Waiting   int    `json:"waiting"`           // changes that are not on disk yet
-	Trouble   string `json:"trouble,omitempty"` // why it takes no changes at present
-	Damaged   int    `json:"damaged,omitempty"` // objects that were found damaged and set aside, and not forgotten
+	Trouble   string `json:"trouble,omitempty"` // why the database takes no changes at present
+	Damaged   int    `json:"damaged,omitempty"` // objects that are set aside as damaged and not forgotten yet
 }
 
-// A Lag says how long it takes until a change is published, in ms.
+// A Lag has the times from a change to its publication, in ms.
 type Lag struct {
-	CommitMS Span `json:"commitMs"` // until it is on disk
-	LoopMS   Span `json:"loopMs"`   // from then on, in the workspace's own queue
+	CommitMS Span `json:"commitMs"` // from the change until it is on disk
+	LoopMS   Span `json:"loopMs"`   // from then on, in the queue of the workspace
 }
 
-// A Span is one that is measured over and over: the latest, and the longest of the last minute or two.
+// A Span is a repeated measurement in ms: the latest value, and the greatest of the last one or two minutes.
 type Span struct {
 	Last  float64 `json:"last"`
 	Worst float64 `json:"worst"`
 }
 
-// A WorkspaceStatus counts what goes on in a workspace.
+// A WorkspaceStatus has the counts of a workspace.
 type WorkspaceStatus struct {
 	Workspace   string `json:"workspace"`
-	Running     int    `json:"running"` // turns
+	Running     int    `json:"running"` // turns that run
 	Queued      int    `json:"queued"`
-	Background  int    `json:"background,omitempty"` // commands in the background that turns only wait for
+	Background  int    `json:"background,omitempty"` // background commands that turns only wait for
 	Subscribers int    `json:"subscribers"`
-	Waiting     int    `json:"waiting"` // messages in its queues
+	Waiting     int    `json:"waiting"` // messages in the workspace's queues
 }
 
-// Watching says how changes by people to files under review are noticed.
+// Watching is how the daemon notices people's changes of files under review.
 type Watching struct {
-	Directories int       `json:"directories"`       // that are watched
+	Directories int       `json:"directories"`       // watched directories
 	Polling     []Polling `json:"polling,omitempty"` // workspaces whose folders cannot be watched
 }
 
-// A Polling is a workspace whose files under review are looked at every other second, and why.
+// A Polling is a workspace whose files under review the daemon reads every other second, and the reason.
 type Polling struct {
 	Workspace string `json:"workspace"`
 	Reason    string `json:"reason"`
@@ -75,5 +75,5 @@ type Polling struct {
 type TurnCounts struct {
 	Running    int `json:"running"`
 	Queued     int `json:"queued"`
-	Background int `json:"background,omitempty"` // commands in the background that turns only wait for
+	Background int `json:"background,omitempty"` // background commands that turns only wait for
 }

@@ -6,7 +6,7 @@ import (
 	"cursord/sessions"
 )
 
-// StoreError turns the store's error into an answer.
+// StoreError returns the answer for an error of the store.
 func StoreError(err error) error {
 	var e *Error
 	switch {
@@ -27,5 +27,5 @@ func StoreError(err error) error {
 	}
 }
 
-// ErrStopped is the answer to what comes while the daemon ends.
+// ErrStopped is the answer to requests while the daemon is stopping.
 var ErrStopped = &Error{Kind: KindUnavailable, Message: "the daemon is stopping", Hint: "try again in a moment"}

@@ -1,6 +1,6 @@
-// Package config reads the user's configuration file, config.toml: its keys, their defaults and what each may be. It keeps
-// nothing: whoever loads a Config owns it. A value that is not allowed is an error, which names file, line and key; a key
-// that is not known is a warning.
+// Package config reads the user's configuration file, config.toml: its keys, their defaults and their allowed values. It
+// keeps no state: the caller that loads a Config owns it. A value that is not allowed is an error that names file, line and
+// key; an unknown key is a warning.
 package config
 
 import (
@@ -24,46 +24,47 @@ import (
 	"cursord/diffs"
 )
 
-// A Config is what the user's configuration file can say. The function settings has its keys, and what each may be.
+// A Config has the values of the user's configuration file. The function settings has the keys, and the values that each may
+// have.
 type Config struct {
 	Agent            string            // the agent's executable; "": look for it
-	AgentBy          string            // who names Agent, for people
-	FileAgent        string            // what the file says of it, where CURSORD_AGENT goes before that
-	ClientEnv        bool              // agents get the environment of the client that starts the turn, else the daemon's
+	AgentBy          string            // the setting or variable that names Agent, for people
+	FileAgent        string            // the file's value; CURSORD_AGENT overrides it
+	ClientEnv        bool              // whether agents get the environment of the client that starts the turn; false: the daemon's
 	Model            string            // for sessions that name none; "": "auto"
-	IdleExit         time.Duration     // end a daemon that nobody has used for so long; 0: never
-	AgentIdleTimeout time.Duration     // an agent that says nothing for so long hangs
-	AgentToolTimeout time.Duration     // the same while a tool runs
-	BackgroundGrace  time.Duration     // an agent that has said all waits so long for commands in the background
-	AwaitBackground  bool              // it waits for them without limit
-	ParallelTurns    int               // writing turns at once in a workspace
+	IdleExit         time.Duration     // end a daemon that nobody has used for this time; 0: never
+	AgentIdleTimeout time.Duration     // an agent without output for this time counts as hung
+	AgentToolTimeout time.Duration     // the same while one of its tools runs
+	BackgroundGrace  time.Duration     // how long an agent that has finished its answer may wait for background commands
+	AwaitBackground  bool              // such an agent may wait without limit
+	ParallelTurns    int               // how many turns that may write run at once in a workspace
 	TellRejections   bool              // report rejected hunks to the agent
-	CommitAccepts    bool              // take a commit by a person for the acceptance of what is in it
-	RecapSize        int               // bytes of the transcript that turn/start's recap gives an agent, at most
+	CommitAccepts    bool              // a person's commit accepts the changes that it contains
+	RecapSize        int               // the most bytes of a transcript that a recap (turn/start) gives an agent
 	Keep             Retention         // which sessions are kept
 	Sandbox          string            // of turns that name none: "enabled" or "disabled"; "": the agent's own settings decide
-	AutoReview       bool              // of turns that do not say
-	AddDirs          []string          // of turns that name none: absolute paths
+	AutoReview       bool              // for turns that do not set it
+	AddDirs          []string          // for turns that name none; absolute paths
 	Isolation        string            // of sessions that name none: "none" or "copy"
-	IsolationOf      map[string]string // the same, by workspace
-	Large            diffs.Limits      // beyond which a file is reviewed as a whole
+	IsolationOf      map[string]string // isolation of new sessions, by workspace
+	Large            diffs.Limits      // limits above which a file is reviewed as a whole
 	Copy             copytree.Options
-	Copies           copytree.Bounds // which copies are kept; those with something to review always are
-	SSH              []string        // the command by which other machines are reached
-	RemotePaths      []string        // HERE=THERE: folders that have other paths there
-	RemoteProgram    string          // cursord there, as the shell there takes it
-	OnTurnEnd        []string        // a command that is run at the end of each turn; none: nothing is
+	Copies           copytree.Bounds // limits for copies; copies with something to review are always kept
+	SSH              []string        // the command that reaches other machines
+	RemotePaths      []string        // HERE=THERE: folders whose paths differ on the other machine
+	RemoteProgram    string          // how to run cursord on the other machine, for its shell
+	OnTurnEnd        []string        // a command to run at the end of each turn; empty: none
 	LogLevel         slog.Level
 }
 
-// A Retention bounds what is kept of sessions; 0 is no bound. Sessions that are busy or under review are always kept.
+// A Retention bounds the sessions that are kept; 0 is no bound. Sessions that are busy or under review are always kept.
 type Retention struct {
 	Age      time.Duration // since the last change
 	Sessions int           // in all workspaces together
 	Size     int64         // bytes
 }
 
-// Default is what holds without a file.
+// Default returns the configuration without a file.
 func Default() Config {
 	return Config{
 		IdleExit:         30 * time.Minute,
@@ -84,9 +85,9 @@ func Default() Config {
 	}
 }
 
-// Load reads a configuration file in TOML; a missing one says nothing. The variable CURSORD_AGENT goes before
-// the file's agent. Keys that it does not know give warnings, so that a file written for a newer version serves
-// an older one. Errors name the file, the key and what is allowed.
+// Load reads a configuration file in TOML; a missing file counts as empty. The variable CURSORD_AGENT overrides the file's
+// agent. Unknown keys give warnings and no errors, so that an older version can read a newer file. Errors name the file, the
+// key and the allowed values.
 func Load(path string) (Config, []string, error) {
 	data, err := endpoint.ReadConfig(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -119,7 +120,7 @@ type setting struct {
 	value
 }
 
-// settings returns the keys, in the order in which they are documented; setting them changes c.
+// settings returns the keys in the order of the documentation. Their set functions change c.
 func settings(c *Config) []setting {
 	agent, model := text(&c.Agent, Executable), text(&c.Model, trimmed)
 	agent.get = func() any { return c.FileAgent }
@@ -196,7 +197,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 	return c, warnings, nil
 }
 
-// position returns path, with the number of the line that begins with key where there is one.
+// position returns path, with the number of the line that begins with key if there is one.
 func position(path string, data []byte, key string) string {
 	n := 0
 	for line := range bytes.Lines(data) {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A value is what a setting says.
+// A value reads and writes the value of a setting.
 type value struct {
-	get func() any                         // as the file has it
-	set func(decode func(any) error) error // from what decode reads of the file
+	get func() any                         // returns the value in the form of the file
+	set func(decode func(any) error) error // takes the value that decode reads from the file
 }
 
-// read returns a function that has decode read a T, and take take it.
+// read returns a function that decodes a T and passes it to take.
 func read[T any](take func(T) error) func(func(any) error) error {
 	return func(decode func(any) error) error {
 		var v T
@@ -31,7 +31,7 @@ func trimmed(s string) (string, error)      { return strings.TrimSpace(s), nil }
 func asItIs(s string) (string, error)       { return s, nil }
 func anything(l []string) ([]string, error) { return l, nil }
 
-// text is a string, in the form that normal gives it.
+// text is a value for a string; normal checks it and returns its normal form.
 func text(to *string, normal func(string) (string, error)) value {
 	return value{func() any { return *to }, read(func(s string) (err error) {
 		*to, err = normal(s)
@@ -39,7 +39,7 @@ func text(to *string, normal func(string) (string, error)) value {
 	})}
 }
 
-// either is one of two words.
+// either is a value for one of two words.
 func either(to *bool, yes, no string) value {
 	return value{
 		func() any {
@@ -58,7 +58,7 @@ func either(to *bool, yes, no string) value {
 	}
 }
 
-// span is a duration.
+// span is a value for a duration.
 func span(to *time.Duration, least time.Duration) value {
 	return value{func() any { return spanText(*to) }, read(func(s string) error {
 		d, err := time.ParseDuration(s)
@@ -72,7 +72,7 @@ func span(to *time.Duration, least time.Duration) value {
 	})}
 }
 
-// age is a duration, also in days: an hour at least, or 0.
+// age is a value for a duration, also in days: at least an hour, or 0.
 func age(to *time.Duration) value {
 	return value{func() any { return ageText(*to) }, read(func(s string) error {
 		d, err := parseAge(s)
@@ -86,7 +86,7 @@ func age(to *time.Duration) value {
 	})}
 }
 
-// size is a number of bytes.
+// size is a value for a number of bytes.
 func size[T int | int64](to *T, least, most int64) value {
 	return value{func() any { return sizeText(int64(*to)) }, read(func(s string) error {
 		n, err := parseSize(s)
@@ -100,7 +100,7 @@ func size[T int | int64](to *T, least, most int64) value {
 	})}
 }
 
-// count is a number.
+// count is a value for a number.
 func count(to *int, least, most int64) value {
 	return value{func() any { return *to }, read(func(n int64) error {
 		if n < least || n > most {
@@ -115,7 +115,7 @@ func truth(to *bool) value {
 	return value{func() any { return *to }, read(func(b bool) error { *to = b; return nil })}
 }
 
-// list is a list of texts, in the form that normal gives it.
+// list is a value for a list of strings; normal checks it and returns its normal form.
 func list(to *[]string, normal func([]string) ([]string, error)) value {
 	return value{func() any { return append([]string{}, *to...) }, read(func(l []string) error {
 		l, err := normal(l)
@@ -133,7 +133,7 @@ func notEmpty(l []string) ([]string, error) {
 	return l, nil
 }
 
-// command takes a program and its arguments, or nothing.
+// command checks a program with its arguments; the list may be empty.
 func command(l []string) ([]string, error) {
 	var err error
 	if len(l) > 0 {
@@ -142,7 +142,7 @@ func command(l []string) ([]string, error) {
 	return l, err
 }
 
-// folders takes absolute paths; they may be below "~".
+// folders checks absolute paths, which may begin with "~".
 func folders(l []string) ([]string, error) {
 	if len(l) > MaxAddDirs {
 		return nil, errors.New("too many")
@@ -157,7 +157,7 @@ func folders(l []string) ([]string, error) {
 	return l, nil
 }
 
-// isolations is a table of isolations by workspaces.
+// isolations is a value for a table from workspaces to isolations.
 func isolations(to *map[string]string) value {
 	return value{
 		func() any {

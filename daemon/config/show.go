@@ -12,7 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Keys returns the keys of the configuration file, in the order in which they are documented.
+// Keys returns the keys of the configuration file in the order of the documentation.
 func Keys() []string {
 	var keys []string
 	for _, s := range settings(&Config{}) {
@@ -21,10 +21,10 @@ func Keys() []string {
 	return keys
 }
 
-// Parse reads data, the content of the file at path, as Load does, without what the environment says.
+// Parse reads data, the content of the file at path, as Load does, but ignores the environment.
 func Parse(path string, data []byte) (Config, []string, error) { return parseConfig(path, data) }
 
-// Text returns the value that holds for a key, as the file has it; false where there is no such key.
+// Text returns the present value of a key, in the form of the file; false if there is no such key.
 func (c *Config) Text(key string) (string, bool) {
 	for _, s := range settings(c) {
 		if s.key == key {
@@ -60,7 +60,7 @@ func ageText(d time.Duration) string {
 	return spanText(d)
 }
 
-// spanText returns a duration as the file may have it: "0", "2h", "30m", "1m30s".
+// spanText returns a duration in the form of the file: "0", "2h", "30m", "1m30s".
 func spanText(d time.Duration) string {
 	if d == 0 {
 		return "0"
@@ -75,7 +75,7 @@ func spanText(d time.Duration) string {
 	return text
 }
 
-// sizeText returns a number of bytes as the file may have it.
+// sizeText returns a number of bytes in the form of the file.
 func sizeText(n int64) string {
 	units := []string{"", "KB", "MB", "GB", "TB"}
 	i := 0
@@ -85,13 +85,14 @@ func sizeText(n int64) string {
 	return fmt.Sprint(n) + units[i]
 }
 
-// A KeyError says that there is no such key.
+// A KeyError is the error for a key that does not exist.
 type KeyError struct{ Key string }
 
 func (e *KeyError) Error() string { return fmt.Sprintf("unknown key %q", e.Key) }
 
-// Set returns the content of the file at path with another value for a key. The value is TOML, or a text without its quotes. What
-// else the file holds, comments too, stays byte for byte. The error is a *KeyError, or says what the value must be.
+// Set returns the content of the file at path (data) with a new value for a key. The value is TOML, or a text without its
+// quotes. The rest of the file, comments included, stays byte for byte. The error is a *KeyError, or says which values are
+// allowed.
 func Set(path string, data []byte, key, value string) ([]byte, error) {
 	i := slices.IndexFunc(settings(&Config{}), func(s setting) bool { return s.key == key })
 	if i < 0 {
@@ -101,7 +102,7 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 		return nil, errors.New("isolation_of is a table: edit the file")
 	}
 	if _, _, err := parseConfig(path, data); err != nil {
-		return nil, err // which is there already
+		return nil, err // the file has this error already
 	}
 	for _, text := range []string{value, valueText(value)} {
 		if strings.ContainsAny(text, "\r\n") || !isPair(key+" = "+text) {
@@ -122,11 +123,11 @@ func isPair(text string) bool {
 	return err == nil && len(values) == 1
 }
 
-// replacePair puts a value in the place of the one that a key has in a text that is TOML, else behind the last pair before the
-// first table.
+// replacePair replaces the value of a key in a TOML text. If the text lacks the key, it adds the pair after the last pair
+// before the first table.
 func replacePair(data []byte, key, value string) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	at, last := 0, 0 // bytes; last: to the end of the last pair
+	at, last := 0, 0 // offsets in bytes; last is the end of the last pair
 	for i := 0; i < len(lines); {
 		line := bytes.TrimSpace(lines[i])
 		if len(line) > 0 && line[0] == '[' {
@@ -163,7 +164,7 @@ func replacePair(data []byte, key, value string) []byte {
 	return slices.Concat(before, []byte(key+" = "+value+"\n"), data[at:])
 }
 
-// comment returns what follows the value of a pair: the comment with the blanks before it, and the line's end.
+// comment returns the part of a pair after its value: the comment with the blanks before it, and the line's end.
 func comment(pair []byte) []byte {
 	for i, b := range pair {
 		if b == '#' && isPair(string(pair[:i])) {
@@ -173,7 +174,7 @@ func comment(pair []byte) []byte {
 	return pair[len(bytes.TrimRight(pair, "\r\n")):]
 }
 
-// Bare returns a value that Text has returned, and a text without its quotes.
+// Bare returns a value of Text in the form for people: a string without its quotes.
 func Bare(value string) string {
 	var text struct{ V string }
 	if _, err := toml.Decode("v = "+value, &text); err == nil {

@@ -47,10 +47,10 @@ func parseSize(s string) (int64, error) {
 	return 0, errors.New("unknown unit")
 }
 
-// Whose environment agents get.
+// Values of the setting for the agents' environment.
 const (
 	EnvDaemon = "daemon"
-	EnvClient = "client" // of the client that starts the turn
+	EnvClient = "client" // that of the client that starts the turn
 )
 
 // The agent's sandbox.
@@ -59,10 +59,10 @@ const (
 	sandboxOff = "disabled"
 )
 
-// MaxAddDirs is how many folders an agent can be given beside its workspace.
+// MaxAddDirs is the most folders that an agent can be given beside its workspace.
 const MaxAddDirs = 32
 
-// CheckSandbox returns a sandbox setting as it is, or an error if there is none of that name.
+// CheckSandbox returns a sandbox setting, or an error if there is no such setting.
 func CheckSandbox(s string) (string, error) {
 	if s != SandboxOn && s != sandboxOff {
 		return "", errors.New("unknown sandbox")
@@ -76,7 +76,7 @@ const (
 	IsolationCopy = "copy"
 )
 
-// CheckIsolation returns an isolation as it is, or an error if there is none of that name.
+// CheckIsolation returns an isolation, or an error if there is no such isolation.
 func CheckIsolation(s string) (string, error) {
 	if s != IsolationNone && s != IsolationCopy {
 		return "", errors.New("unknown isolation")
@@ -95,8 +95,8 @@ func (c *Config) IsolationFor(root string) string {
 	return c.Isolation
 }
 
-// Executable accepts a name without folders, an absolute path, or a path below "~". It refuses other paths because the
-// daemon has no folder of its own that they could be relative to.
+// Executable checks a program: a name without folders, an absolute path, or a path below "~". It refuses relative paths,
+// because the daemon has no folder to which they could be relative.
 func Executable(s string) (string, error) {
 	if rest, ok := strings.CutPrefix(s, "~/"); ok {
 		home, err := os.UserHomeDir()

@@ -1,5 +1,5 @@
-// Package agentcalls says what an agent's events mean for the disk: which calls write files, after which of them the disk may have to
-// be scanned, and when the agent wrote an event.
+// Package agentcalls interprets an agent's events for the review of files: which calls write files, after which of them the
+// disk may need a scan, and when the agent wrote an event.
 package agentcalls
 
 import (
@@ -11,7 +11,7 @@ import (
 	"cursord/daemon/internal/clock"
 )
 
-// SaidMax is the age above which a time that the agent gives counts as one of another machine's clock.
+// SaidMax is the greatest age of a time given by the agent. An older time counts as one of another machine's clock.
 const SaidMax = 2 * time.Second
 
 // Write reports whether calls of this tool write the files that they name.
@@ -20,7 +20,7 @@ func Write(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed 
 // WriteAnything reports whether calls of this tool may write files that they do not name.
 func WriteAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
 
-// Parts cuts a batch behind each call after which the disk may have to be scanned.
+// Parts cuts a batch of events after each call that may need a scan of the disk.
 func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	return func(yield func([]agent.Event) bool) {
 		from := 0
@@ -42,8 +42,8 @@ func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 	}
 }
 
-// SaidAt returns the moment at which the agent says it wrote an event. If the agent gives none, or its clock is not this
-// machine's, it returns now and false. earliest is a moment before which the event was not written.
+// SaidAt returns the moment at which the agent wrote an event, according to the agent. If the agent gives no time, or its
+// clock is not this machine's, it returns now and false. earliest is a lower bound for the moment.
 func SaidAt(by time.Time, earliest, now int64) (_ int64, known bool) {
 	if by.IsZero() {
 		return now, false

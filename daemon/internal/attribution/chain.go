@@ -8,52 +8,52 @@ import (
 	"cursord/diffs"
 )
 
-// A Look is what a path was seen to hold.
+// A Look is a content that a path was seen to have.
 type Look struct {
 	Content diffs.Content
-	At      int64 // when the look began
-	Person  bool  // an editor reports that a person saved this
-	Within  bool  // the text came after the beginning of a call that names the path, which may have written it
-	Ended   int   // how many of the calls that name the path had ended by then; set by the ledger
+	At      int64 // the beginning of the look
+	Person  bool  // an editor reports that a person saved this content
+	Within  bool  // the text came after the beginning of a call that names the path, so the call may have written it
+	Ended   int   // how many calls that name the path had ended by then; set by the ledger
 }
 
-// A Report is what a finished call says about its edit of a path.
+// A Report is a finished call's statement about its edit of a path.
 type Report struct {
 	Source        diffs.Source
-	Before, After *string // as the agent decoded them; nil if it does not say
+	Before, After *string // texts as the agent decoded them; nil if the call does not report them
 	Deleted       bool
-	LeavesEmpty   bool // a missing text may be an empty one: the tool leaves such texts out
+	LeavesEmpty   bool // a missing text may be an empty one, because the tool leaves empty texts out
 	End           int  // the position of this call's end among the ends of the calls that name the path, from 1; 0: unknown
 }
 
 // precedes reports whether the call had certainly ended before a look.
 func (r *Report) precedes(l Look) bool { return r.End > 0 && l.Ended >= r.End }
 
-// A Story is what is known of a path since it was last taken into review.
+// A Story is the evidence about a path since it was last taken into review.
 type Story struct {
-	Last    *diffs.Content // what was taken in; nil if unknown
-	Agents  bool           // Last was taken in as an agent's, so the first edit may be in it already
-	Looks   []Look         // since then, the oldest first: at the beginnings of calls, and at reports of editors
-	Reports []Report       // of the ended calls, in the order of their ends
-	Disk    diffs.Content  // what the path holds now
-	Saves   int            // how many saves of the path were seen while the calls were open; 0: nobody counted
+	Last    *diffs.Content // the content taken in last; nil if unknown
+	Agents  bool           // Last was taken in as an agent's, so it may contain the first edit already
+	Looks   []Look         // looks since then, the oldest first: at the beginnings of calls, and at reports of editors
+	Reports []Report       // reports of ended calls, in the order of their ends
+	Disk    diffs.Content  // the present content
+	Saves   int            // how many saves of the path were seen while the calls were open; 0 also if nobody counted
 	Late    bool           // the disk was changed after the last of the calls had ended
-	Beside  *diffs.Source  // who else may have written meanwhile, such as an open command; nil: people
+	Beside  *diffs.Source  // another possible author of changes meanwhile, such as an open command; nil: people
 }
 
-// A Step is one text in a path's story, and who made it out of the one before.
+// A Step is one text in a path's story, and the author who made it out of the text before.
 type Step struct {
 	Content diffs.Content
 	By      *diffs.Source // nil: a person
 }
 
-// Chain orders what is known of a path into texts that follow each other, each by one author. The first text is what was
-// there before, and has no author. known is false if nothing is known of that; then the only step is an agent's.
+// Chain orders the evidence about a path into successive texts, each by one author. The first text is the content before,
+// and has no author. known is false if that content is unknown; then the only step is an agent's.
 //
 // For a call that reports both texts of its edit the chain is last → before → after: the first step is a person's (or
 // Beside's), the second the agent's. A text on the disk that is newer than the last report is not in the chain, because the
-// next reader of the file finds it. A call that does not report its result has left what is on the disk. If more saves were
-// seen while such a call was open, or after its end, than calls and editors account for, the author is not known (via
+// next reader of the file finds it. A call that does not report its result has left the text on the disk. If more saves were
+// seen while such a call was open, or after its end, than calls and editors account for, the author is unknown (via
 // "unknown").
 func Chain(s Story) (steps []Step, known bool) {
 	c := chain{agents: s.Agents, disk: s.Disk, beside: s.Beside, others: s.Beside, looks: slices.Clone(s.Looks)}
@@ -84,21 +84,21 @@ func Chain(s Story) (steps []Step, known bool) {
 
 type chain struct {
 	steps  []Step
-	known  bool // steps begins with what was there before
+	known  bool // steps begins with the content before
 	agents bool // as in Story
 	looks  []Look
 	disk   diffs.Content
-	beside *diffs.Source // who may have changed the path before the next report
+	beside *diffs.Source // the possible author of changes before the next report
 	others *diffs.Source // Story.Beside
 
-	silent  int  // how many calls so far did not report a result and have no change that was seen
+	silent  int  // how many calls so far have neither a reported result nor a change that was seen
 	saves   int  // as in Story
 	crowded bool // somebody else has saved the path too
 }
 
 func (c *chain) begin(first diffs.Content) { c.steps, c.known = []Step{{Content: first}}, true }
 
-// now is the latest text; nil if none is known.
+// now returns the latest text; nil if none is known.
 func (c *chain) now() *diffs.Content {
 	if len(c.steps) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (c *chain) now() *diffs.Content {
 	return &c.steps[len(c.steps)-1].Content
 }
 
-// step adds a text, unless it equals the one before.
+// step appends a text, unless it equals the latest.
 func (c *chain) step(to diffs.Content, by *diffs.Source) {
 	now := c.now()
 	switch {
@@ -114,17 +114,17 @@ func (c *chain) step(to diffs.Content, by *diffs.Source) {
 		c.begin(to)
 	case !same(*now, to):
 		if to.Exists && to.Target == "" && to.Mode == 0 {
-			to.Mode = now.Mode // reports say nothing of modes
+			to.Mode = now.Mode // reports do not give modes
 		}
 		c.steps = append(c.steps, Step{to, by})
 	}
 }
 
-// comparedMax is how many reports are ordered by their texts. In practice no more calls write one file at a time.
+// comparedMax is the most reports that are ordered by their texts. In practice fewer calls write one file at a time.
 const comparedMax = 8
 
-// next returns the report that comes next: the one whose edit began with the latest text, else the first to end among those
-// that did not begin with another one's result.
+// next returns the index of the report that comes next: the report whose edit began with the latest text, else the first to
+// end of those that did not begin with another report's result.
 func (c *chain) next(reports []Report) int {
 	if len(reports) == 1 {
 		return 0
@@ -156,7 +156,7 @@ func (r Report) follows(other Report) bool {
 	if r.After == nil || holds(said(other.Before), before, said(r.After)) {
 		return false
 	}
-	// Somebody has changed the text again between the two: the order with fewer such changes is likelier.
+	// Somebody has changed the text between the two edits. The order with fewer such changes is likelier.
 	return touched(after, before) < touched(said(r.After), said(other.Before))
 }
 
@@ -168,7 +168,7 @@ func touched(from, to diffs.Content) (n int) {
 	return n
 }
 
-// edit adds the steps up to a report's edit, and the edit. later are the reports that follow.
+// edit appends the steps up to a report's edit, and the edit. later has the reports after r.
 func (c *chain) edit(r Report, later []Report) {
 	before, after, known := c.texts(r)
 	if !known {
@@ -188,7 +188,7 @@ func (c *chain) edit(r Report, later []Report) {
 	for _, l := range c.looks[:split] {
 		by := c.author(l)
 		if before == nil && by == nil && l.begins(after, later) {
-			by = perhaps(r.Source) // a half-written text of the agent's, or a person's save that the agent went on from
+			by = perhaps(r.Source) // half of the agent's text, or a person's save from which the agent went on
 		}
 		c.step(l.Content, by)
 	}
@@ -196,7 +196,7 @@ func (c *chain) edit(r Report, later []Report) {
 	switch now := c.now(); {
 	case before == nil && now == nil && r.LeavesEmpty && !r.Deleted:
 		c.begin(diffs.Content{}) // the tool has created the file
-	case before == nil: // what was seen last is the best guess
+	case before == nil: // the last text seen is the best guess
 	case now == nil:
 		c.begin(*before)
 	case !c.stale(*before):
@@ -216,7 +216,8 @@ func (c *chain) author(l Look) *diffs.Source {
 	return c.beside
 }
 
-// begins reports whether a look that no editor reports found the beginning of what one of the open calls has left.
+// begins reports whether a look found the beginning of after, or of a later report's result. It ignores looks that an editor
+// reported.
 func (l Look) begins(after diffs.Content, later []Report) bool {
 	if l.Person || !l.Within || !isText(l.Content) || len(l.Content.Data) == 0 {
 		return false
@@ -227,7 +228,7 @@ func (l Look) begins(after diffs.Content, later []Report) bool {
 	})
 }
 
-// texts returns a report's texts in the file's form. before is nil if it was not reported; known is false if after was not.
+// texts returns a report's texts in the file's form. before is nil if the report lacks it; known is false if it lacks after.
 func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, known bool) {
 	now := c.now()
 	link := now != nil && now.Target != "" // the agent reports the file that the link leads to
@@ -253,7 +254,7 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		} else if len(c.looks) > 0 {
 			form = c.looks[0].Content
 		}
-		for _, l := range c.looks { // a look found exactly that
+		for _, l := range c.looks { // a look found exactly this text
 			if isText(l.Content) && string(l.Content.Data) == *r.Before {
 				form = l.Content
 			}
@@ -261,10 +262,10 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 		first, _, _ := strings.Cut(*r.Before, "\n")
 		if isText(c.disk) && len(c.disk.Data) > 0 && !bytes.HasPrefix(c.disk.Data, []byte(byteOrderMark)) &&
 			!bytes.HasPrefix(form.Data, []byte(byteOrderMark+first)) && !reads(form.Data, *r.Before) {
-			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // the mark is gone, which the agent may not have seen
+			form.Data = bytes.TrimPrefix(form.Data, []byte(byteOrderMark)) // the mark is gone; the agent may not have noticed it
 		}
 		before = &diffs.Content{Exists: true, Data: inFormOf(form.Data, *r.Before), Mode: form.Mode}
-		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // its words about line ends can be believed
+		keeps := strings.Contains(*r.Before, "\r") || r.After != nil && strings.Contains(*r.After, "\r") // then its line ends can be trusted
 		switch {
 		case keeps && r.After != nil && string(c.disk.Data) == *r.After && !reads(form.Data, *r.Before):
 			before.Data = []byte(*r.Before)
@@ -272,21 +273,21 @@ func (c *chain) texts(r Report) (before *diffs.Content, after diffs.Content, kno
 			before.Data = withFreshEnds(before.Data, form.Data, after.Data)
 		}
 		if c.cut(before.Data, after.Data) || now != nil && !related(*before, *now) && !related(after, c.disk) {
-			return nil, after, false // the report is about another file, or only about a part of it
+			return nil, after, false // the report is about another file, or about only a part of this one
 		}
 	}
 	return before, after, true
 }
 
-// absent reports whether there was no file when the call began, and nobody was seen to create an empty one.
+// absent reports whether the file did not exist when the call began, and nobody was seen to create an empty one.
 func (c *chain) absent() bool {
 	now := c.now()
 	return now != nil && !now.Exists && len(c.looks) > 0 && !c.looks[0].Content.Exists &&
 		!slices.ContainsFunc(c.looks, func(l Look) bool { return l.Content.Exists && len(l.Content.Data) == 0 })
 }
 
-// form returns the text whose line ends the agent's edit has: the first look that found its result, or the disk, unless that
-// is being written at the moment.
+// form returns the text whose line ends and mode the agent's edit has: the first look that found the edit's result, else the
+// disk, unless somebody is writing it at the moment.
 func (c *chain) form(r Report) diffs.Content {
 	text := *r.After
 	for _, l := range c.looks {
@@ -308,7 +309,7 @@ func (c *chain) form(r Report) diffs.Content {
 	return c.disk
 }
 
-// cut reports whether a report has only the beginnings of the two texts, and so says nothing about the rest.
+// cut reports whether a report has only the beginnings of the two texts, and therefore does not give the rest.
 func (c *chain) cut(before, after []byte) bool {
 	now := c.now()
 	begins := func(text, whole []byte) bool {
@@ -334,8 +335,8 @@ func (c *chain) dropTorn(before *diffs.Content, after diffs.Content) {
 	c.looks = kept
 }
 
-// split returns how many of the looks were before the edit. A look that found a later call's result, or what the disk holds
-// now, came after it.
+// split returns how many looks came before the edit. A look that found a later call's result, or the disk's present content,
+// came after it.
 func (c *chain) split(r Report, before *diffs.Content, after diffs.Content, later []Report) int {
 	from := before
 	if from == nil {
@@ -367,7 +368,7 @@ func leftBy(calls []Report, text diffs.Content) bool {
 	})
 }
 
-// stale reports whether the agent read a text before the last look's text was there, so that its edit overwrote that.
+// stale reports whether the agent read a text from before the last look, so that its edit overwrote the text of that look.
 func (c *chain) stale(before diffs.Content) bool {
 	n := len(c.steps) - 1
 	now := c.steps[n].Content
@@ -386,6 +387,6 @@ func (c *chain) stale(before diffs.Content) bool {
 	if !isText(earlier) || !isText(now) || !isText(before) || holds(before, earlier, now) {
 		return false
 	}
-	// A text with lines that no look has found is newer.
+	// A text with lines that no look has found is newer than the looks.
 	return !slices.ContainsFunc(diffs.LineEdits(string(now.Data), string(before.Data)), func(e diffs.LineEdit) bool { return e.Text != "" })
 }

@@ -2,11 +2,11 @@ package attribution
 
 import "cursord/diffs"
 
-// A Guess is a change of a path that a look attributed while a call that names the path may have begun of which the daemon had not heard.
+// A Guess is a change of a path whose author a look has guessed: a call that the daemon had not heard of may have made it.
 type Guess struct{ From, To diffs.Content }
 
-// MadeBy reports whether an ended call that names the path has made exactly this change, as its report shows: it read From and left
-// To. Then the change is the call's, whatever the look made of its time.
+// MadeBy reports whether an ended call has made exactly this change: its report says that it read From and left To. Then the
+// change is the call's, whatever author the look has guessed.
 func (g Guess) MadeBy(reports []Report) bool {
 	for _, r := range reports {
 		if g.readBy(r) && g.leftBy(r) {

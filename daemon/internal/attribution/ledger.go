@@ -8,14 +8,14 @@ import (
 	"cursord/diffs"
 )
 
-// Tick is how far the times of a file system may lag behind the clock. The lag is usually at most usualTick: most kernels
-// have 250 ticks a second.
+// Tick bounds the lag of a file system's times behind the clock. The lag is usually at most usualTick: most kernels have 250
+// ticks a second.
 const (
 	Tick      = 10 * time.Millisecond
 	usualTick = 4 * time.Millisecond
 )
 
-// A Ledger knows which calls of agents were open at which time, in one tree. A call that names the files it writes stays in
+// A Ledger records the times at which agents' calls were open in one tree. A call that names the files it writes stays in
 // the ledger until its report has been taken in. A call that may write any file has a span, which stays until its turn ends.
 // Any goroutine may call the methods.
 type Ledger struct {
@@ -24,53 +24,52 @@ type Ledger struct {
 	spans []*Call           // guarded by mu; calls that may write any file, in the order of their starts
 }
 
-// named is a path that open calls name, or ended calls whose reports have not been taken in.
+// named is a path that is named by open calls, or by ended calls whose reports have not been taken in.
 type named struct {
 	calls   []*Call
 	looks   []Look
 	reports []Report
 	held    int     // bytes in looks
-	ended   []int64 // when calls ended
-	saves   int     // how often somebody saved it
+	ended   []int64 // the moments at which calls ended
+	saves   int     // how many saves of it were seen
 }
 
 // A Call is an entry of a Ledger. The ledger's mutex guards its fields.
 type Call struct {
 	source diffs.Source
 	paths  []string // nil: any file
-	silent bool     // nobody will report what it did
+	silent bool     // no report will follow
 
 	span span
 }
 
-// A span is the time in which a call was open. It is uncertain between earliest and from, because the agent's message may
-// have been delayed and has no time.
+// A span is the time in which a call was open. Its beginning is uncertain, between earliest and from, because the agent's
+// message may have been delayed and has no time.
 type span struct {
 	earliest, from int64
 	to             int64 // 0 while the call is open
 }
 
-// at reports whether at least a part of a change may have been made in the span, and whether all of it certainly was.
+// at reports whether a part of a change may have been made in the span, and whether all of it certainly was.
 func (s span) at(c Change) (may, certain bool) {
 	when := c.When
 	switch {
 	case c.Undated:
 		return s.to == 0, s.to == 0
 	case s.to != 0 && c.Since > s.to, c.By != 0 && c.By < s.earliest:
-		return false, false // whatever the file system's clock says
+		return false, false // even if the file system's clock says otherwise
 	case s.to != 0 && when > s.to:
-		return c.Since != 0, false // somebody has changed the file later, and nobody has seen what was there before
+		return c.Since != 0, false // somebody has changed the file later, and nobody has seen the content before
 	}
 	may = when >= s.earliest-int64(Tick)
 	lag := usualTick
-	if s.earliest < s.from { // from is when the message was read, shortly after it was written
+	if s.earliest < s.from { // from is the moment of reading the message, shortly after the agent wrote it
 		lag = Tick
 	}
 	return may, may && when >= s.from-int64(lag)
 }
 
-// looksMax bounds what is kept of a path while calls are open, in bytes; above it only the first and the latest look are
-// kept.
+// looksMax bounds the bytes of a path's looks while calls are open; above it only the first and the latest look are kept.
 const looksMax = 64 << 20
 
 func (l *Ledger) at(path string) *named {
@@ -85,7 +84,7 @@ func (l *Ledger) at(path string) *named {
 	return n
 }
 
-// Open enters a call that names the files that it writes.
+// Open enters a call that names the files it writes.
 func (l *Ledger) Open(paths []string, src diffs.Source) *Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,21 +105,21 @@ func (l *Ledger) OpenAny(src diffs.Source, earliest, from int64) *Call {
 	return c
 }
 
-// Name says which item a call has become.
+// Name records the item that a call has become.
 func (l *Ledger) Name(c *Call, item string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.source.ItemID = item
 }
 
-// Source returns whose a call is.
+// Source returns the source of a call's changes.
 func (l *Ledger) Source(c *Call) diffs.Source {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return c.source
 }
 
-// End says when a call ended that may write any file.
+// End records the end of a call that may write any file.
 func (l *Ledger) End(c *Call, to int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,15 +149,15 @@ func (l *Ledger) Close(c *Call) {
 	}
 }
 
-// Silence says that nobody will report what a call did.
+// Silence records that no report of a call will follow.
 func (l *Ledger) Silence(c *Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c.silent = true
 }
 
-// Look notes what a path was seen to hold while calls that name it are open. Without such a call it does nothing and returns
-// false.
+// Look records a content of a path that was seen while open calls name the path. Without such a call it does nothing and
+// returns false.
 func (l *Ledger) Look(path string, look Look) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +209,7 @@ func (l *Ledger) Saved(path string, n int) {
 	}
 }
 
-// Saves returns how many saves of a path were seen while calls that name it were open.
+// Saves returns the number of saves of a path that were seen while open calls named it.
 func (l *Ledger) Saves(path string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,7 +219,7 @@ func (l *Ledger) Saves(path string) int {
 	return 0
 }
 
-// Wrote says that a decision has written a path: earlier looks no longer count.
+// Wrote records that a decision has written a path, so earlier looks no longer count.
 func (l *Ledger) Wrote(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -229,7 +228,7 @@ func (l *Ledger) Wrote(path string) {
 	}
 }
 
-// Report notes what an ended call says about a path. It is taken in once no other open call names the path.
+// Report records an ended call's report about a path. It is taken in once no other open call names the path.
 func (l *Ledger) Report(path string, r Report) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,7 +236,8 @@ func (l *Ledger) Report(path string, r Report) {
 	n.reports = append(n.reports, r)
 }
 
-// TakeIn returns, once, what was noted of a path, if no open call names it.
+// TakeIn returns, once, the looks and reports of a path. ok is false while an open call names the path, and if there is no
+// report.
 func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -253,7 +253,7 @@ func (l *Ledger) TakeIn(path string) (looks []Look, reports []Report, ok bool) {
 	return looks, reports, len(reports) > 0
 }
 
-// Pending reports whether the author of what a path holds now is unknown until a call ends.
+// Pending reports whether the author of a path's present content is unknown until a call ends.
 func (l *Ledger) Pending(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -261,7 +261,7 @@ func (l *Ledger) Pending(path string) bool {
 	return n != nil && (len(n.reports) > 0 || slices.ContainsFunc(n.calls, func(c *Call) bool { return !c.silent }))
 }
 
-// Writing reports whether a call is open that names a path.
+// Writing reports whether an open call names a path.
 func (l *Ledger) Writing(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,18 +271,18 @@ func (l *Ledger) Writing(path string) bool {
 
 // A Change is a change of a path that no call names.
 type Change struct {
-	When    int64         // when it was made; the time of the latest, if there were several; meaningless if Undated
-	Since   int64         // when the path was last looked at before; 0: unknown
-	Undated bool          // the file system does not say when
-	By      int64         // the time by which it had certainly been made; 0: unknown
-	Earlier []Change      // earlier changes since the path was last taken in, as far as they were seen; only their times count
+	When    int64         // the moment of the change; of the latest, if there were several; meaningless if Undated
+	Since   int64         // the last look at the path before; 0: unknown
+	Undated bool          // the file system gives no time
+	By      int64         // a moment by which the change had certainly been made; 0: unknown
+	Earlier []Change      // earlier changes that were seen since the path was last taken in; only their times count
 	Typed   bool          // an editor reports that a person made it
 	Locked  bool          // an editor's swap or lock file lies beside the path
-	Alone   *diffs.Source // in an isolated tree: its agent
-	Loose   *diffs.Source // processes of an agent that may write without a call: whose they are
+	Alone   *diffs.Source // in an isolated tree: the tree's agent
+	Loose   *diffs.Source // the source of an agent's processes that may write without a call; nil: there are none
 }
 
-// Author returns who made a change; nil is a person. A source with via "unknown" may be a person's.
+// Author returns the author of a change; nil is a person. A source with via "unknown" may be a person's.
 func (l *Ledger) Author(c Change) *diffs.Source {
 	if c.Typed {
 		return nil
@@ -306,8 +306,8 @@ func (l *Ledger) Author(c Change) *diffs.Source {
 	return src
 }
 
-// during returns whose call, of those that may write any file, was open at a change: the latest that certainly was, else the
-// latest that may have been.
+// during returns the source of a call that may write any file and was open at a change: the latest call that certainly was
+// open, else the latest that may have been.
 func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -326,8 +326,8 @@ func (l *Ledger) during(c Change) (maybe *diffs.Source) {
 	return maybe
 }
 
-// both returns the source of a change that two authors made one after the other: the last may have overwritten what the
-// first wrote.
+// both returns the source of a change by two authors, one after the other: the last may have overwritten the text of the
+// first.
 func both(last, first *diffs.Source) *diffs.Source {
 	switch {
 	case last == nil && first == nil, last != nil && first != nil && first.Via != diffs.ViaUnknown:
@@ -338,7 +338,7 @@ func both(last, first *diffs.Source) *diffs.Source {
 	return perhaps(*last)
 }
 
-// Reported lists the paths with reports that can be taken in.
+// Reported lists the paths whose reports can be taken in.
 func (l *Ledger) Reported() (paths []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

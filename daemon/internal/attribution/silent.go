@@ -6,13 +6,13 @@ import (
 	"cursord/diffs"
 )
 
-// This file is about calls that do not say what they left.
+// This file handles calls that do not report their results.
 
-// unreported adds the edit of a call that does not report its result. The edit begins at the first look at the path;
-// everything since then may be its work, except for what editors report.
+// unreported appends the edit of a call that does not report its result. The edit begins at the first look at the path. All
+// later changes may be the call's, except for changes that editors report.
 func (c *chain) unreported(r Report, last bool) {
 	c.dropTorn(nil, c.disk)
-	if now := c.now(); r.Before != nil && c.crowded && now != nil && isText(*now) && c.silent == 0 { // what the agent has read was on the disk
+	if now := c.now(); r.Before != nil && c.crowded && now != nil && isText(*now) && c.silent == 0 { // the agent has read this text from the disk
 		before := diffs.Content{Exists: true, Data: inFormOf(now.Data, *r.Before), Mode: now.Mode}
 		if related(before, *now) {
 			c.step(before, c.beside)
@@ -26,7 +26,7 @@ func (c *chain) unreported(r Report, last bool) {
 		c.looks = c.looks[1:]
 	}
 	c.silent++
-	if !last { // the next report says more
+	if !last { // the next report has more evidence
 		if c.beside = &r.Source; c.crowded {
 			c.beside = perhaps(r.Source)
 		}
@@ -46,7 +46,7 @@ func (c *chain) unreported(r Report, last bool) {
 		switch {
 		case l.Person:
 			c.step(l.Content, nil)
-		case i+1 < len(c.looks) && c.looks[i+1].Person: // what the person typed over
+		case i+1 < len(c.looks) && c.looks[i+1].Person: // the person typed over this content
 			c.step(l.Content, by)
 		case several:
 			c.step(withLost(*c.now(), l.Content, c.disk), c.others)
@@ -56,8 +56,8 @@ func (c *chain) unreported(r Report, last bool) {
 	c.step(c.disk, by)
 }
 
-// within reports whether the call may have been open when the path became what the first look found, and whether there was
-// more to come: the path was saved as often since then as it changed, or the look itself was late.
+// within reports whether the call may have been open when the text of the first look came, and whether a further change
+// followed: since then the path was saved as often as it changed, or the look itself was late.
 func (c *chain) within() bool {
 	now := c.now()
 	if now == nil || c.silent > 0 || same(*now, c.looks[0].Content) {
@@ -67,8 +67,8 @@ func (c *chain) within() bool {
 	return n > 1 && (c.saves >= n || c.looks[0].Within)
 }
 
-// changes counts how often a path changed from the latest text, by way of the looks, to a last text; changes that editors
-// report do not count.
+// changes counts the changes of a path from the latest text, by way of the looks, to a last text. It leaves out changes that
+// editors report.
 func (c *chain) changes(looks []Look, last diffs.Content) (n int) {
 	at := *c.now()
 	for _, l := range append(slices.Clip(looks), Look{Content: last}) {
@@ -80,7 +80,7 @@ func (c *chain) changes(looks []Look, last diffs.Content) (n int) {
 	return n
 }
 
-// perhaps returns a source that says it may be wrong.
+// perhaps returns src with via "unknown": the author may be somebody else.
 func perhaps(src diffs.Source) *diffs.Source {
 	src.Via = diffs.ViaUnknown
 	return &src

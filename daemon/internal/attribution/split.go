@@ -6,9 +6,9 @@ import (
 	"cursord/diffs"
 )
 
-// Split returns text with only those of the changes towards now that touch lines for which mine is true. It separates what a
-// formatter of the agent's hooks does to the agent's fresh lines. mine has one entry for each line of text; an insertion
-// touches the two lines around it.
+// Split returns text with some of the changes towards now: those that touch lines for which mine is true. So it separates a
+// formatter's changes of the agent's fresh lines from others. mine has one entry for each line of text; an insertion touches
+// the two lines around it.
 func Split(text, now string, mine []bool) string {
 	lines := lineList(text)
 	if len(mine) != len(lines) {

@@ -20,7 +20,7 @@ func same(a, b diffs.Content) bool {
 func isText(c diffs.Content) bool { return c.Exists && c.Target == "" }
 
 // decoded returns a text as an agent has it after reading: without the byte order mark, with LF as line end, and with U+FFFD
-// for bytes that are not UTF-8. Decoders differ in how many U+FFFD they write, so each run of them counts as one.
+// for bytes that are not UTF-8. Decoders write different numbers of U+FFFD, so each run of them counts as one.
 func decoded(b []byte) []byte {
 	b = bytes.TrimPrefix(b, []byte(byteOrderMark))
 	if bytes.IndexByte(b, '\r') >= 0 {
@@ -32,7 +32,7 @@ func decoded(b []byte) []byte {
 	return b
 }
 
-// reads reports whether an agent that reads file may report text as its content.
+// reads reports whether an agent that reads the bytes of file may report text as its content.
 func reads(file []byte, text string) bool {
 	if n := strings.Count(text, "\r\n"); n > 0 && n != bytes.Count(file, []byte("\r\n")) {
 		return false // the agent keeps line ends, and these differ
@@ -40,15 +40,15 @@ func reads(file []byte, text string) bool {
 	return string(file) == text || bytes.Equal(decoded(file), decoded([]byte(text)))
 }
 
-// inFormOf returns a text that an agent reports in the form of a file: agents drop the byte order mark and turn CRLF into LF
-// when they read, and some escape HTML. Lines that both have keep the file's line end; the others get the file's most
-// frequent one.
+// inFormOf returns a text that an agent reports in the form of a file. Agents drop the byte order mark and turn CRLF into LF
+// when they read, and some escape HTML. Lines that are in both texts keep the file's line end; the others get the file's
+// most frequent one.
 func inFormOf(file []byte, text string) []byte {
 	switch {
 	case reads(file, text), strings.Contains(text, "&") && reads(file, html.UnescapeString(text)):
 		return file
 	case strings.Contains(text, "\r"):
-		return []byte(text) // it kept the line ends
+		return []byte(text) // the agent kept the line ends
 	}
 	mark := keepsMark(file, text)
 	crlf, lf := bytes.Count(file, []byte("\r\n")), bytes.Count(file, []byte("\n"))
@@ -79,14 +79,14 @@ func inFormOf(file []byte, text string) []byte {
 	return b.Bytes()
 }
 
-// withFreshEnds returns text with other line ends: a line that later has and earlier does not ends as it does in later.
+// withFreshEnds returns text with other line ends: a line that is in later and not in earlier ends as it does in later.
 func withFreshEnds(text, earlier, later []byte) []byte {
 	crlf := bytes.Count(text, []byte("\r\n"))
 	if crlf == 0 && !bytes.Contains(later, []byte("\r\n")) {
 		return text
 	}
 	lines, ends := lineList(string(text)), lineList(string(later))
-	same := map[int]int{} // lines of later, by lines of text
+	same := map[int]int{} // lines of later that equal lines of text, by the latter
 	at, there := 0, 0
 	for _, e := range append(diffs.LineEdits(string(decoded(text)), string(decoded(later))), diffs.LineEdit{From: len(lines), To: len(lines)}) {
 		for ; at < e.From; at++ {
@@ -112,8 +112,8 @@ func withFreshEnds(text, earlier, later []byte) []byte {
 	return []byte(strings.Join(lines, ""))
 }
 
-// keepsMark reports whether the agent has dropped the byte order mark of the file from a text that it reports without one.
-// It has not if the line with the mark is in the text, with the mark, after another line.
+// keepsMark reports whether a text that an agent reports without the file's byte order mark has it in truth, because agents
+// drop it when they read. It has not if the line with the mark comes after another line in it.
 func keepsMark(file []byte, text string) bool {
 	if !bytes.HasPrefix(file, []byte(byteOrderMark)) || strings.HasPrefix(text, byteOrderMark) {
 		return false
@@ -122,12 +122,12 @@ func keepsMark(file []byte, text string) bool {
 	return !strings.Contains(text+"\n", "\n"+first+"\n")
 }
 
-// Torn reports whether a text that was seen after prev is only the beginning of next, which was being written then.
+// Torn reports whether the text seen after prev is only the beginning of next, because somebody was just writing next.
 func Torn(seen, prev, next diffs.Content) bool { return torn(seen, &prev, next, false) }
 
-// torn reports whether a text that was seen is one that a writer of next had half written over prev. Writers truncate or
-// remove a file before they write it, or write over it and cut off the rest at the end. certain says that a report gives
-// prev and next; otherwise a person may have appended the text, or left whole lines at the end.
+// torn reports whether a text that was seen is next half written over prev. Writers truncate or remove a file before they
+// write it, or write over it and cut off the rest at the end. If certain, a report gives prev and next; otherwise a person
+// may have appended the text, or left whole lines at the end.
 func torn(seen diffs.Content, prev *diffs.Content, next diffs.Content, certain bool) bool {
 	if prev != nil && same(seen, *prev) || same(seen, next) || !isText(next) {
 		return false
@@ -149,7 +149,7 @@ func torn(seen diffs.Content, prev *diffs.Content, next diffs.Content, certain b
 	return false
 }
 
-// overlaid reports whether seen is next followed by the rest of prev. Unless certain, a rest that begins with a whole line
+// overlaid reports whether seen is next followed by the rest of prev. If not certain, a rest that begins with a whole line
 // may be intended.
 func overlaid(seen, prev, next []byte, certain bool) bool {
 	n := len(next)
@@ -157,15 +157,15 @@ func overlaid(seen, prev, next []byte, certain bool) bool {
 		(certain || prev[n-1] != next[n-1])
 }
 
-// holds reports whether a text contains the edit from before to after: it has more of the lines that the edit brought than
-// of those that it removed.
+// holds reports whether a text contains the edit from before to after: it has more of the lines that the edit added than of
+// those that it removed.
 func holds(text, before, after diffs.Content) bool {
 	has, had := remains(text, before, after)
 	return has > had
 }
 
-// remains compares a text with the edit from before to after. has counts the lines brought by the edit that the text has,
-// less those that it lacks; had counts the same for the lines that the edit removed.
+// remains compares a text with the edit from before to after. has is the number of added lines that the text has, less the
+// added lines that it lacks; had is the same for removed lines.
 func remains(text, before, after diffs.Content) (has, had int) {
 	switch {
 	case same(text, after):
@@ -176,7 +176,7 @@ func remains(text, before, after diffs.Content) (has, had int) {
 		return share(string(after.Data), string(text.Data), func(int) bool { return true }), 0
 	}
 	brought, taken := map[int]bool{}, map[int]bool{}
-	at, line := 0, 0 // lines of before, and of after
+	at, line := 0, 0 // line numbers in before, and in after
 	for _, e := range diffs.LineEdits(string(before.Data), string(after.Data)) {
 		line += e.From - at
 		for at = e.From; at < e.To; at++ {
@@ -192,7 +192,7 @@ func remains(text, before, after diffs.Content) (has, had int) {
 	return has, had
 }
 
-// share returns how many of the counted lines of from are in text, less those that are not.
+// share returns the number of counted lines of from that text has, less the number of those that it lacks.
 func share(from, text string, counts func(line int) bool) (n int) {
 	at := 0
 	for _, e := range append(diffs.LineEdits(from, text), diffs.LineEdit{From: lineCount(from), To: lineCount(from)}) {
@@ -210,7 +210,7 @@ func share(from, text string, counts func(line int) bool) (n int) {
 	return n
 }
 
-// withLost returns a text with the lines that seen had and now does not: they were overwritten.
+// withLost returns a text with the lines of seen that now lacks: they were overwritten.
 func withLost(text, seen, now diffs.Content) diffs.Content {
 	if !isText(text) || !isText(seen) || !isText(now) {
 		return text
@@ -235,7 +235,7 @@ func withLost(text, seen, now diffs.Content) diffs.Content {
 			}
 			line++
 		}
-		if len(lost) == 0 || len(lost) < len(got) { // the lines that were seen are still there
+		if len(lost) == 0 || len(lost) < len(got) { // the lines of seen are still there
 			b.WriteString(strings.Join(lines[e.From:e.To], ""))
 		}
 		b.WriteString(strings.Join(lost, ""))

@@ -1,7 +1,7 @@
-// Package claims decides which claims of a workspace's repositories count. A claim is anything that a repository names
+// Package claims decides which claims of a workspace's repositories count. A claim is anything in a repository's settings
 // besides data: a filter, or a place elsewhere. An agent can write claims, so a claim counts only if it was there before the
-// workspace's first turn, or when a person last trusted the workspace. All others are refused. A notice of the next turn
-// names them, and while no turn runs a status message does. Any goroutine may use Claims.
+// workspace's first turn, or when a person last trusted the workspace. All others are refused. The notice of the next turn
+// names them; while no turn runs, a status message does. Any goroutine may use Claims.
 package claims
 
 import (
@@ -25,15 +25,15 @@ import (
 	"cursord/sessions"
 )
 
-// claimTime bounds the look at what the root's repository claims.
+// claimTime bounds the search for the claims of the root's repository.
 const claimTime = 5 * time.Second
 
-// Setup says to which workspace Claims belong.
+// A Setup is the surroundings of Claims: their workspace, and its git.
 type Setup struct {
-	Root    string // of the workspace
-	Home    string // the folder in which askgit makes its own
+	Root    string // the workspace's folder
+	Home    string // the folder in which askgit makes its own folders
 	Board   *statusmessages.Board
-	Running func() bool       // whether a turn runs
+	Running func() bool       // reports whether a turn runs
 	Store   func(sessions.Op) // stores the op soon, and does not wait
 }
 
@@ -45,13 +45,13 @@ type Claims struct {
 	mu      sync.Mutex
 	trusted map[string]bool   // guarded by mu; by hash
 	open    bool              // guarded by mu; no turn has begun yet, so all claims count
-	changed bool              // guarded by mu; trusted is not stored
-	tops    map[string]bool   // guarded by mu; repositories that claim something, by their places in the workspace
-	refused map[string]string // guarded by mu; refused claims as messages name them, by hash
-	untold  []string          // guarded by mu; the refused claims that no turn has named yet
+	changed bool              // guarded by mu; trusted has changes that are not stored
+	tops    map[string]bool   // guarded by mu; repositories with claims, by their places in the workspace
+	refused map[string]string // guarded by mu; texts for messages about refused claims, by hash
+	untold  []string          // guarded by mu; refused claims that no turn's notice has named yet
 }
 
-// New returns Claims with those that rec says are trusted.
+// New returns Claims that trust the claims in rec.
 func New(s Setup, rec sessions.WorkspaceRecord) *Claims {
 	c := &Claims{
 		Setup: s, trusted: map[string]bool{}, open: rec.Claims == nil && rec.Sessions == 0, tops: map[string]bool{}, refused: map[string]string{},
@@ -105,7 +105,7 @@ func short(claim string) string {
 	return claim
 }
 
-// Take returns, for a turn's notice, the refused claims that were not named yet; "" if there are none.
+// Take returns the refused claims that no notice has named yet, for a turn's notice; "" if there are none.
 func (c *Claims) Take() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,19 +124,19 @@ func notUsed(list []string) string {
 		text += "; …"
 	}
 	return "The repository's configuration now names programs or places, which cursord does not use: " + text +
-		`. Look at them; "cursord trust" (workspace/trust) has them used.`
+		`. Look at them; "cursord trust" (workspace/trust) makes cursord use them.`
 }
 
-// Look reads what the root's repository claims now.
+// Look reads the present claims of the root's repository.
 func (c *Claims) Look() {
 	if repo, ok := askgit.Find(c.Root); ok {
 		ctx, cancel := context.WithTimeout(context.Background(), claimTime)
 		defer cancel()
-		_, _ = c.git.Open(ctx, repo) // count hears of it
+		_, _ = c.git.Open(ctx, repo) // Open calls count for each claim
 	}
 }
 
-// Close says that a turn begins: from now on, new claims may be an agent's and do not count.
+// Close marks the beginning of a turn: claims that appear later may be an agent's and do not count.
 func (c *Claims) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,8 +152,8 @@ func (c *Claims) opLocked() sessions.Op {
 	return sessions.SetClaims{Hashes: slices.Sorted(maps.Keys(c.trusted))}
 }
 
-// Trust follows a person's decision about the workspace: if it is trusted, all present claims count as well, otherwise none
-// does. It returns the op to be stored with that decision; nil if the first turn stores it.
+// Trust takes in a person's decision about the workspace. If it is trusted, all present claims count; otherwise none does.
+// It returns the op to store with that decision; nil if the first turn stores it.
 func (c *Claims) Trust(trusted bool) sessions.Op {
 	c.mu.Lock()
 	first := c.open && trusted
@@ -176,7 +176,8 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 	return c.opLocked()
 }
 
-// standing returns the hashes of what the workspace's repositories claim now, as far as it can be found in a second.
+// standing returns the hashes of the present claims of the workspace's repositories, as far as they are found within a
+// second.
 func (c *Claims) standing() map[string]bool {
 	found := map[string]bool{}
 	g := *c.git
@@ -191,7 +192,7 @@ func (c *Claims) standing() map[string]bool {
 	defer cancel()
 	for _, at := range known {
 		if repo, ok := askgit.At(filepath.Join(c.Root, filepath.FromSlash(at))); ok {
-			_, _ = g.Open(ctx, repo) // git cannot use a repository either that cannot be opened
+			_, _ = g.Open(ctx, repo) // a repository that cannot be opened is of no use to git either
 		}
 	}
 	_, _ = git.List(ctx, c.Root, &g, false)

@@ -1,5 +1,5 @@
-// Package commits notices that a workspace's repository has a new commit, and reads what files held before and in it. Who
-// commits an agent's change has agreed to it.
+// Package commits notices that a workspace's repository has a new commit, and reads the contents of files before and in it.
+// A person who commits an agent's change has accepted it.
 package commits
 
 import (
@@ -13,27 +13,27 @@ import (
 	"cursord/diffs"
 )
 
-// A Head follows the commit that a work tree is at. One goroutine uses it.
+// A Head follows the commit of a work tree. One goroutine uses it.
 type Head struct {
-	Root  string // of the workspace
+	Root  string // the workspace's folder
 	Guard *askgit.Guard
 
 	dir   string // of the repository, or of its work tree; "" if there is none
-	known bool   // id and seen are of an earlier look
+	known bool   // id and seen come from an earlier look
 	id    string // "" before the first commit
 	seen  [3]filestat.Stat
 }
 
-// A Move is a change of the commit. Old is "" if Now is the first commit.
+// A Move is a change from one commit to another. Old is "" if Now is the first commit.
 type Move struct{ Old, Now string }
 
-// Texts are what a file held before and after a Move.
+// Texts are the contents of a file before and after a Move.
 type Texts struct{ Before, After diffs.Content }
 
 // Known reports whether Look was called.
 func (h *Head) Known() bool { return h.known }
 
-// Path returns a file in whose folder every commit changes something, or "" if there is no repository.
+// Path returns the path of a file that lies in a folder where every commit changes something; "" if there is no repository.
 func (h *Head) Path() string {
 	switch {
 	case h.dir == "":
@@ -75,7 +75,7 @@ func (h *Head) Look(ctx context.Context) *Move {
 	if h.known && seen == h.seen {
 		return nil
 	}
-	// An error means that there is no commit yet, or no git. Then nobody has committed anything.
+	// An error means that there is no commit yet, or no git. In both cases nobody has committed anything.
 	out, _ := h.git().Run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	old, first := h.id, !h.known
 	h.known, h.seen, h.id = true, seen, strings.TrimSpace(string(out))
@@ -87,7 +87,7 @@ func (h *Head) Look(ctx context.Context) *Move {
 
 func (h *Head) git() git.Tree { return git.Tree{Dir: h.Root, Guard: h.Guard} }
 
-// Texts returns, of those paths that a Move has changed, what the files held. A file whose texts cannot be read is left out.
+// Texts returns the contents of those paths that a Move has changed, by path. It leaves out files that cannot be read.
 func (h *Head) Texts(ctx context.Context, m *Move, paths []string) (map[string]Texts, error) {
 	tree := h.git()
 	changed, err := tree.Between(ctx, m.Old, m.Now)

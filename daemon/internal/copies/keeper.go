@@ -15,12 +15,12 @@ import (
 	"cursord/sessions"
 )
 
-// Setup says what a Keeper works with.
+// A Setup is the surroundings of a Keeper.
 type Setup struct {
-	StateDir string // has the copies
+	StateDir string // the folder with the copies
 	Log      *slog.Logger
 	Store    *sessions.Store
-	Bounds   func() copytree.Bounds // as configured now
+	Bounds   func() copytree.Bounds // returns the configured bounds
 	Removed  func(root, session string)
 }
 
@@ -33,9 +33,9 @@ type Keeper struct {
 	done   chan struct{} // closed when its goroutine has ended
 
 	mu    sync.Mutex
-	using map[string]int           // guarded by mu; how many turns use the copy, by session
+	using map[string]int           // guarded by mu; the number of turns that use the copy, by session
 	going map[string]chan struct{} // guarded by mu; closed when the session's copy has been removed
-	list  []copytree.Info          // guarded by mu; as last listed
+	list  []copytree.Info          // guarded by mu; the copies as last listed
 }
 
 // New returns a Keeper that has begun its work. The caller must own the store, because the Keeper removes what an earlier
@@ -50,13 +50,13 @@ func New(s Setup) *Keeper {
 	return k
 }
 
-// Close ends the Keeper, also in the middle of a removal.
+// Close ends the Keeper, even in the middle of a removal.
 func (k *Keeper) Close() {
 	k.cancel()
 	<-k.done
 }
 
-// Look makes the Keeper check the copies soon.
+// Look has the Keeper check the copies soon.
 func (k *Keeper) Look() {
 	select {
 	case k.wake <- struct{}{}:
@@ -78,7 +78,7 @@ func (k *Keeper) loop() {
 	}
 }
 
-// clean removes the copies of deleted sessions, those that an earlier daemon did not finish, and those above the bounds.
+// clean removes the copies of deleted sessions, unfinished copies of an earlier daemon, and copies above the bounds.
 func (k *Keeper) clean(first bool) error {
 	known := func(session string) bool {
 		_, err := k.Store.Session(session)

@@ -1,5 +1,5 @@
-// Package stored has the forms in which the store keeps files under review, and what a decision is about to write. Contents
-// are kept beside them, as blobs. A field's JSON name never changes: a newer build reads what an older one has stored.
+// Package stored has the forms in which the store keeps files under review, and unfinished requests. Contents are kept
+// beside them, as blobs. A field's JSON name never changes: a newer build reads the records of an older one.
 package stored
 
 import (
@@ -24,7 +24,7 @@ type File struct {
 	Stashed  *Stash           `json:"stashed,omitempty"`
 }
 
-// A Stash is a review of a file as it was before a person put away what was pending.
+// A Stash is a file's review from before a person put its pending hunks away.
 type Stash struct {
 	Rev   uint64 `json:"rev"`
 	Base  string `json:"base"` // blobs
@@ -32,7 +32,7 @@ type Stash struct {
 	Weave []byte `json:"weave"`
 }
 
-// Review returns the form of a review, and the contents of its blobs.
+// Review returns the stored form of a review, and the contents of its blobs.
 func Review(review *diffs.Review) (base, now string, weave []byte, blobs [][]byte) {
 	blobs = [][]byte{review.Baseline().Data, review.Current().Data}
 	return sessions.BlobID(blobs[0]), sessions.BlobID(blobs[1]), review.Marshal(), blobs
@@ -51,18 +51,18 @@ func (s *Stash) Load(store *sessions.Store) (*diffs.Review, error) {
 	return diffs.Unmarshal(s.Weave, base, now)
 }
 
-// An Intent is what a request is about to write. It is durable before the first write. The transaction that stores the result drops it.
-// So a daemon that finds an intent at its start knows whose work the disk shows.
+// An Intent is the plan of a request that writes files. It is durable before the first write. The transaction that stores
+// the result drops it. So a daemon that finds an intent at its start knows which writes may have happened.
 type Intent struct {
-	Group decisionlog.Group `json:"group"`       // without its files
-	N     uint64            `json:"n,omitempty"` // of a group that is undone or redone; 0: it is new
+	Group decisionlog.Group `json:"group"`       // the decision, without its files
+	N     uint64            `json:"n,omitempty"` // the number of a group that is undone or redone; 0: a new group
 	Files []IntendedFile    `json:"files"`
 }
 
-// An IntendedFile is a file of an intent: its change, and what the store is to have of it then.
+// An IntendedFile is a file of an intent: its change, and its record in the store after the change.
 type IntendedFile struct {
-	Session    string                  `json:"session,omitempty"` // in whose copy the file is under review
-	Copy       bool                    `json:"copy,omitempty"`    // the change is in the copy, and not in the work tree
+	Session    string                  `json:"session,omitempty"` // the session whose copy has the file under review; "": the work tree
+	Copy       bool                    `json:"copy,omitempty"`    // the change writes the copy, and not the work tree
 	From       string                  `json:"from"`
 	To         string                  `json:"to"`
 	Temp       string                  `json:"temp"`
@@ -76,15 +76,15 @@ type IntendedFile struct {
 	State      File                    `json:"state"`
 }
 
-// A Content is what a path holds. Its text is a blob.
+// A Content is the stored form of a path's content. Its text is a blob.
 type Content struct {
 	Exists bool   `json:"exists"`
 	Blob   string `json:"blob,omitempty"`
-	Target []byte `json:"target,omitempty"` // need not be UTF-8
+	Target []byte `json:"target,omitempty"` // bytes that need not be UTF-8
 	Mode   uint32 `json:"mode,omitempty"`
 }
 
-// ContentOf returns the form of a content. Its text, if it has one, is to be stored beside it.
+// ContentOf returns the stored form of a content. The caller stores the text, if there is one, as a blob.
 func ContentOf(c diffs.Content) Content {
 	s := Content{Exists: c.Exists, Target: []byte(c.Target), Mode: c.Mode}
 	if c.Exists && c.Target == "" {
@@ -93,7 +93,7 @@ func ContentOf(c diffs.Content) Content {
 	return s
 }
 
-// Load returns the content that [ContentOf] was given.
+// Load returns the content that was given to [ContentOf].
 func (s Content) Load(store *sessions.Store) (c diffs.Content, err error) {
 	c = diffs.Content{Exists: s.Exists, Target: string(s.Target), Mode: s.Mode}
 	if s.Blob != "" {
@@ -102,7 +102,7 @@ func (s Content) Load(store *sessions.Store) (c diffs.Content, err error) {
 	return c, err
 }
 
-// Change returns the change of the file as it was about to be carried out.
+// Change returns the planned change of the file.
 func (x *IntendedFile) Change(store *sessions.Store) (c atomicfile.Change, err error) {
 	before, err := x.Before.Load(store)
 	if err != nil {

@@ -6,16 +6,17 @@ import (
 	"cursord/diffs"
 )
 
-// A Beneath follows what an unsaved text and the disk beneath it have in common.
+// A Beneath follows the common base of an unsaved text and the disk beneath it.
 type Beneath struct {
-	Merge  // as seen last
+	Merge  // the latest merge
 	origin string
 	base   string
-	sent   *Merge // whose Text is on its way
+	sent   *Merge // the merge whose Text is on its way to the editor
 }
 
-// Base returns what a text that is unsaved and its disk have in common: what is known of that or, if nothing is, the text from
-// before the agent's changes, unless the text is nearer to what the disk has: then the editor has read it.
+// Base returns the common base of an unsaved text and its disk. This is the known base or, without one, before: the text
+// from before the agent's changes. But if the unsaved text is nearer to the disk's, the editor has read the disk, and Base
+// returns disk.
 func Base(known *string, before, disk, text string) string {
 	switch {
 	case known != nil && distance(disk, text) >= distance(*known, text):
@@ -26,13 +27,13 @@ func Base(known *string, before, disk, text string) string {
 	return disk
 }
 
-// New returns one that begins with what both had in common when the text became unsaved.
+// New returns a Beneath; base is the text that both sides had when the editor's text became unsaved.
 func New(base string) *Beneath { return &Beneath{origin: base, base: base} }
 
-// See takes in what both hold now; of the disk, together is as with Of.
+// See merges the two present texts. together is as in Of, for the disk's text.
 func (b *Beneath) See(disk, text string, together []Span) {
 	if m := b.sent; m != nil {
-		// Whoever was sent the merge may have typed beside it, or not have made it.
+		// The editor may have typed beside the edits of the merge, or not have made them.
 		if distance(m.Text, text) < distance(b.base, text) || m.Text == text {
 			b.base = m.Then
 		}
@@ -42,19 +43,19 @@ func (b *Beneath) See(disk, text string, together []Span) {
 	b.base = b.Known
 }
 
-// Send returns the merged text, which the next text that is seen is expected to be.
+// Send returns the merged text. The next call of See expects the editor to have it.
 func (b *Beneath) Send() string {
 	m := b.Merge
 	b.sent = &m
 	return m.Text
 }
 
-// Settle says that a conflict is decided: what the disk has there is known.
+// Settle takes in that a conflict is decided: the disk's lines there become part of the base.
 func (b *Beneath) Settle(c Place, disk string) {
 	b.base = Replace(b.base, c.Base, Lines(disk, c.Disk)...)
 }
 
-// News returns where the disk is another than when the text became unsaved.
+// News returns the spans of the disk that have changed since the editor's text became unsaved.
 func (b *Beneath) News(disk string) []Span {
 	var all []Span
 	for _, c := range changes(b.origin, disk, true) {
@@ -63,10 +64,10 @@ func (b *Beneath) News(disk string) []Span {
 	return all
 }
 
-// Nearer reports whether a text differs from one in fewer lines than from another.
+// Nearer reports whether text differs from one in fewer lines than from other.
 func Nearer(text, one, other string) bool { return distance(text, one) < distance(text, other) }
 
-// distance counts the lines that differ.
+// distance counts the lines in which two texts differ.
 func distance(a, b string) (n int) {
 	for _, e := range diffs.LineEdits(a, b) {
 		n += e.To - e.From + len(lines(e.Text))
@@ -74,7 +75,7 @@ func distance(a, b string) (n int) {
 	return n
 }
 
-// Touches reports whether two spans have a line in common; one without lines touches what it is in or at the edge of.
+// Touches reports whether two spans have a line in common. A span without lines touches any span around it or beside it.
 func (s Span) Touches(o Span) bool {
 	if s.From == s.To || o.From == o.To {
 		return s.From <= o.To && o.From <= s.To
@@ -82,8 +83,8 @@ func (s Span) Touches(o Span) bool {
 	return s.From < o.To && o.From < s.To
 }
 
-// Moved returns where a span is once edits are made of its text, and whether any is of its lines: what that makes of them is then part of
-// it. Lines at its edges are not, but for those in the place of a span that has none.
+// Moved returns the place of a span after edits of its text, and whether an edit touches the span's lines; if so, the span
+// then includes the edit's lines. An insertion at the edge of a span does not touch it, unless the span has no lines.
 func Moved(s Span, edits []diffs.LineEdit) (now Span, touched bool) {
 	now = s
 	shift := 0

@@ -1,5 +1,5 @@
-// Package threeway merges what two have made of one text: the disk, and an editor's buffer that is not saved. It is pure,
-// and knows lines alone.
+// Package threeway merges two versions of one text: the disk's, and an editor's unsaved one. It is pure, and works with
+// whole lines.
 package threeway
 
 import (
@@ -13,27 +13,27 @@ import (
 // A Span is a run of lines, counted from 0; To is exclusive.
 type Span struct{ From, To int }
 
-// A Place is the same place in the three texts.
+// A Place is a place in all three texts.
 type Place struct{ Base, Disk, Text Span }
 
-// A Merge is what becomes of a text whose file has changed beneath it.
+// A Merge is the result of merging a changed file into an unsaved text.
 type Merge struct {
-	Text      string  // the text with each change of the disk that overlaps none of its own
-	Known     string  // the base with each change of the disk that the text had already
-	Then      string  // the same of Text: the base once that is the text
-	Offered   int     // how many changes Text has that the text had not
-	Conflicts []Place // what both have changed, each in another way; Text has the text's lines there
-	Unmerged  []Place // where the disk has what the text had not: Conflicts, and what is offered
+	Text      string  // the text, with each change of the disk that overlaps no change of the text
+	Known     string  // the base, with each change of the disk that the text already has
+	Then      string  // the base to use once the editor has Text
+	Offered   int     // the number of the disk's changes that Text has and the text lacked
+	Conflicts []Place // places that both have changed differently; Text has the text's lines there
+	Unmerged  []Place // places where the text lacks a change of the disk: the offered changes and Conflicts
 }
 
-// A change is one that a side has made of lines of the base.
+// A change is a change of lines of the base by one side.
 type change struct {
 	base, here Span
 	disk       bool
 }
 
-// Of merges what base has become on disk into what it has become in text. Where a change of the disk conflicts, the others in
-// the same one of the spans of the disk, together, are part of the conflict.
+// Of merges the changes from base to disk into text. together are spans of the disk: if one change in such a span conflicts,
+// all changes in it are part of the conflict.
 func Of(base, disk, text string, together []Span) Merge {
 	base = absorb(base, disk, text)
 	b, d, t := lines(base), lines(disk), lines(text)
@@ -73,8 +73,8 @@ func Of(base, disk, text string, together []Span) Merge {
 	return m
 }
 
-// absorb returns base with the changes of the disk that text has, too: their lines are all there, or nothing is
-// where they only delete.
+// absorb returns base with the changes of the disk that text already has: text has all their lines or, if they only delete,
+// no lines in their place.
 func absorb(base, disk, text string) string {
 	b, d := lines(base), lines(disk)
 	since := changes(disk, text, false)
@@ -99,16 +99,17 @@ func absorb(base, disk, text string) string {
 	return known.String()
 }
 
-// A chunk is a place that one side has changed, or both.
+// A chunk is a place that one side or both have changed.
 type chunk struct {
 	Place
 	byDisk, byText bool
 }
 
-// chunks joins the changes that overlap, and what goes together with one where both have changed something.
+// chunks joins changes that overlap. If a span of together has a place that both sides have changed, it joins all the disk's
+// changes in that span.
 func chunks(all []change, together []Span) []chunk {
 	var found []chunk
-	shift := [2]int{} // what the lines of the disk, and of the text, are ahead of the base's
+	shift := [2]int{} // how many lines the disk and the text have more than the base so far
 	for i := 0; i < len(all); {
 		c := chunk{Place: Place{Base: all[i].base}}
 		begun := shift
@@ -155,8 +156,8 @@ func chunks(all []change, together []Span) []chunk {
 	return found
 }
 
-// overlap reports whether two changes of the base are of the same lines, the first not behind the other: an insertion at
-// the edge of other lines is beside them, and two insertions at one place have no order.
+// overlap reports whether two changes concern the same lines of the base; a does not begin after b. An insertion at the edge
+// of other lines does not overlap them. Two insertions at one place overlap, because they have no order.
 func overlap(a, b Span) bool {
 	return b.From < a.To || a.From == a.To && b.From == b.To && a.From == b.From
 }
@@ -172,7 +173,7 @@ func changes(base, now string, disk bool) []change {
 	return all
 }
 
-// lines cuts a text behind each LF; a last piece without one is a line too.
+// lines cuts a text after each LF; a last piece without LF is a line too.
 func lines(text string) []string {
 	all := strings.SplitAfter(text, "\n")
 	if all[len(all)-1] == "" {
@@ -184,7 +185,7 @@ func lines(text string) []string {
 // Lines returns the lines of a span of a text.
 func Lines(text string, s Span) []string { return lines(text)[s.From:s.To] }
 
-// Replace returns text with other lines in the place of a span. Two lines are never glued.
+// Replace returns text with other lines in the place of a span. It adds a missing line end between two lines.
 func Replace(text string, s Span, others ...string) string {
 	var j joiner
 	all := lines(text)
@@ -194,7 +195,8 @@ func Replace(text string, s Span, others ...string) string {
 	return j.String()
 }
 
-// A joiner puts lines behind each other. A line that is no longer the last gets a line end, as others have it.
+// A joiner appends lines. If a line without a line end gets a successor, it gets a line end: CRLF if an earlier line has it,
+// else LF.
 type joiner struct {
 	strings.Builder
 	open bool
