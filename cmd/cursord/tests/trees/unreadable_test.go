@@ -18,8 +18,8 @@ import (
 	"cursord/sessions"
 )
 
-// unprivileged gives all files of w to a user who is not root, or keeps the present user unless that is root. It returns the
-// path of a cursord for that user, and a function that runs commands as that user.
+// unprivileged returns the path of a cursord, and a function that runs commands, for a user who is not root. If the test runs
+// as root, it gives all files of w to another user.
 func unprivileged(w *world.World) (cursord string, run func(name string, args ...string) string) {
 	w.T.Helper()
 	var cred *syscall.SysProcAttr
