@@ -15,10 +15,10 @@ import (
 	"cursord/editors"
 )
 
-// manyArguments is takes' most for a command without a limit.
+// manyArguments is the most for takes if a command has no limit.
 const manyArguments = 1 << 30
 
-// takes checks the number of a command's arguments. It names a missing one as the command's Use does.
+// takes checks the number of a command's arguments. It names a missing argument as the command's Use does.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		names := slices.DeleteFunc(strings.Fields(c.Use)[1:], func(name string) bool { return name == "--" })
@@ -34,7 +34,7 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// ofGroup refuses the arguments of a command that only has others below it, and guesses which of these was meant.
+// ofGroup rejects arguments of a command that only has subcommands, and suggests a subcommand.
 func ofGroup(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func ofGroup(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), misuse.DidYouMean(args[0], names))
 }
 
-// wrongFlag says which flag was meant, or what its value must be.
+// wrongFlag suggests the flag that was meant, or says which values the flag takes.
 func wrongFlag(c *cobra.Command, err error) error {
 	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
 		if errors.As(err, new(*strconv.NumError)) {

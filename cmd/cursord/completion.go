@@ -32,7 +32,7 @@ func completions(root *cobra.Command) {
 		}
 		for name, do := range flags {
 			if c.Flags().Lookup(name) != nil {
-				_ = c.RegisterFlagCompletionFunc(name, do) // it fails if the flag has a completion
+				_ = c.RegisterFlagCompletionFunc(name, do) // fails if the flag already has a completion
 			}
 		}
 		if c.Name() == "accept" || c.Name() == "reject" {
@@ -51,7 +51,7 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// found completes by the answers of a running daemon; it gives up after two seconds.
+// found completes with answers of a running daemon, and gives up after two seconds.
 func found(find complete.Finder) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
 		const patience = 2 * time.Second

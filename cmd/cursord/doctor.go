@@ -65,7 +65,7 @@ write.`,
 	return c
 }
 
-// forgetDamaged has the daemon drop the damaged objects that it set aside. It returns their number.
+// forgetDamaged makes the daemon drop the damaged objects that it has set aside, and returns their number.
 func forgetDamaged(ctx context.Context) (int, error) {
 	client, err := newClient(ctx, nil)
 	if err != nil {

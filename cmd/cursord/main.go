@@ -32,7 +32,7 @@ const (
 )
 
 func main() {
-	inject := injection() // it may add to the arguments
+	inject := injection() // may add to os.Args
 	os.Exit(execute(os.Args[1:], inject))
 }
 

@@ -169,7 +169,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			signals := make(chan os.Signal, 4)
 			signal.Notify(signals, os.Interrupt)
 			for _, s := range term.EndingSignals() {
-				if !signal.Ignored(s) { // as under nohup
+				if !signal.Ignored(s) { // it is ignored under nohup
 					signal.Notify(signals, s)
 				}
 			}

@@ -159,7 +159,7 @@ type serving struct {
 	warnings []string
 	log      *slog.Logger
 	level    *slog.LevelVar // of the logger
-	reopen   func() error   // reopens the log file; nil: there is no file
+	reopen   func() error   // reopens the log file; nil without a file
 	injected injected
 }
 
@@ -167,7 +167,7 @@ type serving struct {
 // connections, database, socket, lock.
 func (s serving) run(ctx context.Context) (err error) {
 	dirs, listener, log := s.dirs, s.listener, s.log
-	dirs.Socket = listener.Path() // the build before may have used another one
+	dirs.Socket = listener.Path() // an older build may have used another socket
 	defer func() { err = errors.Join(err, listener.Release()) }()
 	saveMemory()
 	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM)
@@ -246,7 +246,7 @@ func (s serving) run(ctx context.Context) (err error) {
 	return err
 }
 
-// takeHangups reads the configuration again, and reopens the log file, at each SIGHUP. The returned function ends that.
+// takeHangups reloads the configuration and reopens the log file at each SIGHUP. The returned function ends that.
 func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop func()) {
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -316,8 +316,8 @@ func (s serving) follow(d *daemon.Daemon, settings config.Config, warnings []str
 	return stay
 }
 
-// saveMemory has garbage collected sooner above this many bytes, because the process is mostly idle. The limit is soft;
-// GOMEMLIMIT overrides it.
+// saveMemory makes garbage collection more frequent above this many bytes, because the process is mostly idle. The limit is
+// soft, and GOMEMLIMIT overrides it.
 func saveMemory() {
 	const limit = 64 << 20
 	if os.Getenv("GOMEMLIMIT") == "" {

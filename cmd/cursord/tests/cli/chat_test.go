@@ -17,19 +17,19 @@ import (
 
 const chatHint = "Enter sends, Alt-Enter begins another line, /help lists what else there is."
 
-// ends waits until the screen ends in a text, but for how long things took.
+// ends waits until the screen ends in a text. It ignores durations on the screen.
 func ends(tm *world.Tmux, text string) {
 	tm.T.Helper()
 	tm.Poll("the screen to end in "+text, func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), text) })
 }
 
-// completed waits until a turn has ended whose last lines are these, and the chat takes the next prompt.
+// completed waits until a turn whose last lines are these has ended and the chat accepts the next prompt.
 func completed(tm *world.Tmux, lines string) {
 	tm.T.Helper()
 	ends(tm, lines+"\n— completed\n\n>")
 }
 
-// TestChat follows a workspace on a terminal, types prompts there, and cancels.
+// TestChat follows a workspace on a terminal, types prompts there, and cancels turns.
 func TestChat(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -50,7 +50,7 @@ func TestChat(t *testing.T) {
 	tm.Types("cursord chat", "Enter")
 	tm.Until("\nno sessions yet in " + w.Root + "\n" + chatHint + "\n\n>")
 
-	// A prompt that is typed there; the folder is not trusted at first.
+	// The person types a prompt in a folder that is not trusted yet.
 	tm.Types("-l", "say something")
 	tm.Types("Enter")
 	tm.Until("\n  trust it with: /trust\n\n> say something")
@@ -59,7 +59,8 @@ func TestChat(t *testing.T) {
 	completed(tm, "")
 	require.Contains(t, tm.Screen(), "\n> say something\nFirst words\n✓ $ make\nLast words\n— completed in ")
 
-	// One that is asked elsewhere, in another session, and one that waits for it; the chat goes on in the latter's.
+	// Another client starts a turn in a new session, and queues a second turn there. Later prompts of the chat go to that
+	// session.
 	w.Plays(world.Streams("Here."), `{"fake":"wait","path":"`+w.Path("../go on")+`"}`, world.Streams("And gone."), world.Done)
 	e.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
 	first := e.Asks(world.Obj{"prompt": "asked elsewhere\nin two lines"})
@@ -69,7 +70,7 @@ func TestChat(t *testing.T) {
 	e.Ends(second.ID)
 	completed(tm, "\nHere.And gone.\n— completed\n\n> and then this\nHere.And gone.")
 
-	// Ctrl-C cancels what runs; the prompt went to the session that was shown last.
+	// Ctrl-C cancels the running turn. The prompt went to the session that was shown last.
 	w.Plays(world.Streams("I wait."), `{"fake":"hang"}`)
 	tm.Types("-l", "wait")
 	tm.Types("Enter")
@@ -83,7 +84,7 @@ func TestChat(t *testing.T) {
 	require.Equal(t, first.SessionID, last.SessionID)
 
 	empty := func() bool { return strings.HasSuffix(world.Elapsed(tm.Screen()), "— completed\n\n>") }
-	// What is typed stays while turns come and go; keys change it as in any line.
+	// Typed text stays while turns begin and end, and the usual keys edit it.
 	w.Plays(world.Streams("Others."), `{"fake":"wait","path":"`+w.Path("../on again")+`"}`, world.Done)
 	tm.Types("-l", "half a thx")
 	tm.Types("BSpace")
@@ -117,9 +118,9 @@ func TestChat(t *testing.T) {
 	tm.Until("\n> back")
 	tm.Types("C-u")
 
-	// The daemon goes and comes.
+	// The daemon stops and starts again.
 	w.Stop()
-	if !w.ComesUp() { // the chat has started one before
+	if !w.ComesUp() { // the chat has already started a daemon
 		defer w.Cursord("stop", "--force")
 		require.Eventually(t, func() bool { return w.Answers() == nil }, world.Patience, 5*time.Millisecond)
 	}
@@ -129,7 +130,7 @@ func TestChat(t *testing.T) {
 	tm.Types("C-d")
 	tm.Until("$")
 
-	// Again: it begins with what was last; Ctrl-C leaves where nothing runs.
+	// A new chat begins with the last turn. Ctrl-C leaves it, as no turn runs.
 	tm.Types("clear; cursord chat --sandbox enabled --auto-review", "Enter")
 	tm.Poll("the last turn", func() bool {
 		return strings.HasSuffix(world.Elapsed(tm.Screen()), "\n> after a restart\nStill here.\n— completed\n"+chatHint+"\n\n>")
@@ -171,7 +172,7 @@ func TestChatSplit(t *testing.T) {
 	})
 }
 
-// TestChatSplitElsewhere has stand-ins for the other multiplexers, which say how they were called.
+// TestChatSplitElsewhere replaces the other multiplexers by stand-ins that record their arguments.
 func TestChatSplitElsewhere(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

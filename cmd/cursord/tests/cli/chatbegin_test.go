@@ -20,7 +20,7 @@ import (
 	"cursord/rpc"
 )
 
-// A hookedConn does something before it sends the first request of a method.
+// A hookedConn calls a function before it sends the first request of a method.
 type hookedConn struct {
 	io.ReadWriteCloser
 	method string
@@ -35,7 +35,7 @@ func (c *hookedConn) Write(b []byte) (int, error) {
 	return c.ReadWriteCloser.Write(b)
 }
 
-// A lockedText is written while it is read.
+// A lockedText is a buffer that can be read while it is written.
 type lockedText struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -53,8 +53,8 @@ func (l *lockedText) String() string {
 	return l.b.String()
 }
 
-// TestChatBeginsWithoutAGap: a turn that begins and ends while a chat begins is shown, once, whatever the chat is just
-// asking for.
+// TestChatBeginsWithoutAGap checks that a turn that begins and ends while a chat begins is shown once, whichever request the
+// chat is sending at that moment.
 func TestChatBeginsWithoutAGap(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"session/list", "session/read", "workspace/subscribe"} {

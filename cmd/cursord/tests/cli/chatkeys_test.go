@@ -12,7 +12,7 @@ import (
 	"cursord/sessions"
 )
 
-// talk opens a chat on a terminal, in a trusted workspace whose agent says one word.
+// talk opens a chat on a terminal, in a trusted workspace with an agent that says one word.
 func talk(t *testing.T, env ...string) (*world.World, *world.Editor, *world.Tmux) {
 	w := world.New(t)
 	w.Put(".git/HEAD", "")
@@ -34,7 +34,7 @@ func talk(t *testing.T, env ...string) (*world.World, *world.Editor, *world.Tmux
 	return w, e, tm
 }
 
-// prompted waits for the end of a turn whose prompt that is, and returns it.
+// prompted waits for the end of the turn with this prompt and returns the turn.
 func prompted(e *world.Editor, prompt string) *sessions.Turn {
 	e.T.Helper()
 	return e.Until("the prompt "+prompt, func(n world.Notification) bool {
@@ -42,7 +42,7 @@ func prompted(e *world.Editor, prompt string) *sessions.Turn {
 	}).Turn
 }
 
-// TestChatPaste pastes several lines, which are one prompt, and sent by Enter alone.
+// TestChatPaste pastes several lines. They are a single prompt, which only Enter sends.
 func TestChatPaste(t *testing.T) {
 	t.Parallel()
 	w, e, tm := talk(t)
@@ -60,7 +60,7 @@ func TestChatPaste(t *testing.T) {
 	completed(tm, "\n> fourth\nYes.")
 }
 
-// TestChatKeys edits a line, and brings back what was typed: also by another chat of the folder.
+// TestChatKeys edits a line and brings back earlier prompts, also those of another chat in the folder.
 func TestChatKeys(t *testing.T) {
 	t.Parallel()
 	_, e, tm := talk(t)
@@ -107,7 +107,8 @@ func TestChatKeys(t *testing.T) {
 	tm.Until("\n\n> another time")
 }
 
-// TestChatCommands: what begins with a slash is done here, and never goes to the agent, but for a saved prompt.
+// TestChatCommands checks that the chat itself carries out lines that begin with a slash. Only a saved prompt goes to the
+// agent.
 func TestChatCommands(t *testing.T) {
 	t.Parallel()
 	w, e, tm := talk(t)
@@ -140,7 +141,7 @@ func TestChatCommands(t *testing.T) {
 	require.Contains(t, w.Prompted(), "main.go")
 	completed(tm, "\n> go on\nYes.")
 
-	// A saved prompt goes with its text; a path, and what has a blank before it, are prompts.
+	// A saved prompt is sent with its text. Paths, and lines that begin with a blank, are ordinary prompts.
 	for typed, want := range map[string]string{"/tidy now": "/tidy now", "/etc/hosts is wrong": "/etc/hosts is wrong", " /help me": "/help me"} {
 		tm.Types("-l", typed)
 		tm.Types("Enter")
@@ -164,7 +165,7 @@ func TestChatCommands(t *testing.T) {
 	tm.Until("\n$")
 }
 
-// TestChatReviews decides in the chat, by commands that have the terminal in between.
+// TestChatReviews decides hunks from the chat, by commands that borrow the terminal.
 func TestChatReviews(t *testing.T) {
 	t.Parallel()
 	w, e, tm := talk(t)
@@ -190,7 +191,7 @@ func TestChatReviews(t *testing.T) {
 	tm.Until("\n\n> still here")
 }
 
-// TestChatCompletes completes commands, files behind @, and what commands take.
+// TestChatCompletes completes commands, files behind @, and arguments of commands.
 func TestChatCompletes(t *testing.T) {
 	t.Parallel()
 	_, _, tm := talk(t)
@@ -213,7 +214,7 @@ func TestChatCompletes(t *testing.T) {
 	tm.Until("\n\n> compare @some/other.go  and")
 }
 
-// TestChatWaits shows what was sent while a turn runs, until it is its turn.
+// TestChatWaits checks that prompts sent during a turn are shown as queued until their turns begin.
 func TestChatWaits(t *testing.T) {
 	t.Parallel()
 	w, e, tm := talk(t)
@@ -231,7 +232,7 @@ func TestChatWaits(t *testing.T) {
 	ends(tm, "\n> the first\nHere.\n— completed\n\n> the second\nHere.\n— completed\n\n> half a third")
 }
 
-// TestChatNarrow has a terminal of 40 columns that becomes 30 and then 60.
+// TestChatNarrow resizes a terminal from 40 columns to 30 and then to 60.
 func TestChatNarrow(t *testing.T) {
 	t.Parallel()
 	w, e, tm := talk(t)
@@ -254,7 +255,7 @@ func TestChatNarrow(t *testing.T) {
 	tm.Until("\n> /cancel\nno turn runs here\n\n>")
 }
 
-// TestChatOnADumbTerminal prints lines alone, and takes lines.
+// TestChatOnADumbTerminal checks that the chat only prints and reads lines there.
 func TestChatOnADumbTerminal(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkClient plays one play, or ("") all, against a client, and returns what is said of it and the exit status.
+// checkClient runs one play, or all for "", against a client. It returns the output and the exit status.
 func checkClient(t *testing.T, play string, command ...string) (string, int) {
 	t.Helper()
 	args := []string{"check-client", "--limit", "2m"}
@@ -42,7 +42,8 @@ func checkClient(t *testing.T, play string, command ...string) (string, int) {
 	return said.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestCheckClient plays against clients that are right, and against one with each of the mistakes that the check knows.
+// TestCheckClient runs the plays against correct clients, and against a client with each of the mistakes that the check
+// detects.
 func TestCheckClient(t *testing.T) {
 	t.Parallel()
 	client := filepath.Join(t.TempDir(), "client")
@@ -86,7 +87,8 @@ func TestCheckClient(t *testing.T) {
 	}
 }
 
-// TestCheckClientOfReadme: the script for authors of clients does nothing wrong. When its daemon ends, it says so and fails.
+// TestCheckClientOfReadme checks that the script for authors of clients makes no mistake. When its daemon ends, it says so
+// and fails.
 func TestCheckClientOfReadme(t *testing.T) {
 	t.Parallel()
 	python := world.Program(t, "python3")

@@ -16,10 +16,10 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// shells say how to ask each for the completions of lines, those in ASKED, each of which ends with the word that is begun. What is
-// offered for one stands behind "== " and the line.
+// shells has for each shell a script that asks it to complete each line in ASKED, at the line's end. It prints "== " and the
+// line, and then the completions.
 var shells = map[string]string{
-	// As readline calls what is bound to the command.
+	// This calls the completion function as readline does.
 	"bash": `. /usr/share/bash-completion/bash_completion
 . "$COMPLETION"
 compopt() { :; }
@@ -32,7 +32,7 @@ while IFS= read -r COMP_LINE; do
 	__start_cursord
 	printf '%s\n' "${COMPREPLY[@]}"
 done <<<"$ASKED"`,
-	// The widget's variables are set, and what it would show is printed.
+	// This sets the widget's variables and prints the completions instead of showing them.
 	"zsh": `autoload -U compinit && compinit -u -D
 . "$COMPLETION"
 _describe() { print -l -- "${completions[@]}" }
@@ -49,7 +49,7 @@ for line in (string split \n -- $ASKED)
 end`,
 }
 
-// TestCompletion has the real shells complete what the daemon knows.
+// TestCompletion checks that the real shells complete names that the daemon knows.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

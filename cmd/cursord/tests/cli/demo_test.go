@@ -17,12 +17,12 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestDemo plays the demo and looks at what it leaves behind: nothing, to its end or not.
+// TestDemo plays the demo, to its end or until a signal, and checks that it leaves nothing behind.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		until string // the demo is ended by sig when it has said this
+		until string // the demo gets sig after it has printed this
 		sig   syscall.Signal
 		code  int
 	}{
@@ -87,7 +87,7 @@ $`, d.said.String())
 	}
 }
 
-// A demo whose reader goes away cleans up, too.
+// TestDemoIntoClosedPipe checks that the demo cleans up if its reader goes away.
 func TestDemoIntoClosedPipe(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
@@ -97,7 +97,7 @@ func TestDemoIntoClosedPipe(t *testing.T) {
 	d.leftNothing()
 }
 
-// Where the agent cannot play, the demo says so and cleans up.
+// TestDemoFails checks that the demo reports an agent that does not work, and cleans up.
 func TestDemoFails(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t, "TMPDIR=/nowhere")
@@ -109,7 +109,7 @@ func TestDemoFails(t *testing.T) {
 	d.leftNothing()
 }
 
-// A runningDemo is a demo in a pipe, with folders of its own for temporary files and for a home.
+// A runningDemo is a demo that writes to a pipe and has its own home and folder for temporary files.
 type runningDemo struct {
 	t     *testing.T
 	temp  string
@@ -139,7 +139,7 @@ func startDemo(t *testing.T, env ...string) *runningDemo {
 	return d
 }
 
-// leftNothing requires that there are no files of the demo and no processes.
+// leftNothing requires that no files and no processes of the demo are left.
 func (d *runningDemo) leftNothing() {
 	d.t.Helper()
 	for _, dir := range []string{d.temp, d.home} {
@@ -147,7 +147,7 @@ func (d *runningDemo) leftNothing() {
 		require.NoError(d.t, err)
 		require.Empty(d.t, entries)
 	}
-	environs, err := filepath.Glob("/proc/[0-9]*/environ") // none where there is no /proc
+	environs, err := filepath.Glob("/proc/[0-9]*/environ") // empty without /proc
 	require.NoError(d.t, err)
 	for _, name := range environs {
 		if environ, err := os.ReadFile(name); err == nil {

@@ -11,7 +11,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestDiffNamesWhatThePatchLeavesOut has a file whose former content is not known, alone and beside one in the patch.
+// TestDiffNamesWhatThePatchLeavesOut diffs a file with an unknown baseline, alone and beside a file that the patch contains.
 func TestDiffNamesWhatThePatchLeavesOut(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

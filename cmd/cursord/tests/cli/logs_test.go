@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// TestHangup sends a daemon SIGHUP: it goes on, in a new file of its log.
+// TestHangup sends SIGHUP to a daemon. The daemon goes on and writes to a new log file.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -35,7 +35,7 @@ func TestHangup(t *testing.T) {
 	require.Contains(t, w.CursordOK("logs"), "INFO  a hangup: read the configuration again")
 }
 
-// TestHangupReadsTheConfiguration changes settings of a daemon at work.
+// TestHangupReadsTheConfiguration changes settings of a running daemon.
 func TestHangupReadsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -68,12 +68,12 @@ func TestHangupReadsTheConfiguration(t *testing.T) {
 	two := e.Asks(nil)
 	require.Equal(t, sessions.TurnQueued, two.Status)
 	hangup("parallel_turns = 2\nmodel = \"m-1\"", taken)
-	runs(two) // it waits no more
+	runs(two) // it is no longer queued
 	w.Put("../go", "")
 	e.Ends(two.ID)
-	require.True(t, slices.ContainsFunc(w.Runs(), func(r world.AgentRun) bool { return slices.Contains(r.Args, "m-1") })) // the first may still be starting
+	require.True(t, slices.ContainsFunc(w.Runs(), func(r world.AgentRun) bool { return slices.Contains(r.Args, "m-1") })) // turn one may still be starting its agent
 
-	// What cannot be changed under way is named, and so is a mistake, which changes nothing.
+	// The log names settings that need a restart, and mistakes. A configuration with a mistake changes nothing.
 	hangup("model = \"m-2\"\nlarge_lines = 5\ncopy_include = [\".env\"]\nlog_level = \"warn\"", `"key":"copy_include"`)
 	require.Contains(t, log(), `"key":"large_lines"`)
 	require.NotContains(t, log(), `"key":"large_size"`)
@@ -92,7 +92,7 @@ func TestHangupReadsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestTracedDaemon records the wire of all connections in a file that only its user may read.
+// TestTracedDaemon records the messages of all connections in a file that only its user can read.
 func TestTracedDaemon(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

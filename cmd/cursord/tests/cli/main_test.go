@@ -17,11 +17,12 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// notThisOne stands for the program under test, by whose name scripts may then call it; the program itself is before it in PATH.
+// notThisOne makes the program's name known to testscript. It must never run, because the program under test is first in
+// PATH.
 func notThisOne() { panic("the program under test is not first in PATH") }
 
-// TestScripts runs each of testdata/*.txtar, one for a feature, against the real program. A script has a daemon of
-// its own, started when first needed, and the fake agent. One that hangs ends with the line at which it did.
+// TestScripts runs each of testdata/*.txtar, a script for each feature, against the real program. A script has the fake
+// agent and its own daemon, which starts when first needed. A script that hangs fails at the line where it hangs.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -36,7 +37,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// A script is a test in which one script runs: testscript would wait for its turn only after the deadline has been set.
+// A script is a test for a single script. Its Parallel does nothing, since testscript would wait there after its deadline is
+// set.
 type script struct{ *testing.T }
 
 func (script) Parallel() { /* it is already */ }
@@ -49,7 +51,7 @@ func setupScript(env *testscript.Env) error {
 	if err := world.ReadSources(); err != nil {
 		return err
 	}
-	// Sockets have short paths, which a test's own folder may not have.
+	// Sockets need short paths, and a test's own folder may have a long one.
 	dir, err := os.MkdirTemp("", "s")
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("CURSORD_STATE_DIR", state)
 	env.Setenv("CURSORD_CONFIG", filepath.Join(env.WorkDir, "config.toml"))
 	env.Setenv(undertest.Life, os.Getenv(undertest.Life))
-	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race ends a second late
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // by default each command under -race takes a second longer to exit
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "CURSORD_FAKE_") || strings.HasPrefix(name, "XDG_") {
 			env.Setenv(name, "")

@@ -17,7 +17,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// codeBlocks returns the blocks of a page that are marked as a language; "" are those without a mark.
+// codeBlocks returns a page's code blocks of a language; "" means blocks without a language.
 func codeBlocks(t *testing.T, page, language string) []string {
 	t.Helper()
 	var blocks []string
@@ -30,7 +30,7 @@ func codeBlocks(t *testing.T, page, language string) []string {
 	return blocks
 }
 
-// TestScriptsOfClients runs the scripts that show authors of clients how to begin.
+// TestScriptsOfClients runs the example scripts for authors of clients.
 func TestScriptsOfClients(t *testing.T) {
 	t.Parallel()
 	const page = "rpc/README.md"
@@ -72,12 +72,12 @@ func TestScriptsOfClients(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsTheDemo holds the run that README shows, as text and as pictures, to what the demo prints.
+// TestReadmeShowsTheDemo compares the demo in the README, as text and as pictures, with the demo's output.
 func TestReadmeShowsTheDemo(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("cursord", "demo").Output()
 	require.NoError(t, err)
-	differs := regexp.MustCompile(`\b\d+\.\d+\b|\b[0-9A-Z]{26}\b|completed in [^·]*|/\S*/cursord-demo-\d+`) // from run to run
+	differs := regexp.MustCompile(`\b\d+\.\d+\b|\b[0-9A-Z]{26}\b|completed in [^·]*|/\S*/cursord-demo-\d+`) // parts that differ from run to run
 	lines := func(text string) []string {
 		lines := strings.Split(strings.TrimSpace(differs.ReplaceAllString(text, "…")), "\n")
 		for i, line := range lines {
@@ -114,13 +114,13 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 			for _, line := range picture.Lines {
 				shown += strings.Join(line.Runs, "") + "\n"
 			}
-			// A terminal is shown more than a pipe: what the agent thinks, and how the turn ended.
+			// A terminal shows more than a pipe: the agent's thoughts, and how the turn ended.
 			requireInOrder(t, lines(run), lines(shown), "the picture lacks %q: run make picture")
 		})
 	}
 }
 
-// requireInOrder requires that each of some lines is among others, in the same order.
+// requireInOrder requires that others contains all of some lines, in the same order.
 func requireInOrder(t *testing.T, some, others []string, lacks string) {
 	t.Helper()
 	for _, line := range some {
@@ -130,11 +130,11 @@ func requireInOrder(t *testing.T, some, others []string, lacks string) {
 	}
 }
 
-// TestCommandsOfReadmes runs each command that the pages for people show, in order and in a home of its own, with names that
-// exist in place of those shown.
+// TestCommandsOfReadmes runs each command that the pages for people show, in order and in an own home. It replaces names in
+// the commands by names that exist.
 func TestCommandsOfReadmes(t *testing.T) {
 	t.Parallel()
-	// A line that begins so is run by another test: what that is.
+	// Lines with these beginnings are run by other tests, which are named here.
 	elsewhere := map[string]string{
 		"git clone": "", "make demo": "TestDemo", "make install": "",
 		"cursord editor": "TestNvimInstalled, TestEmacsInstalled, testdata/helix.txtar", "cursord doctor --helix": "testdata/helix.txtar",
@@ -191,7 +191,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 					line += "; cursord trust"
 				}
 				if strings.HasPrefix(line, "cursord import") {
-					line += " --new-ids" // it is here still
+					line += " --new-ids" // the session still exists here
 				}
 				line = strings.Replace(line, "logs -f", "logs", 1)
 				line = strings.ReplaceAll(line, "~/.local/state/cursord", "$CURSORD_STATE_DIR")
@@ -204,7 +204,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 	require.Greater(t, run, 25)
 }
 
-// codeBlocksIf is codeBlocks for a page that may have none.
+// codeBlocksIf is codeBlocks for a page that may have no such blocks.
 func codeBlocksIf(t *testing.T, page, language string) []string {
 	if !strings.Contains(world.ReadPage(t, page), "```"+language+"\n") {
 		return nil

@@ -18,11 +18,11 @@ import (
 	"cursord/sessions"
 )
 
-// A box is another machine: a world with other places, and a program ssh here that runs commands there.
+// A box is another machine: a world with its own places, and a program ssh on this machine that runs commands in that world.
 type box struct {
 	*world.World
-	log string // what ssh was called with
-	pid string // the latest ssh's process
+	log string // a file with the arguments of ssh
+	pid string // a file with the process id of the latest ssh
 }
 
 // reaches makes w's ssh lead to another world.
@@ -41,7 +41,7 @@ func reaches(w *world.World, there *world.World) *box {
 	return b
 }
 
-// drops ends the connection as a network does.
+// drops breaks the connection as a network failure does.
 func (b *box) drops() {
 	b.T.Helper()
 	text, err := os.ReadFile(b.pid)
@@ -51,8 +51,8 @@ func (b *box) drops() {
 	require.NoError(b.T, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-// TestRemote has an editor here and a daemon there, with other paths, and a connection that breaks in the middle of a
-// turn: the turn does not notice, and the editor sees every word once.
+// TestRemote connects an editor here to a daemon on a box with other paths. The connection breaks during a turn. The turn
+// goes on, and the editor gets each word once.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	w, there := world.New(t), world.New(t)
@@ -112,7 +112,7 @@ func TestRemote(t *testing.T) {
 	require.Equal(t, "(absent)", w.Get("f"))
 }
 
-// waitsFor waits until a file beside the workspace is there.
+// waitsFor waits until a file beside the workspace exists.
 func waitsFor(w *world.World, name string) {
 	w.T.Helper()
 	cmd := exec.Command("sh", "-c", fmt.Sprintf("until test -e %s/%s; do sleep 0.01; done", w.Dir, name))

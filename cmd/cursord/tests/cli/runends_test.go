@@ -16,20 +16,20 @@ import (
 	"cursord/sessions"
 )
 
-// A watched is a run whose agent has begun to speak.
+// A watched is a running "cursord run" whose agent has begun to speak.
 type watched struct {
 	*world.World
 	e    *world.Editor
 	turn *sessions.Turn
 	send func(os.Signal)
-	// again sends an interrupt to a run that may have ended.
+	// again sends an interrupt, even if the run may have ended.
 	again func()
-	wait  func() int // for its exit status
+	wait  func() int // returns the exit status
 }
 
 func (w *watched) said() string { return w.Get("../said") }
 
-// watches begins a run whose agent says "Up." and hangs.
+// watches starts a run whose agent says "Up." and hangs.
 func watches(t *testing.T, lines ...string) *watched {
 	w := world.New(t)
 	w.Plays(world.Playing(lines, []string{world.Piece("Up."), `{"fake":"hang"}`})...)
@@ -54,7 +54,8 @@ func watches(t *testing.T, lines ...string) *watched {
 	}
 }
 
-// isLeft sees that the run has said how to get back to its turn, which runs, and that what it names ends it.
+// isLeft requires that the run has printed how to show and cancel its turn, that the turn still runs, and that the printed
+// command cancels it.
 func (w *watched) isLeft() {
 	w.T.Helper()
 	require.Contains(w.T, w.said(), `the turn is left to the daemon, and may go on: "cursord show `+w.turn.SessionID+`" shows it`)
@@ -64,8 +65,8 @@ func (w *watched) isLeft() {
 	require.Equal(w.T, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
 }
 
-// TestRunThatASignalEnds has one rule for what ends a run: who asks it to end ends its turn, and whoever ends it otherwise leaves
-// the turn to the daemon, and is told so.
+// TestRunThatASignalEnds checks that SIGINT and SIGTERM cancel the turn of a run. SIGHUP leaves the turn to the daemon, and
+// the run says so.
 func TestRunThatASignalEnds(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
@@ -81,12 +82,12 @@ func TestRunThatASignalEnds(t *testing.T) {
 	w.isLeft()
 }
 
-// TestRunThatIsInterruptedTwice does not wait for an agent that takes its time to end.
+// TestRunThatIsInterruptedTwice checks that a second interrupt ends a run whose agent is slow to end.
 func TestRunThatIsInterruptedTwice(t *testing.T) {
 	t.Parallel()
 	w := watches(t, `{"fake":"ignore-signals"}`)
 	w.send(os.Interrupt)
-	// Signals that come together are one: the second is sent once the first has its effect, or has had all the time for that.
+	// Signals that arrive together count as one. So the test repeats the interrupt until the run has ended.
 	ended := make(chan int, 1)
 	go func() { ended <- w.wait() }()
 	again := time.NewTicker(50 * time.Millisecond)
@@ -95,7 +96,7 @@ func TestRunThatIsInterruptedTwice(t *testing.T) {
 		select {
 		case status := <-ended:
 			require.Equal(t, world.StatusCancelled, status, w.said())
-			if strings.Contains(w.said(), "is left") { // else the agent was faster
+			if strings.Contains(w.said(), "is left") { // otherwise the agent ended first
 				w.isLeft()
 			}
 			return
@@ -105,7 +106,7 @@ func TestRunThatIsInterruptedTwice(t *testing.T) {
 	}
 }
 
-// TestIgnoredAgent notes that the agent which a client's environment names is not the one that turns run.
+// TestIgnoredAgent checks the note that the agent named by a client's environment is not the one that turns run.
 func TestIgnoredAgent(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

@@ -18,7 +18,7 @@ import (
 	"cursord/sessions"
 )
 
-// trusted lists the workspaces that are trusted.
+// trusted lists the trusted workspaces.
 func trusted(e *world.Editor) (list []string) {
 	e.T.Helper()
 	var known rpc.WorkspaceList
@@ -31,7 +31,7 @@ func trusted(e *world.Editor) (list []string) {
 	return list
 }
 
-// TestRunTrustsLast trusts nothing for a turn that is refused for something else.
+// TestRunTrustsLast checks that a turn refused for another reason leaves nothing trusted.
 func TestRunTrustsLast(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -45,7 +45,7 @@ func TestRunTrustsLast(t *testing.T) {
 	require.Contains(t, said, `cursord: --force: cannot be combined with sandbox "enabled"`)
 	require.Empty(t, trusted(e))
 
-	// What only shows once all is trusted: the copy of a workspace may not be worked around.
+	// This mistake shows only after the check of trust: an added folder may not contain the workspace of a copy.
 	_, said, status = w.Cursord("run", "--trust", "--isolation", "copy", "--add-dir", filepath.Dir(w.Root), "hi")
 	require.Equal(t, world.StatusFailed, status)
 	require.Contains(t, said, "--add-dir: "+filepath.Dir(w.Root)+" contains the workspace")
@@ -62,7 +62,7 @@ func TestRunTrustsLast(t *testing.T) {
 	require.ElementsMatch(t, []string{w.Root, lib}, trusted(e), "what was trusted before stays so")
 }
 
-// TestWrongFlagsOfRun are refused in the words of the command line, before there is a daemon.
+// TestWrongFlagsOfRun checks that wrong flags are refused in terms of the command line, before a daemon starts.
 func TestWrongFlagsOfRun(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -82,7 +82,7 @@ func TestWrongFlagsOfRun(t *testing.T) {
 		"--add-dir: ../nowhere is not there":                                                 {"--add-dir", "../nowhere"},
 		"--add-dir: not.png is no folder":                                                    {"--add-dir", "not.png"},
 	}
-	if runtime.GOOS == "linux" { // others refuse such names
+	if runtime.GOOS == "linux" { // other systems refuse such names
 		require.NoError(t, os.WriteFile(w.Path("n\xff.png"), []byte(world.PNGBytes), 0o600))
 		tests[`--image: the name "n\xff.png" is not UTF-8`] = []string{"--image", "n\xff.png"}
 	}
@@ -94,7 +94,7 @@ func TestWrongFlagsOfRun(t *testing.T) {
 	}
 }
 
-// TestRunSaysWhatItWaitsFor starts a run behind another turn of the workspace.
+// TestRunSaysWhatItWaitsFor starts a run while another turn of the workspace runs.
 func TestRunSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--json"}} {

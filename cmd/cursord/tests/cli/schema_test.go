@@ -13,7 +13,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// What a client in TypeScript may write about messages, and what it may not. It takes the types of the schema, whoever made them.
+// usesTypes is a client in TypeScript with allowed and forbidden messages. It uses the schema's types under any generator's
+// names.
 const usesTypes = `import type { Context, CursordProtocol, DecideParams, Item, SessionChanged } from "./cursord";
 
 type Params<M extends keyof CursordProtocol["methods"]> = CursordProtocol["methods"][M]["params"];
@@ -50,7 +51,7 @@ export type No = Params<"no/such">;
 export function tool(item: Item) { return item.kind === "notice" ? item.tool.title : ""; }
 `
 
-// TestTypeScript has generators make types of the schema as it is, and TypeScript's compiler look at a client with them.
+// TestTypeScript generates types from the schema and compiles a client that uses them.
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
 	compiler := world.EditorsFound(t, "tsc", "tsc")[0]
@@ -73,7 +74,7 @@ func TestTypeScript(t *testing.T) {
 	}
 }
 
-// What a client in Python does with messages and the classes of quicktype: it takes each answer apart and puts it together again.
+// usesClasses is a client in Python that decodes each answer by quicktype's classes and encodes it again.
 const usesClasses = `import json, subprocess, sys
 import cursord
 
@@ -98,7 +99,7 @@ except ValueError:
     print("as it should be")
 `
 
-// TestPython has a generator make classes of the schema as it is, and a client use them with a daemon.
+// TestPython generates classes from the schema and runs a client that uses them with a daemon.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	python := world.Program(t, "python3")
@@ -117,7 +118,7 @@ func TestPython(t *testing.T) {
 		return string(out)
 	}
 	run(quicktype, "-s", "schema", world.Top("rpc", "schema.json"), "-l", "python", "--python-version", "3.7", "-o", filepath.Join(w.Dir, "cursord.py"))
-	// What quicktype makes reads times with a package that may not be here.
+	// Quicktype's classes read times with a package that may not be installed.
 	require.NoError(t, os.Mkdir(filepath.Join(w.Dir, "dateutil"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "dateutil", "parser.py"), []byte("from datetime import datetime\n\n\ndef parse(text):\n    return datetime.fromisoformat(text.replace(\"Z\", \"+00:00\"))\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "client.py"), []byte(usesClasses), 0o600))

@@ -16,8 +16,8 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestServiceWithoutItsManager has a systemctl that reaches no systemd, as in containers and for root: what cannot be done is
-// said, and the files that were written can be removed again.
+// TestServiceWithoutItsManager uses a systemctl that reaches no systemd, as in containers and for root. The command reports
+// the failure, and the files that it wrote can be removed again.
 func TestServiceWithoutItsManager(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -55,7 +55,7 @@ func TestServiceWithoutItsManager(t *testing.T) {
 	require.Equal(t, start+start+"--user disable --now cursord.socket\n--user stop cursord.service\n--user daemon-reload\n", w.Get("../asked"))
 }
 
-// activated starts a daemon as systemd does: with a socket that listens already.
+// activated starts a daemon as systemd does: with a socket that is already listening.
 func activated(w *world.World, t *testing.T) (*exec.Cmd, *net.UnixListener) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: w.Socket(), Net: "unix"})
@@ -71,7 +71,7 @@ func activated(w *world.World, t *testing.T) (*exec.Cmd, *net.UnixListener) {
 	return cmd, l
 }
 
-// TestSocketActivation has the daemon serve at a socket that was passed to it, which it neither removes nor hands on.
+// TestSocketActivation passes a socket to the daemon. The daemon serves at it, and neither removes it nor passes it on.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -80,13 +80,13 @@ func TestSocketActivation(t *testing.T) {
 	require.Equal(t, cmd.Process.Pid, e.Status().PID)
 	require.Equal(t, w.Socket(), e.Status().Socket)
 
-	// The agent has none of it.
+	// The agent gets neither the socket nor its variables.
 	w.Plays(`{"fake":"exec","argv":["sh","-c","env >env; ls -l /proc/$PPID/fd >fds"]}`, world.Done)
 	e.Turn(nil)
 	require.NotContains(t, w.Get("env"), "LISTEN_")
 	require.NotContains(t, w.Get("fds"), "socket:")
 
-	// There is one daemon, as always; the next one serves at the same socket.
+	// Only one daemon runs at a time. The next one serves at the same socket.
 	out, err := w.Command("serve").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "already running (process "+strconv.Itoa(cmd.Process.Pid)+")")
@@ -103,7 +103,7 @@ func TestSocketActivation(t *testing.T) {
 	require.NoError(t, cmd.Wait())
 }
 
-// TestSocketActivationElsewhere has a socket passed at which nobody would look for the daemon.
+// TestSocketActivationElsewhere passes a socket at which no client would look for the daemon.
 func TestSocketActivationElsewhere(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

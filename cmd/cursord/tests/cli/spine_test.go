@@ -11,7 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestMainJob is the main job of the README: a prompt, text, edits, decisions, a restart, and the session goes on.
+// TestMainJob goes through the main job in the README: a prompt, text, edits, decisions, a restart, and another turn in the
+// session.
 func TestMainJob(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)

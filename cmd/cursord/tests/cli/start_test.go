@@ -11,7 +11,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// TestStartIsCheap: every command and every editor waits for what packages do before main.
+// TestStartIsCheap bounds what packages allocate before main, because every command and every editor waits for that.
 func TestStartIsCheap(t *testing.T) {
 	t.Parallel()
 	const mostOfOne, most = 160 << 10, 600 << 10 // bytes
@@ -37,7 +37,7 @@ func TestStartIsCheap(t *testing.T) {
 	require.Greater(t, packages, 50, "the trace: %s", trace.String())
 	require.Less(t, sum, most)
 
-	// Versions from 0.0.24 on fill a table at each start, for 40 ms, without allocating.
+	// From version 0.0.24 on, the package fills a table at each start. That takes 40 ms and allocates nothing.
 	info, err := buildinfo.ReadFile(program)
 	require.NoError(t, err)
 	for _, dep := range info.Deps {

@@ -15,7 +15,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// holds waits until a text is on the screen.
+// holds waits until the screen contains a text.
 func holds(tm *world.Tmux, text string) {
 	tm.T.Helper()
 	require.Eventually(tm.T, func() bool { return strings.Contains(tm.Screen(), text) }, world.Patience, 10*time.Millisecond, "no %q on the screen", text)
@@ -57,7 +57,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("x")
 	tm.Until("? x\n\"x\" is no answer here; ? shows which are.\n" + ask)
 
-	// A comment is a line; it shows while it is typed.
+	// A comment is a line, and the terminal echoes it.
 	tm.Types("c")
 	tm.Until("\nComment:")
 	tm.Types("why t", "BSpace", "now")
@@ -65,7 +65,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("Enter")
 	tm.Until("\nThe agent gets this with its next prompt.\n" + ask)
 
-	// The editor has the terminal as it usually is.
+	// The editor gets the terminal in its usual mode.
 	tm.Types("e")
 	tm.Until("\nedit +2:")
 	tm.Types("mine")
@@ -74,7 +74,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Until(part)
 	require.Equal(t, now+"mine\n", w.Get("a.txt"))
 
-	// The shell gets its terminal back while the review is in the background.
+	// The shell gets its terminal back while the review is suspended.
 	tm.Types("C-z")
 	tm.Until("\n$")
 	tm.Types("stty -a | grep -c -e -icanon", "Enter")
@@ -85,7 +85,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Until("\nrejected 2, 1 comment; nothing left to review\n$")
 	require.Equal(t, old+"mine\n", w.Get("a.txt"))
 
-	// However it ends, the terminal is as it was.
+	// The terminal's mode is restored however the review ends.
 	w.Plays(world.Lines(world.Edits("1", "b.txt", "(absent)", "b\n"))...)
 	e.Turn(nil)
 	for _, key := range []string{"C-c", "q", "C-d"} {
@@ -100,7 +100,7 @@ func TestTerminalReview(t *testing.T) {
 	}
 }
 
-// TestTerminalPager has a diff that is longer than the screen.
+// TestTerminalPager shows a diff that is longer than the screen.
 func TestTerminalPager(t *testing.T) {
 	t.Parallel()
 	world.Program(t, "less")
@@ -121,7 +121,8 @@ func TestTerminalPager(t *testing.T) {
 	tm.Until("105\n$")
 }
 
-// TestTerminalRunThatWaits shows on a terminal what a run waits for, in one row with what ends it, and leaves nothing of that there.
+// TestTerminalRunThatWaits checks that a waiting run shows in one row what it waits for and how to stop. The row disappears
+// later.
 func TestTerminalRunThatWaits(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -137,7 +138,7 @@ func TestTerminalRunThatWaits(t *testing.T) {
 	require.NotContains(t, tm.Screen(), "waiting")
 	require.NotContains(t, tm.Screen(), "cancelling")
 
-	// A turn that says nothing shows that it works, and one that is cancelled that it ends.
+	// A silent turn shows that it works, and a cancelled turn that it ends.
 	e.Must("turn/cancel", world.Obj{"turnId": first.ID}, nil)
 	e.Ends(first.ID)
 	w.Plays(world.InitLine, `{"fake":"ignore-signals"}`, `{"fake":"hang"}`)
@@ -150,7 +151,7 @@ func TestTerminalRunThatWaits(t *testing.T) {
 	require.NotContains(t, tm.Screen(), "working")
 }
 
-// TestMarkdownOnATerminal: the agent's Markdown is rendered on a terminal, and stays as it is elsewhere.
+// TestMarkdownOnATerminal checks that the agent's Markdown is rendered on a terminal and left unchanged elsewhere.
 func TestMarkdownOnATerminal(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
