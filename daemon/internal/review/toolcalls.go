@@ -157,6 +157,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 // Ready returns a channel that is closed when the agent may begin: the snapshot is complete, or has taken too long.
 func (t *Turn) Ready() <-chan struct{} {
 	if !t.scans {
+		t.start.AgentBegins()
 		return nil
 	}
 	both := make(chan struct{})
@@ -382,19 +383,4 @@ func (t *Turn) endCalls() {
 	for _, o := range open {
 		o.tree.closed()
 	}
-}
-
-// unfinished returns the files of an open call that have changed since it began.
-func (t *Turn) unfinished(c *watchedCall) (files []Written) {
-	for _, was := range c.files {
-		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
-		if was.tree != t.tree {
-			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
-		}
-		f.saves = was.tree.calls.Saves(was.path)
-		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
-			files = append(files, f)
-		}
-	}
-	return files
 }

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"cursord/agent"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/atomicfile"
@@ -203,4 +204,19 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
 		f.saves = max(f.saves, calls.Saves(f.path))
 	}
+}
+
+// unfinished returns the files of an open call that have changed since it began.
+func (t *Turn) unfinished(c *watchedCall) (files []Written) {
+	for _, was := range c.files {
+		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
+		if was.tree != t.tree {
+			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
+		}
+		f.saves = was.tree.calls.Saves(was.path)
+		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
+			files = append(files, f)
+		}
+	}
+	return files
 }

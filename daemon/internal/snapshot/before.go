@@ -278,7 +278,8 @@ func (s *Snapshot) Lacks() string {
 	return s.short
 }
 
-// keepLinks notes which of the listed files have several names, unless something may have been written already.
+// keepLinks notes which of the listed files have several names, unless something may have been written already. Once the agent
+// may be at work, only files count that have not changed since the turn began: a new name is a change.
 func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,6 +288,9 @@ func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names ma
 	}
 	s.links = make(map[string]atomicfile.Links, len(names))
 	for i, n := range names {
+		if s.begun && stats[i].Racy(s.began) {
+			continue
+		}
 		s.links[files[i].Path] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
 	}
 }

@@ -236,3 +236,25 @@ func commitAll(t testing.TB, dir string) {
 func guardIn(t testing.TB, root string) *askgit.Guard {
 	return &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: root}
 }
+
+// TestALateSnapshotTakesNoPlantedLink has an agent give a path another file before the snapshot has seen it, and before anybody has heard
+// of a call. A reject once wrote through such a name. A name from before the turn is still a person's.
+func TestALateSnapshotTakesNoPlantedLink(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	outside := filepath.Join(t.TempDir(), "precious")
+	require.NoError(t, os.WriteFile(outside, nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
+	require.NoError(t, os.Link(filepath.Join(dir, "mine"), filepath.Join(t.TempDir(), "another")))
+	require.Eventually(t, func() bool { return !filestat.Of(filepath.Join(dir, "mine")).Racy(clock.Now()) }, time.Minute, time.Millisecond)
+
+	s := Empty(dir)
+	s.nested, s.spool.dir = map[string]bool{}, t.TempDir()
+	t.Cleanup(s.Close)
+	s.AgentBegins()
+	require.NoError(t, os.Link(outside, s.Full("planted")))
+	s.take(t.Context())
+	require.Empty(t, s.Useless())
+	require.Equal(t, uint64(2), s.Linked("mine").Names)
+	require.Zero(t, s.Linked("planted"))
+}

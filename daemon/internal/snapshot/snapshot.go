@@ -59,6 +59,7 @@ type Snapshot struct {
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	spool    spool
 	listed   bool   // files and dirs are complete
+	begun    bool   // the agent may be at work, though no call was heard of yet
 	ended    bool   // something may have been written since: what is unknown now stays so
 	unusable string // why nothing can be compared with it; "" if it can
 	short    string // what is missing in it, for people; "" if nothing is
@@ -86,7 +87,10 @@ func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapsho
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
-	late := time.AfterFunc(Wait, ready)
+	late := time.AfterFunc(Wait, func() {
+		s.AgentBegins()
+		ready()
+	})
 	go func() {
 		defer cancel()
 		s.take(ctx)
@@ -101,6 +105,13 @@ func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
 
 // Began returns the moment of package clock at which the snapshot was begun.
 func (s *Snapshot) Began() int64 { return s.began }
+
+// AgentBegins says that the agent may be at work from now on, even before a call of it is heard of. Take says so itself after Wait.
+func (s *Snapshot) AgentBegins() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = true
+}
 
 // CallBegins says that calls may write from now on: contents that were not read yet are unknown.
 func (s *Snapshot) CallBegins() {
