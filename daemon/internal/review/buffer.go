@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -197,13 +198,13 @@ func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, e
 	}
 	b := f.buffers[client]
 	conflict := func(message, hint string) error {
-		return &api.Error{Kind: api.KindConflict, Message: f.path + message, Hint: hint, Diff: r.shown(client, f.path)}
+		return &api.Error{Kind: api.KindConflict, Message: f.realPath() + message, Hint: hint, Diff: r.shown(client, f.path)}
 	}
 	switch {
 	case first == nil || b == nil && !writes:
 		return nil, nil
 	case b == nil:
-		return nil, conflict(" has unsaved changes in an editor", "save it there, or decide there")
+		return nil, conflict(unsavedThere, hintThere)
 	case b != first:
 		return nil, conflict(" has unsaved changes in more than one editor", "save it in one of them, and load it in the others")
 	case b.review == nil:
@@ -214,7 +215,27 @@ func (r *Reviewer) buffer(f *file, client api.ClientID, writes bool) (*buffer, e
 	return b, nil
 }
 
-// decideInBuffer is carryOut for a choice in a buffer. Instead of writing the file, it returns edits for the client.
+const (
+	unsavedThere = " has unsaved changes in an editor"
+	hintThere    = "save it there, or decide there"
+)
+
+// heldElsewhere returns an error if a change writes a path of the work tree that another client holds unsaved. A file's buffers are
+// those of one path, and a move writes two.
+func (r *Reviewer) heldElsewhere(client api.ClientID, c *treeChange) error {
+	if c.in.isolated() || !c.Writes() {
+		return nil
+	}
+	for _, name := range []string{c.From, c.To} {
+		docs := r.setup.Documents.Unsaved(filepath.Join(r.setup.Root, filepath.FromSlash(name)))
+		if slices.ContainsFunc(docs, func(doc *documents.Document) bool { return doc.Client != client }) {
+			return &api.Error{Kind: api.KindConflict, Message: name + unsavedThere, Hint: hintThere, Diff: r.shown(client, c.From)}
+		}
+	}
+	return nil
+}
+
+// decideInBuffer carries out a choice in a buffer. Instead of writing the file, it returns edits for the client.
 func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, *api.DocumentEdits, error) {
 	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
 	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.conflict(id) != nil }) {

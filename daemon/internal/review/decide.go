@@ -161,7 +161,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 			continue
 		}
 		words := r.words(c, dec)
-		p, err := r.plan(c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
+		p, err := r.plan(dec.Client, c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
 			return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
 		})
 		if err != nil {

@@ -54,7 +54,10 @@ func (r *Reviewer) conflict(f *file, message string) error {
 
 // decisionError turns an error of package diffs into the answer for clients.
 func (r *Reviewer) decisionError(f *file, err error) error {
+	var refused *api.Error
 	switch {
+	case errors.As(err, &refused):
+		return err
 	case errors.Is(err, diffs.ErrBaselineUnknown):
 		return &api.Error{
 			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("the content of %s before the agent's change is unknown", f.path),

@@ -97,7 +97,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			inBuffers = append(inBuffers, f)
 			continue
 		}
-		p, err := r.plan(f, disk, func(review *diffs.Review) (diffs.Decision, error) {
+		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
 			if undo {
 				return gf.Decision, review.Undo(gf.Decision)
 			}

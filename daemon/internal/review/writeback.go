@@ -34,7 +34,7 @@ type planned struct {
 
 // plan makes a decision in a file's review, and computes the change of the disk that follows; s is the disk's present
 // content. If it returns an error, nothing has changed.
-func (r *Reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
+func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
 	p := &planned{f: f, undo: f.keep()}
 	var err error
 	if p.done, err = decide(f.review); err != nil {
@@ -42,6 +42,10 @@ func (r *Reviewer) plan(f *file, s sides, decide func(*diffs.Review) (diffs.Deci
 		return nil, err
 	}
 	p.change = r.change(f, s)
+	if err = r.heldElsewhere(client, p.change); err != nil {
+		p.undo()
+		return nil, err
+	}
 	f.makes(p.change) // so that the folders are removed if the decision is taken back
 	return p, nil
 }

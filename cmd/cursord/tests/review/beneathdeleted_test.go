@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+	"cursord/sessions"
 )
 
 // TestAgentDeletesAnUnsavedFile: the agent deletes a file that an editor holds unsaved. A saved text is never lost, and
@@ -50,6 +52,92 @@ func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 			e.Turn(nil)
 			require.Equal(t, []string{"deleted"}, []string{string(w.Opens().Diffs()["f"].Kind)})
 			decide(w, e, doc)
+		})
+	}
+}
+
+// TestNobodyWritesWhereAnotherEditorHasUnsavedText has an agent take a file away that an editor holds unsaved. Another client's decision
+// would write there. It is refused, also if the person typed after the file had gone; a move once wrote both of its paths unasked. The
+// editor's requests before the decision are barriers: its connection and the other one have no order of their own.
+func TestNobodyWritesWhereAnotherEditorHasUnsavedText(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(5, nil)
+	conflict := func(other *world.Editor, method string, params world.Obj) {
+		other.T.Helper()
+		out := other.Decides(method, params)
+		require.Zero(other.T, out.Applied)
+		require.Len(other.T, out.Skipped, 1)
+		require.Equal(other.T, api.KindConflict, out.Skipped[0].Kind)
+		require.Contains(other.T, out.Skipped[0].Message, "f has unsaved changes in an editor")
+	}
+	for _, c := range []struct {
+		name  string
+		lines []string
+		copy  bool
+		late  bool // the person types when the file has gone
+	}{
+		{name: "deleted by a call", lines: world.Deletes("c", "f", before)},
+		{name: "deleted by a command", lines: world.Shells("c", "rm f")},
+		{name: "deleted before the person types", lines: world.Deletes("c", "f", before), late: true},
+		{name: "deleted in a copy", lines: world.Shells("c", "rm f"), copy: true},
+		{name: "moved", lines: world.Shells("c", "mv f g")},
+		{name: "moved before the person types", lines: world.Shells("c", "mv f g"), late: true},
+		{name: "moved in a copy", lines: world.Shells("c", "mv f g"), copy: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", before)
+			w.Commits()
+			w.Start()
+			e := w.Opens()
+			doc := e.OpenDocument("f")
+			types := func() {
+				doc.Types("line 2\n", "mine 2\n")
+				e.Status()
+			}
+			if !c.late {
+				types()
+			}
+			params, method := world.Obj{}, "diff/reject"
+			if c.copy {
+				params["sessionId"], method = e.Isolates().ID, "diff/accept"
+			}
+			w.Plays(world.Lines(c.lines)...)
+			require.Equal(t, sessions.TurnCompleted, e.Turn(params).Status)
+			if c.late {
+				types()
+			}
+			left := w.Listing()
+			other := w.Opens()
+			conflict(other, method, world.Obj{"all": true})
+			for _, d := range other.Diffs() {
+				err := other.Fails(method, world.Obj{"workspace": w.Root, "hunks": world.HunkIDs(d)})
+				require.Equal(t, api.KindConflict, err.Data.Kind)
+				require.Contains(t, err.Message, "f has unsaved changes in an editor")
+			}
+			require.Equal(t, left, w.Listing())
+
+			doc.Closes()
+			e.Status()
+			require.Equal(t, 1, other.Decides(method, world.Obj{"all": true}).Applied)
+			decided := w.Listing()
+			require.NotEqual(t, left, decided)
+			if !c.copy {
+				require.Equal(t, before, w.Get("f"))
+			}
+
+			doc.Version++
+			doc.Note("document/didOpen", world.Obj{"text": doc.Text})
+			e.Status()
+			err := other.Fails("diff/undo", world.Obj{"workspace": w.Root})
+			require.Equal(t, api.KindConflict, err.Data.Kind)
+			require.Contains(t, err.Message, "f has unsaved changes in an editor")
+			require.Equal(t, decided, w.Listing())
+			doc.Closes()
+			e.Status()
+			other.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			require.Equal(t, left, w.Listing())
 		})
 	}
 }
