@@ -136,7 +136,7 @@ func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 					to, err2 = strconv.Atoi(m[3])
 				}
 				if err1 != nil || err2 != nil || from < 1 || to < from || to > maxLine {
-					return nil, misuse.Errorf("%s is %q; its lines must be a number or two, as 2-5, that count from 1", flag, arg)
+					return nil, misuse.Errorf("%s is %q; its lines must be a line or a range such as 2-5, counted from 1", flag, arg)
 				}
 			}
 		}
