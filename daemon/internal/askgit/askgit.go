@@ -35,36 +35,36 @@ import (
 	"time"
 )
 
-// ErrTooMuch is returned when git prints more than is taken.
+// ErrTooMuch is returned when git prints more than the question allows.
 var ErrTooMuch = errors.New("git printed too much")
 
-// errNoGit is returned where no git can be run that lies outside of the workspace.
+// errNoGit is returned if PATH has no git outside of the workspace.
 var errNoGit = errors.New("there is no git in PATH")
 
-// A Question is where and how git is asked.
+// A Question is a question to git, and its bounds.
 type Question struct {
 	Dir  string   // the working directory; "" is the top of the work tree
 	Work string   // the top of another work tree than the repository's own; "" for its own
-	Args []string // of git itself, before the command
+	Args []string // git's own arguments, before the command
 	In   io.Reader
-	Most int     // bytes that it may print
-	Said *string // if not nil, takes what it printed on its standard error, up to a bound
+	Most int     // most bytes that git may print
+	Said *string // if not nil, receives git's standard error, up to a bound
 }
 
-// saidBytes bounds what is taken from a standard error that somebody reads.
+// saidBytes bounds the part of a standard error that Said receives.
 const saidBytes = 256 << 10
 
 // A command is one run of a program with a clean environment.
 type command struct {
 	dir  string
-	env  []string // in addition to the clean one
+	env  []string // additions to the clean environment
 	in   io.Reader
 	most int
-	out  []string // folders whose programs are not run
+	out  []string // folders from which no program is run
 	said *string  // as in Question
 }
 
-// git runs git and returns what it printed; it is an error if its exit code is not 0.
+// git runs git and returns its output; an exit code other than 0 is an error.
 func (c command) git(ctx context.Context, args ...string) ([]byte, error) {
 	dirs := programDirs(c.out)
 	git := lookFor("git", dirs)
@@ -103,8 +103,8 @@ func (c command) run(ctx context.Context, dirs, argv []string) ([]byte, error) {
 	return out.b.Bytes(), nil
 }
 
-// programDirs returns the folders of PATH, without relative ones and those inside of the folders out: there an agent can
-// put programs.
+// programDirs returns the folders of PATH, without relative ones and without those inside of the folders out, because an
+// agent can put programs there.
 func programDirs(out []string) (dirs []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) && !insideAny(out, filepath.Clean(dir)) {
@@ -114,7 +114,7 @@ func programDirs(out []string) (dirs []string) {
 	return dirs
 }
 
-// lookFor returns the program of a name, or "".
+// lookFor returns the path of a program, or "".
 func lookFor(name string, dirs []string) string {
 	for _, dir := range dirs {
 		if program, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -124,7 +124,8 @@ func lookFor(name string, dirs []string) string {
 	return ""
 }
 
-// environment is the process's, without what would lead git to another repository, or have it lock, ask or fetch.
+// environment returns the process's environment without variables that would lead git to another repository, or make it
+// lock, ask or fetch.
 func environment(dirs []string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -140,7 +141,7 @@ func environment(dirs []string) []string {
 		"GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_LFS_SKIP_SMUDGE=1")
 }
 
-// A bounded buffer keeps what is written to it up to a bound; what is over it is dropped.
+// A bounded buffer keeps written bytes up to a bound and drops the rest.
 type bounded struct {
 	b    bytes.Buffer
 	left int
@@ -155,7 +156,7 @@ func (w *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inside reports whether an absolute path is a folder or in it.
+// inside reports whether an absolute path is a folder or lies in it.
 func inside(dir, p string) bool {
 	rel, err := filepath.Rel(dir, p)
 	return dir != "" && err == nil && filepath.IsLocal(rel)

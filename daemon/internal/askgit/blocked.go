@@ -14,8 +14,8 @@ import (
 // ErrTooLong is returned when git has not answered within a minute.
 var ErrTooLong = errors.New("git took too long; a rule in a .gitignore or .gitattributes file may keep it busy")
 
-// An InTheWay is returned where something stands in the place of a file that git reads, and git would wait for it or
-// read it without end: a FIFO, a device.
+// An InTheWay is the error for a FIFO, a device or the like in the place of a file that git reads: git would wait for it or
+// read it without end.
 type InTheWay struct{ Path string }
 
 func (e *InTheWay) Error() string {
@@ -23,19 +23,19 @@ func (e *InTheWay) Error() string {
 }
 
 const (
-	longest = time.Minute            // that git may take
-	calm    = 400 * time.Millisecond // after which somebody looks why it takes so long
-	looked  = 200_000                // entries of folders that are looked at then
+	longest = time.Minute            // the longest time that git may take
+	calm    = 400 * time.Millisecond // time after which the cause of the delay is searched for
+	looked  = 200_000                // most entries of folders in that search
 )
 
-// Blocked reports whether an error says that git cannot do its work because of what the repository or its work tree holds.
+// Blocked reports whether an error means that the contents of the repository or its work tree keep git from its work.
 func Blocked(err error) bool {
 	var way *InTheWay
 	return errors.As(err, &way) || errors.Is(err, ErrTooLong)
 }
 
-// watched runs git, and ends it when it takes too long or something is found that it must be waiting for. Work trees are large,
-// and git mostly fast: so that is looked for only when git is not.
+// watched runs git, and ends it if it takes too long or if something is found that it must be waiting for. Work trees are
+// large and git is mostly fast, so the search begins only after a delay.
 func (v *View) watched(ctx context.Context, dir, work string, run func(context.Context) ([]byte, error)) ([]byte, error) {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, longest)
@@ -62,13 +62,13 @@ func (v *View) watched(ctx context.Context, dir, work string, run func(context.C
 	return out, err
 }
 
-// odd reports whether there is something at a path, also by way of links, that is neither a file nor a folder.
+// odd reports whether a path, after its links, is something other than a file or a folder.
 func odd(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// controls are the files of git's folder that it reads whatever it is asked.
+// controls returns the paths of the files in git's folder that git reads for every question.
 func (v *View) controls() (paths []string) {
 	for _, name := range []string{"HEAD", "index", "info/sparse-checkout"} {
 		paths = append(paths, filepath.Join(v.Dir, filepath.FromSlash(name)))
@@ -79,7 +79,7 @@ func (v *View) controls() (paths []string) {
 	return paths
 }
 
-// unblocked returns an error if one of git's own files is none.
+// unblocked returns an error if one of git's own files is not a file.
 func (v *View) unblocked() *InTheWay {
 	for _, path := range v.controls() {
 		if odd(path) {
@@ -89,7 +89,7 @@ func (v *View) unblocked() *InTheWay {
 	return nil
 }
 
-// blocking returns a path that keeps git from its work, or "".
+// blocking returns the path of something that keeps git from its work, or "".
 func (v *View) blocking(ctx context.Context, dir, work string) (found string) {
 	names := []string{"objects/pack"}
 	if !v.alone {
@@ -114,7 +114,7 @@ func (v *View) blocking(ctx context.Context, dir, work string) (found string) {
 	return oddBelow(ctx, dir, rules)
 }
 
-// oddBelow returns a path below a folder that is neither a file nor a folder, of those whose names are to be looked at; "" if
+// oddBelow returns a path below a folder that is neither a file nor a folder, among the names for which look is true; "" if
 // there is none.
 func oddBelow(ctx context.Context, dir string, look func(name string) bool) (found string) {
 	entries := 0
@@ -124,7 +124,7 @@ func oddBelow(ctx context.Context, dir string, look func(name string) bool) (fou
 		}
 		switch {
 		case err != nil:
-			return nil // what cannot be looked at
+			return nil // this folder cannot be read
 		case d.IsDir() && d.Name() == ".git" && path != dir:
 			return fs.SkipDir
 		case !d.IsDir() && !d.Type().IsRegular() && look(d.Name()) && odd(path):
@@ -136,7 +136,7 @@ func oddBelow(ctx context.Context, dir string, look func(name string) bool) (fou
 	return found
 }
 
-// regular returns an error for an open file that is none, or is too large to be read.
+// regular returns an error for an open file that is not a regular file, or is too large to read.
 func regular(name string, info fs.FileInfo, most int64) error {
 	switch {
 	case !info.Mode().IsRegular():

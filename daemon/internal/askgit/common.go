@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// emptyName is a folder in each of ours in which there is nothing: filters run there.
+// emptyName is the name of an empty folder in each of our folders: filters run there.
 const emptyName = "empty"
 
-// common returns the folder that git is given as GIT_COMMON_DIR. It never changes: what it holds is in its name.
+// common returns the folder for GIT_COMMON_DIR. The folder never changes, because its name is a hash of its contents.
 func (v *View) common(filters bool) (string, error) {
 	config := v.config()
 	attributes := string(v.attributes)
 	if !filters {
-		// What stands here goes before every other attribute.
+		// A line here overrides all other attributes.
 		attributes = strings.TrimSuffix(attributes, "\n") + "\n* -filter\n"
 	}
 	alternates := FormatAlternates(v.Alternates)
@@ -89,7 +89,7 @@ func (v *View) fill(dir string, files map[string]string) error {
 		}
 		names = nil
 	}
-	if v.apart { // its objects, without what stands in their info
+	if v.apart { // its objects, without the files in their info folder
 		names = append(names, "objects/pack")
 		for i := range 256 {
 			names = append(names, fmt.Sprintf("objects/%02x", i))
@@ -99,7 +99,7 @@ func (v *View) fill(dir string, files map[string]string) error {
 		name = filepath.FromSlash(name)
 		err := os.Symlink(filepath.Join(v.Common, name), filepath.Join(dir, name))
 		if err != nil && i == 0 && !v.apart {
-			return os.MkdirAll(filepath.Join(dir, "refs"), 0o700) // where there are no links, git knows no refs
+			return os.MkdirAll(filepath.Join(dir, "refs"), 0o700) // without links, git knows no refs
 		}
 		if err != nil {
 			return err

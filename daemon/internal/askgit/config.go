@@ -19,7 +19,7 @@ type Setting struct {
 	Bare  bool
 }
 
-// on reports whether a setting says yes.
+// on reports whether a setting is true.
 func (s Setting) on() bool {
 	switch strings.ToLower(s.Value) {
 	case "true", "yes", "on", "1":
@@ -28,7 +28,7 @@ func (s Setting) on() bool {
 	return s.Bare
 }
 
-// data reports whether a setting of a repository only says how its files are stored.
+// data reports whether a setting of a repository only determines how its files are stored.
 func (s Setting) data() bool {
 	section, name, _ := strings.Cut(s.Key, ".")
 	if section == "core" {
@@ -42,23 +42,24 @@ func (s Setting) data() bool {
 }
 
 func (s Setting) extension() bool {
-	return s.Key == "extensions.objectformat" || s.Key == "extensions.refstorage" && s.Value != "files" // which old ones do not know
+	return s.Key == "extensions.objectformat" || s.Key == "extensions.refstorage" && s.Value != "files" // old builds of git do not know these
 }
 
-// claims reports whether a setting names a program, or a file elsewhere, that git would use for what it is asked here.
+// claims reports whether a setting names a program, or a file elsewhere, that git would use for the questions of this
+// package.
 func (s Setting) claims() bool {
 	return strings.HasPrefix(s.Key, "filter.") || s.Key == "core.excludesfile" || s.Key == "core.attributesfile"
 }
 
 func (s Setting) claim() string { return s.Key + " = " + s.Value }
 
-// parsed keeps what configurations say, by their hash.
+// parsed caches the settings of configurations, by the hash of their texts.
 var parsed struct {
 	mu sync.Mutex
 	by map[[sha256.Size]byte][]Setting
 }
 
-// parseConfig returns what a configuration says, without what it includes.
+// parseConfig returns the settings of a configuration, without those that it includes.
 func parseConfig(ctx context.Context, data []byte, out []string) ([]Setting, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
@@ -88,7 +89,8 @@ func parseConfig(ctx context.Context, data []byte, out []string) ([]Setting, err
 	return list, nil
 }
 
-// readConfig returns what a repository's own configuration says: that of all its work trees, and of this one.
+// readConfig returns the settings of a repository's own configuration: of the part for all its work trees, and of the part
+// for this one.
 func readConfig(ctx context.Context, r Repository, common string, out []string) (list []Setting, err error) {
 	for _, name := range []string{filepath.Join(common, "config"), filepath.Join(r.Dir, "config.worktree")} {
 		data, err := readFile(name, configBytes)

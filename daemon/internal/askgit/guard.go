@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// ErrLeadsAway is returned for a repository of which a part lies outside of the workspace, and nobody has trusted that.
+// ErrLeadsAway is returned for a repository if a part of it lies outside of the workspace and nobody has trusted that.
 var ErrLeadsAway = errors.New("a part of the repository lies outside of the workspace")
 
 // A Guard opens the repositories of a workspace.
@@ -21,29 +21,29 @@ var ErrLeadsAway = errors.New("a part of the repository lies outside of the work
 // repository's objects and refs, and its configuration has only those of the repository's settings that say how files
 // are stored. So whatever else stands in the repository's configuration, also what git will know in years, has no effect.
 type Guard struct {
-	Home string // where our folders are made; nothing else is in it
+	Home string // the folder for our folders; nothing else is in it
 	Root string // the workspace
 	// Trust reports whether a claim of the repository at a place, relative to Root, counts; nil: none does.
 	Trust func(at, claim string) bool
-	// Slow, if not nil, notes that git's last listing of the workspace took too long.
+	// Slow, if not nil, is set if git's last listing of the workspace took too long.
 	Slow *atomic.Bool
 }
 
-// A View is a repository as it was when it was opened.
+// A View is a repository's state when it was opened.
 type View struct {
 	Repository
-	Common     string    // the folder that it shares with its other work trees
-	Settings   []Setting // its own configuration, without what that includes
-	Counted    []Setting // those that are data, or are trusted
-	Alternates []string  // folders of objects that it borrows from, with those that these borrow from, if they are trusted
+	Common     string    // the folder that the repository shares with its other work trees
+	Settings   []Setting // the repository's own configuration, without included files
+	Counted    []Setting // settings that are data, or are trusted
+	Alternates []string  // trusted folders of objects from which the repository borrows, directly or through others
 
 	guard               *Guard
 	exclude, attributes []byte
-	apart               bool // git must not see which folders of objects the repository names
-	alone               bool // git sees nothing of the repository but its objects
+	apart               bool // hide from git which folders of objects the repository names
+	alone               bool // hide everything of the repository but its objects from git
 }
 
-// Open looks at a repository.
+// Open reads the present state of a repository.
 func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
 	v := &View{Repository: r, guard: g}
 	var err error
@@ -86,15 +86,15 @@ func (g *Guard) Open(ctx context.Context, r Repository) (*View, error) {
 	return v, nil
 }
 
-// Alone returns the view for questions about contents that are named by their ids, which it answers as long as the objects are
-// there: whatever has become since of HEAD, the index, the configuration, and of what says where the objects are.
+// Alone returns a view for questions about contents by their ids. It answers as long as the objects exist, even if HEAD, the
+// index, the configuration and the references to object folders have changed since.
 func (v *View) Alone() *View {
 	alone := *v
 	alone.alone, alone.apart = true, true
 	return &alone
 }
 
-// objectsHere returns an error if the objects have come to lie outside of the workspace.
+// objectsHere returns an error if the objects lie outside of the workspace by now.
 func (v *View) objectsHere() error {
 	for _, claim := range v.leadsAway() {
 		if (strings.HasPrefix(claim, ".git"+leadsTo) || strings.HasPrefix(claim, ".git/objects")) && !v.trusts(claim) {
@@ -104,10 +104,11 @@ func (v *View) objectsHere() error {
 	return nil
 }
 
-// Made reports whether a file is one of ours, which stands for one of the repository's.
+// Made reports whether a file is one of our substitutes for the repository's files.
 func (g *Guard) Made(name string) bool { return inside(g.Home, name) }
 
-// Lends returns what a copy of the repository may claim that borrows its objects: these, and what counts here.
+// Lends returns the claims that count in a copy of the repository that borrows its objects: the objects' place, and the
+// claims that count here.
 func (v *View) Lends() map[string]bool {
 	lent := map[string]bool{borrows(v.Objects()): true}
 	for _, dir := range v.Alternates {
@@ -126,23 +127,23 @@ func (v *View) Objects() string { return filepath.Join(v.Common, "objects") }
 
 func borrows(objects string) string { return "objects/info/alternates: " + objects }
 
-// trusts reports whether a claim counts: what the repository names that is not in it, a program or a place elsewhere.
+// trusts reports whether a claim counts. A claim is a program, or a place elsewhere, that the repository names.
 func (v *View) trusts(claim string) bool {
 	at, err := filepath.Rel(v.guard.Root, v.Top)
 	return err == nil && v.guard.Trust != nil && v.guard.Trust(filepath.ToSlash(at), claim)
 }
 
-// outside returns the folders in which an agent may have put programs.
+// outside returns the folders where an agent may have put programs.
 func (g *Guard) outside(r Repository) []string { return []string{g.Root, r.Top} }
 
 const leadsTo = " leads to "
 
-// IsPlace reports whether a claim says where the repository is, and not what else it uses.
+// IsPlace reports whether a claim is about the place of the repository, and not about other things that it uses.
 func IsPlace(claim string) bool {
 	return strings.Contains(claim, leadsTo) && strings.HasPrefix(claim, ".git")
 }
 
-// leadsAway says which parts of the repository lie outside of the workspace and of the repository's work tree.
+// leadsAway returns the parts of the repository that lie outside of the workspace and of the repository's work tree.
 func (v *View) leadsAway() (away []string) {
 	within := []string{resolved(v.guard.Root), resolved(v.Top)}
 	seen := map[string]bool{}
@@ -168,7 +169,7 @@ func (v *View) leadsAway() (away []string) {
 	return away
 }
 
-// resolved returns a path without links. Of a link to nothing, it is where that points.
+// resolved returns a path without links. For a link to nothing it returns the link's target.
 func resolved(path string) string {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		return p
@@ -179,10 +180,10 @@ func resolved(path string) string {
 	return path
 }
 
-// alternatesDepth is how far git follows from one object store to the next.
+// alternatesDepth is the number of steps that git goes from one object store to the next.
 const alternatesDepth = 5
 
-// alternates returns the object stores from which one borrows, also by way of others.
+// alternates returns the object stores from which a store borrows, directly or through others.
 func alternates(objects string) (list []string) {
 	var follow func(dir string, depth int)
 	follow = func(dir string, depth int) {
@@ -216,7 +217,7 @@ func FormatAlternates(dirs []string) string {
 	return b.String()
 }
 
-// Run asks git about the repository and returns what it printed. No filter runs.
+// Run asks git about the repository and returns git's output. No filter runs.
 func (v *View) Run(ctx context.Context, q Question, args ...string) ([]byte, error) {
 	return v.run(ctx, q, false, args...)
 }

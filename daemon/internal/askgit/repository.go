@@ -11,9 +11,9 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// A Repository is git's folder and the work tree that it is about.
+// A Repository is git's folder and its work tree.
 type Repository struct {
-	Dir string // git's folder of this work tree
+	Dir string // git's folder for this work tree
 	Top string // the top of the work tree
 }
 
@@ -24,7 +24,7 @@ const (
 	linkBytes   = 64 << 10
 )
 
-// Find returns the repository in whose work tree a folder lies, as far as names tell: the nearest one at or above it.
+// Find returns the repository whose work tree contains a folder, judged by names: the nearest one at or above the folder.
 func Find(folder string) (Repository, bool) {
 	for {
 		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
@@ -66,7 +66,7 @@ func At(folder string) (Repository, bool) {
 	return r, isGitDir(r.Dir)
 }
 
-// isGitDir reports whether a folder looks like git's, as git itself looks at it.
+// isGitDir reports whether a folder has the files by which git recognises its own folder.
 func isGitDir(dir string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
@@ -97,7 +97,7 @@ func absolute(base, p string) string {
 	return filepath.Clean(p)
 }
 
-// readFile reads a regular file that is not larger than most; a missing one is fs.ErrNotExist.
+// readFile reads a regular file of at most most bytes; the error for a missing file is fs.ErrNotExist.
 func readFile(name string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {

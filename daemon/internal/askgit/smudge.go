@@ -42,7 +42,7 @@ func (v *View) Smudge(ctx context.Context, contents map[string][]byte) error {
 // filters returns the commands of filters by their names.
 func (v *View) filters(ctx context.Context) (map[string]string, error) {
 	out, err := v.run(ctx, Question{Most: 8 * configBytes}, true, "config", "-z", "--get-regexp", `^filter\..*\.smudge$`)
-	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) { // 1: there is none
+	if exit := (*exec.ExitError)(nil); err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 1) { // exit code 1 means that there is no filter
 		return nil, err
 	}
 	found := map[string]string{}
@@ -53,7 +53,7 @@ func (v *View) filters(ctx context.Context) (map[string]string, error) {
 		}
 		for _, dir := range v.guard.outside(v.Repository) {
 			if dir != "" && strings.Contains(cmd, dir) {
-				cmd = "" // the agent could have written it
+				cmd = "" // the agent could have written the program
 			}
 		}
 		found[name] = cmd

@@ -8,14 +8,14 @@ import (
 	"sync"
 )
 
-// ErrTooOld is returned when git cannot be kept from reading the configuration of a repository.
+// ErrTooOld is returned if git is too old to ignore the configuration of a repository.
 var ErrTooOld = errors.New("git is too old to be asked safely")
 
 type version struct{ major, minor int }
 
 var (
-	needed   = version{2, 5}  // has GIT_COMMON_DIR
-	converts = version{2, 11} // has cat-file --filters
+	needed   = version{2, 5}  // the first version with GIT_COMMON_DIR
+	converts = version{2, 11} // the first version with cat-file --filters
 )
 
 func (v version) less(o version) bool {
@@ -24,10 +24,10 @@ func (v version) less(o version) bool {
 
 func (v version) String() string { return fmt.Sprintf("git %d.%d", v.major, v.minor) }
 
-// versions are those of programs by their paths.
+// versions caches the versions of programs, by their paths.
 var versions sync.Map
 
-// versionOf returns the version of a git; one that says nothing of the kind is new.
+// versionOf returns the version of a git. A git that prints no version counts as new.
 func versionOf(ctx context.Context, git string) version {
 	if v, known := versions.Load(git); known {
 		return v.(version)
@@ -42,7 +42,7 @@ func versionOf(ctx context.Context, git string) version {
 	return v
 }
 
-// Lacks says what the installed git cannot do that is wanted of it, for people; "" if nothing.
+// Lacks returns a text for people about features that the installed git lacks; "" if it lacks none.
 func (g *Guard) Lacks(ctx context.Context) string {
 	git := lookFor("git", programDirs([]string{g.Root}))
 	if git == "" {

@@ -13,10 +13,10 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// ErrChanged is returned when the disk does not hold what was expected.
+// ErrChanged is returned when a path does not have the expected content.
 var ErrChanged = errors.New("the file changed on disk")
 
-// ErrOccupied is returned when there is already something at a path where something new is to be made.
+// ErrOccupied is returned when a path where something new is to be made already has something.
 var ErrOccupied = errors.New("there is already something at that path")
 
 // apply makes the path to of a change hold after, if it holds before; otherwise it returns ErrChanged. A file is replaced as
@@ -88,7 +88,7 @@ func (t Root) convert(c *Change) error {
 	return t.swap(c, nil)
 }
 
-// chmod gives a file whose content stays its new mode. It leaves bits that are not reviewed, such as setuid.
+// chmod sets the mode of a file whose content stays. It keeps bits that are not reviewed, such as setuid.
 func (t Root) chmod(c *Change) error {
 	f, err := t.open(c.To)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t Root) replace(c *Change) error {
 	return t.rewrite(c, info)
 }
 
-// renew puts a new file in the place of one whose other names must not be written through.
+// renew puts a new file in the place of a file whose other names must keep their content.
 func (t Root) renew(c *Change, info fs.FileInfo) error {
 	f, err := t.writeTemp(c, info.Mode().Perm(), info)
 	if errors.Is(err, errOwner) {
@@ -159,7 +159,7 @@ func (t Root) rewrite(c *Change, info fs.FileInfo) error {
 		return err
 	}
 	defer f.Close()
-	_ = leaseAlone(f) // whoever opens it now waits; without leases the look below must do
+	_ = leaseAlone(f) // others who open it now wait; without leases, the look below must suffice
 	if is, err := f.Stat(); err != nil || c.severs(is) {
 		return errors.Join(ErrChanged, err)
 	}
@@ -172,7 +172,7 @@ func (t Root) rewrite(c *Change, info fs.FileInfo) error {
 	}
 	err = t.overwrite(f, c.After.Data)
 	if err == nil && !t.is(c.To, f) {
-		err = ErrChanged // by another file, which is left as it was saved
+		err = ErrChanged // another file took the place; it stays as it was saved
 	}
 	if err != nil {
 		return errors.Join(err, t.overwrite(f, c.Before.Data))
@@ -208,8 +208,8 @@ func TempName(name string) string {
 	return path.Join(path.Dir(name), temp)
 }
 
-// writeTemp writes after to a new file at temp and returns it open. It gives it the owner of like, if like is given, or
-// returns errOwner. Its mode is mode, unless after has one.
+// writeTemp writes after to a new file at temp and returns the file, open. If like is given, the file gets its owner, or
+// writeTemp returns errOwner. The mode is mode, unless after has one.
 func (t Root) writeTemp(c *Change, mode fs.FileMode, like fs.FileInfo) (*os.File, error) {
 	if c.After.Mode != 0 {
 		mode = fs.FileMode(c.After.Mode)
@@ -229,7 +229,7 @@ func (t Root) writeTemp(c *Change, mode fs.FileMode, like fs.FileInfo) (*os.File
 		err = t.sync(f)
 	}
 	if err != nil {
-		_ = f.Close() // nothing was written: there is nothing to lose
+		_ = f.Close() // nothing was written, so nothing can be lost
 		_ = t.remove(c.Temp)
 		return nil, err
 	}

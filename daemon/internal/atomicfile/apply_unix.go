@@ -29,7 +29,7 @@ func replaceable(f *os.File, info fs.FileInfo) bool {
 	return true
 }
 
-// linksOf returns which file info is of, and how many names it has; the zero Links if the system does not say.
+// linksOf returns the identity of a file and its number of names; the zero Links if the system gives neither.
 func linksOf(info fs.FileInfo) Links {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -10,27 +10,27 @@ import (
 	"cursord/diffs"
 )
 
-// A Change is what a decision does to a file of a folder: Before, at From, becomes After, at To. Paths are slash paths below
-// the folder.
+// A Change is a decision's change of one file in a folder: the content Before at From becomes After at To. Paths are slash
+// paths below the folder.
 type Change struct {
 	From, To string
-	Temp     string // holds what is written until it is complete; used by this change alone (TempName)
+	Temp     string // path of the new content until it is complete; only for this change (TempName)
 	Before   State
 	After    diffs.Content
 	Mode     fs.FileMode // for a file whose own mode is unknown
 	Dirs     []string    // folders that To needs and that do not exist, the innermost first
-	Links    Links       // through which To may be written in place
+	Links    Links       // the file that may be written in place at To
 }
 
-// Writes reports whether there is anything to do on the disk.
+// Writes reports whether the change writes the disk.
 func (c *Change) Writes() bool {
 	return c.From != c.To || !c.Before.Same(State{Content: c.After})
 }
 
-// Vacates reports whether there is nothing at From afterwards.
+// Vacates reports whether From has something before the change, and nothing after it.
 func (c *Change) Vacates() bool { return c.Before.Exists && (c.From != c.To || !c.After.Exists) }
 
-// Carry carries out a change. If it fails, the folder is as it was; the errors include ErrChanged and ErrOccupied.
+// Carry carries out a change. If it fails, the folder is as before; the errors include ErrChanged and ErrOccupied.
 func (t Root) Carry(c *Change) error {
 	moves := c.From != c.To && c.Before.Exists
 	var err error
@@ -51,8 +51,7 @@ func (t Root) Carry(c *Change) error {
 	return err
 }
 
-// move moves a file, or a link itself, to a path at which there is nothing. If the file is not as expected, it returns
-// ErrChanged.
+// move moves a file, or a link itself, to an empty path. If the file is not as expected, it returns ErrChanged.
 func (t Root) move(from, to string, expect State) error {
 	if !t.Read(from).Same(expect) {
 		return ErrChanged
@@ -73,16 +72,16 @@ func (t Root) move(from, to string, expect State) error {
 	return nil
 }
 
-// A Progress is how far a change had come when the daemon died.
+// A Progress is the state of a change when the daemon died.
 type Progress int
 
 const (
-	Untouched Progress = iota // the files hold what was there before
-	Carried                   // they hold what they were to hold
-	Foreign                   // somebody has written there since
+	Untouched Progress = iota // the files have their contents from before
+	Carried                   // the files have their new contents
+	Foreign                   // somebody has written the files since
 )
 
-// Resume finds out how far a change had come. It completes one that had begun.
+// Resume determines the progress of a change. If the change had begun, it completes the change.
 func (t Root) Resume(c *Change) (Progress, error) {
 	if err := t.clear(c); err != nil {
 		return Foreign, err
@@ -136,8 +135,8 @@ func (a State) between(before, after State) bool {
 	return len(a.Data) == len(before.Data) && bytes.Equal(a.Data[common:], before.Data[common:])
 }
 
-// clear removes what a change left at its temp: the new content, or the old one. Anything else is what somebody saved at
-// that moment; it goes back to its place.
+// clear removes the file that a change left at Temp, if it has the new or the old content. Any other content was saved at
+// that moment, and goes back to its place.
 func (t Root) clear(c *Change) error {
 	left, now, after := t.Read(c.Temp), t.Read(c.To), State{Content: c.After}
 	switch {
@@ -164,8 +163,8 @@ func (t Root) sameFile(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(x, y)
 }
 
-// HalfWritten reports whether a change was carried out in place, at least in part, before somebody else changed the file: the file
-// begins more like what was to be written than like what was there.
+// HalfWritten reports whether a change was carried out in place, at least in part, before somebody else changed the file:
+// the beginning of the file is nearer to the new content than to the old one.
 func (t Root) HalfWritten(c *Change) bool {
 	if c.From != c.To || !c.Before.Exists || !c.After.Exists || c.Before.Target != "" || c.After.Target != "" {
 		return false

@@ -15,7 +15,7 @@ type Links struct {
 	Names uint64 `json:"names"`
 }
 
-// severs reports whether a change must not write a file in place because of its names.
+// severs reports whether a change must replace a file instead of writing it in place, because of the file's other names.
 func (c *Change) severs(info fs.FileInfo) bool {
 	now, was := linksOf(info), c.Links
 	return now.Names > 1 && (now.Dev != was.Dev || now.Ino != was.Ino || now.Names > was.Names)

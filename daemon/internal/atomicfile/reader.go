@@ -11,8 +11,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A Reader reads files of one workspace. It resolves the path of a folder once for all files that are read there one after
-// the other. Only one goroutine may use it.
+// A Reader reads files of one workspace. It resolves the path of a folder only once for successive files of that folder.
+// Only one goroutine may use it.
 type Reader struct {
 	root   *os.Root
 	dir    string
@@ -41,7 +41,7 @@ func (r *Reader) leave() {
 	}
 }
 
-// Read returns what a slash path below the folder holds, as Root.Read does.
+// Read returns the state of a slash path below the folder, as Root.Read does.
 func (r *Reader) Read(name string) State {
 	dir, base := path.Split(name)
 	if dir == "" {
@@ -54,12 +54,12 @@ func (r *Reader) Read(name string) State {
 		}
 	}
 	if r.folder == nil {
-		return readRooted(r.root, name) // it says why
+		return readRooted(r.root, name) // its state has the reason
 	}
 	return readRooted(r.folder, base)
 }
 
-// Unknown returns why it cannot be known whether there is something at a path; nil if it can.
+// Unknown returns the reason why the existence of a path cannot be determined; nil if it can.
 func (r *Reader) Unknown(name string) error {
 	_, err := r.root.Lstat(filepath.FromSlash(name))
 	if err == nil || errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err) || beyondLink(r.root, name) {

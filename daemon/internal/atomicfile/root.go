@@ -13,8 +13,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A Step is a point in carrying out a decision, right before Name happens to the disk. For "write", Data is what goes into
-// File.
+// A Step is a point in a decision right before the disk changes; Name is the change's name. For "write", Data is the text to
+// write into File.
 type Step struct {
 	Name string
 	File *os.File
@@ -46,7 +46,7 @@ func (t Root) step(s Step) error {
 	return t.fault(s)
 }
 
-// Read returns what a path of the folder holds.
+// Read returns the state of a path of the folder.
 func (t Root) Read(name string) State { return readRooted(t.root, name) }
 
 func (t Root) lstat(name string) (fs.FileInfo, error) { return t.root.Lstat(filepath.FromSlash(name)) }
@@ -158,7 +158,7 @@ func (t Root) remove(name string) error {
 	return t.root.Remove(filepath.FromSlash(name))
 }
 
-// makeRoom makes the folders that a path needs. If there is an empty folder at the path itself, it removes that.
+// makeRoom makes the folders that a path needs. It removes an empty folder at the path itself.
 func (t Root) makeRoom(name string) error {
 	missing := t.MissingDirs(name)
 	slices.Reverse(missing)
@@ -203,7 +203,7 @@ func (t Root) MissingDirs(name string) (dirs []string) {
 	return dirs
 }
 
-// RemoveEmpty removes folders, given the innermost first, up to one that is not empty.
+// RemoveEmpty removes empty folders, given the innermost first, until it meets one that is not empty.
 func (t Root) RemoveEmpty(dirs []string) {
 	_ = t.eachNear(dirs, func(in *os.Root, dir string) error {
 		info, err := in.Lstat(filepath.FromSlash(dir))
@@ -222,8 +222,8 @@ func (t Root) RemoveEmpty(dirs []string) {
 	})
 }
 
-// eachNear calls do for folders, each of which lies in the next or the previous one, until do fails. do gets a folder's name
-// below a nearby one: from the root on, each call would walk the whole of a deep path.
+// eachNear calls do for folders until do fails; each folder lies in the next or the previous one. do gets a folder's name
+// below a nearby folder, because a call from the root would walk the whole of a deep path.
 func (t Root) eachNear(dirs []string, do func(in *os.Root, dir string) error) error {
 	for some := range slices.Chunk(dirs, 64) {
 		if err := t.eachBelow(paths.Parent(min(some[0], some[len(some)-1])), some, do); err != nil {
@@ -253,7 +253,7 @@ func (t Root) eachBelow(base string, dirs []string, do func(in *os.Root, dir str
 	return nil
 }
 
-// syncDir makes changes of the names in a folder survive a failure of the machine, if the system can.
+// syncDir makes changes of the names in a folder survive a crash of the machine, if the system can.
 func (t Root) syncDir(dir string) {
 	d, err := t.root.Open(filepath.FromSlash(dir))
 	if err != nil {

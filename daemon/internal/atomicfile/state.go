@@ -20,7 +20,7 @@ import (
 // MaxSize is the largest content that review keeps, in bytes.
 const MaxSize = 64 << 20
 
-// A State is what the disk held at a path at one moment.
+// A State is the content of a path on disk at one moment.
 type State struct {
 	diffs.Content
 	FileMode   fs.FileMode // the whole mode; Content has only what review keeps
@@ -33,7 +33,7 @@ func (a State) Same(b State) bool {
 		(a.Mode == b.Mode || a.Mode == 0 || b.Mode == 0)
 }
 
-// UnreadableAt says, for people, why the state of a path is unknown.
+// UnreadableAt returns a text for people: the reason why the state of a path is unknown.
 func (a State) UnreadableAt(path string) string { return paths.Shown(path) + ": " + a.Unreadable }
 
 // Bytes returns the content; for a link, its target.
@@ -52,17 +52,17 @@ func ContentOf(mode fs.FileMode, data []byte) diffs.Content {
 	return diffs.Content{Exists: true, Data: data, Mode: permissions(mode)}
 }
 
-// Reviewable reports whether review takes something with this mode: files and links.
+// Reviewable reports whether review handles files of this mode: regular files and links.
 func Reviewable(mode fs.FileMode) bool { return mode.IsRegular() || mode&fs.ModeType == fs.ModeSymlink }
 
-// How long programs of people take to save.
+// Times that people's programs take to save a file.
 const (
 	WriteTime = 50 * time.Millisecond  // how long to wait for a file that somebody is writing
 	EmptyTime = 250 * time.Millisecond // how long a file that is being saved may be empty or missing
 )
 
-// ReadWritten reads a file. reported, if not nil, is the content that a call says it left. While the disk has only the
-// beginning of that, somebody is writing the file, and ReadWritten reads again for up to WriteTime.
+// ReadWritten reads a file. reported, if not nil, is the content that a call reports as its result. While the disk has only
+// the beginning of it, somebody is writing the file, and ReadWritten reads again for up to WriteTime.
 func ReadWritten(root, path string, reported *string) State {
 	img := Read(root, path)
 	for end := time.Now().Add(WriteTime); reported != nil && img.begins(*reported) && time.Now().Before(end); {
@@ -113,8 +113,8 @@ func beyondLink(r *os.Root, name string) (beyond bool) {
 	return beyond
 }
 
-// eachFolder calls look for the folders of a path, the outermost first, up to the first that is no folder or cannot be
-// looked at. It opens each in the one before, because a look from r on would walk the whole path.
+// eachFolder calls look for the folders of a path, the outermost first, until a folder is missing, is no folder or cannot be
+// read. It opens each folder from the one before, because a look from r on would walk the whole path.
 func eachFolder(r *os.Root, name string, look func(dir string, info fs.FileInfo, err error)) {
 	in := r
 	defer func() {

@@ -26,14 +26,14 @@ var errBusy = errors.New("the file is open elsewhere")
 // busyTime bounds the wait for somebody to close a file.
 const busyTime = 50 * time.Millisecond
 
-// A keptError says that what somebody saved could not be put back to its place.
+// A keptError means that a text that somebody saved could not be put back to its place.
 type keptError struct{ at string }
 
 func (e *keptError) Error() string {
 	return "it was saved at the same moment; that version is in " + e.at
 }
 
-// swap replaces the expected file or link by what is at temp, which is open as f if it is a file. It closes f.
+// swap replaces the expected file or link by the file at temp, which is open as f if it is not a link. It closes f.
 func (t Root) swap(c *Change, f *os.File) error {
 	guarded := f != nil && leaseAlone(f) == nil
 	if f != nil {
@@ -70,7 +70,7 @@ func (t Root) swap(c *Change, f *os.File) error {
 		return nil
 	}
 	if guarded && awaited(f) && out.Unreadable == "" && out.Exists && out.Target == "" {
-		// Whoever waits will write this file, wherever it is then.
+		// A waiting program will write this file, wherever the file is then.
 		if t.overwrite(f, out.Data) == nil && t.setMode(f, out.FileMode.Perm()|keepSpecial(out.FileMode)) == nil {
 			return errors.Join(err, t.remove(c.Temp))
 		}
@@ -81,8 +81,8 @@ func (t Root) swap(c *Change, f *os.File) error {
 	return errors.Join(err, t.putBack(c, out))
 }
 
-// taken returns what is at temp now; a file is open, with a lease if the system has them. It returns ErrChanged if that is
-// not what was expected, or changes.
+// taken returns the state of the file at temp; a file is open, with a lease if the system has them. It returns ErrChanged if
+// the file is not as expected, or changes.
 func (t Root) taken(c *Change) (out State, old *os.File, err error) {
 	for end := time.Now().Add(busyTime); ; time.Sleep(time.Millisecond) {
 		if out = t.Read(c.Temp); out.Unreadable != "" || !out.Exists || out.Target != "" {
@@ -110,8 +110,7 @@ func (t Root) taken(c *Change) (out State, old *os.File, err error) {
 	return out, old, nil
 }
 
-// putBack puts what was taken to temp back to its place. If somebody has put something there meanwhile, that is newer and
-// stays.
+// putBack moves the file at temp back to its place. If somebody has put a newer file there meanwhile, that one stays.
 func (t Root) putBack(c *Change, out State) error {
 	in := State{Content: c.After}
 	for range 100 {
@@ -156,7 +155,7 @@ func (t Root) delete(c *Change) error {
 	return err
 }
 
-// is reports whether a name is that of an open file.
+// is reports whether a name belongs to an open file.
 func (t Root) is(name string, f *os.File) bool {
 	at, err1 := t.lstat(name)
 	info, err2 := f.Stat()

@@ -1,5 +1,5 @@
-// Package callfiles watches the files of a work tree that open calls name: each save there is seen, since a call that does not report
-// its texts may have been only one of two writers.
+// Package callfiles watches the files that open calls name, and so sees each of their saves: a call that does not report its
+// texts may have been only one of two writers.
 package callfiles
 
 import (
@@ -16,19 +16,19 @@ import (
 	"cursord/daemon/internal/savewatch"
 )
 
-// Bounds of what is read of a file while a call is open that names it. What is saved beyond is counted.
+// Bounds of the looks at a file while an open call names it. Further saves are only counted.
 const (
 	callLooks    = 50
 	callLookSize = 4 << 20 // bytes
 )
 
-// Files are those of a tree that open calls name.
+// Files are the files of a tree that open calls name.
 type Files struct {
-	Ledger   *attribution.Ledger // hears of the saves
-	Watch    *savewatch.Watch    // nil: nobody watches
+	Ledger   *attribution.Ledger // is told about the saves
+	Watch    *savewatch.Watch    // nil: the files are not watched
 	Absolute func(path string) string
-	Read     func(path string) atomicfile.State // as people name the targets of links
-	Raw      func(path string) atomicfile.State // as the tree has them
+	Read     func(path string) atomicfile.State // reads a path, with targets of links as people name them
+	Raw      func(path string) atomicfile.State // reads a path, with targets of links as the tree has them
 
 	mu    sync.Mutex
 	files map[string]*callFile // guarded by mu; by path
@@ -37,11 +37,11 @@ type Files struct {
 type callFile struct {
 	calls int
 	file  *savewatch.File
-	looks int // of the Watch's callbacks, of which one runs at a time
+	looks int // only for the Watch's callbacks, which run one at a time
 }
 
-// Begin has a path watched that a call names, before it is looked at. It returns false if that cannot be; else the call ends
-// with End.
+// Begin has a path watched that a call names; call it before the first look at the path. It returns false if the path cannot
+// be watched. If it returns true, End must be called at the call's end.
 func (c *Files) Begin(path string) bool {
 	if c.Watch == nil {
 		return false
@@ -53,7 +53,7 @@ func (c *Files) Begin(path string) bool {
 		f = &callFile{}
 		var err error
 		if f.file, err = c.add(path, f); err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // whoever makes the folder makes the file
+			if !errors.Is(err, fs.ErrNotExist) { // the agent that makes the folder makes the file too
 				c.Ledger.Saved(path, savewatch.Uncounted)
 			}
 			return false
@@ -75,7 +75,7 @@ func (c *Files) add(path string, f *callFile) (*savewatch.File, error) {
 	return c.Watch.Add(full, func(n int) { c.Ledger.Saved(path, n) }, func() { c.look(path, f) })
 }
 
-// look notes what a file holds that somebody has saved.
+// look records the content of a file that somebody has saved.
 func (c *Files) look(path string, f *callFile) {
 	f.looks++
 	full, at := c.Absolute(path), clock.Now()
@@ -88,8 +88,9 @@ func (c *Files) look(path string, f *callFile) {
 	}
 }
 
-// ReadLeft reads a path that a call has left which does not say what it left there. It waits a moment for whoever is just
-// saving it, which may begin with an empty file. saves is how often that had been by then, and changed when it was last.
+// ReadLeft reads a path after the end of a call that does not report its result. It waits a moment while somebody is saving
+// the path, because a save may begin with an empty file. saves is the number of saves until then, and changed the time of
+// the last change.
 func (c *Files) ReadLeft(path string) (after atomicfile.State, saves int, changed int64) {
 	full, begun := c.Absolute(path), clock.Now()
 	for ; ; time.Sleep(time.Millisecond) {
@@ -104,7 +105,7 @@ func (c *Files) ReadLeft(path string) (after atomicfile.State, saves int, change
 	}
 }
 
-// writing reports whether somebody has begun to save a path, and has not ended.
+// writing reports whether somebody has begun a save of a path and not ended it.
 func (c *Files) writing(path string) bool {
 	c.mu.Lock()
 	f := c.files[path]
@@ -112,7 +113,7 @@ func (c *Files) writing(path string) bool {
 	return f != nil && f.file.Written()
 }
 
-// Saves returns how often a path has been saved since the first of the open calls began that name it.
+// Saves returns the number of saves of a path since the first of the open calls that name it began.
 func (c *Files) Saves(path string) int {
 	if c.Watch == nil {
 		return 0
@@ -125,7 +126,7 @@ func (c *Files) Saves(path string) int {
 	return n
 }
 
-// End says that a call has ended, for which Begin returned true.
+// End ends the watch of a path for a call for which Begin returned true.
 func (c *Files) End(path string) {
 	c.mu.Lock()
 	f := c.files[path]

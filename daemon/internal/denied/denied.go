@@ -1,5 +1,5 @@
-// Package denied says which calls of a turn its agent was not allowed to make, and what would have
-// allowed them in this turn. It keeps only the first few calls, shortened.
+// Package denied keeps the calls that a turn's agent was not allowed to make, and names the permissions that this turn
+// lacked for them. It keeps only the first few calls, shortened.
 package denied
 
 import (
@@ -16,15 +16,15 @@ import (
 
 // Calls are the denied calls of a turn; the zero value has none. Only one goroutine at a time may use it.
 type Calls struct {
-	count    int              // of calls
-	held     int              // how many of them the agent's auto-review held back
-	commands int              // how many of them were shell commands
+	count    int              // number of calls
+	held     int              // number of calls that the agent's auto-review held back
+	commands int              // number of calls that were shell commands
 	subjects []denial         // the first few
 	more     int              // number of calls with other subjects
-	by       []agent.DeniedBy // each once, in order
+	by       []agent.DeniedBy // who denied calls; each once, in order
 }
 
-// A denial is a call, and how often it was denied.
+// A denial is a call, and the number of its denials.
 type denial struct {
 	text  string
 	times int
@@ -35,7 +35,7 @@ const (
 	maxRunes    = 60 // of one subject
 )
 
-// Add notes the denials in the end of a call.
+// Add adds the denials in the end of a call.
 func (d *Calls) Add(denials []agent.Denial) {
 	for _, one := range denials {
 		d.addCall(one.Subject, one.Name)
@@ -45,7 +45,7 @@ func (d *Calls) Add(denials []agent.Denial) {
 	}
 }
 
-// Hold notes a call that had not ended when the agent had finished: its auto-review has held it back.
+// Hold adds a call that had not ended when the agent finished, because the agent's auto-review held it back.
 func (d *Calls) Hold(tool *sessions.Tool) {
 	subject := tool.Command
 	if subject == "" {
@@ -79,8 +79,8 @@ func (d *Calls) addCall(subject, name string) {
 	}
 }
 
-// Text says for people what was denied in t and what would have allowed it; "" if nothing was denied. offers reports whether
-// the agent's build has an option.
+// Text returns a text for people about the denied calls of t and the permissions that they lacked; "" if nothing was denied.
+// offers reports whether the agent's build has an option.
 func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	if d.count == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 
 const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
 
-// ways names what would let an agent do more than t did, as members of turn/start and as flags of cursord run.
+// ways returns the permissions that t lacked, as members of turn/start and as flags of cursord run.
 func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
 	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
@@ -169,7 +169,7 @@ var plainProgram = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9._/-]{1,40}$`)
 })
 
-// token returns what the agent's permissions would have to allow for the first command; "" if that is not obvious.
+// token returns the entry that would allow the first command in the agent's permissions; "" if it is not obvious.
 func (d *Calls) token() string {
 	if d.commands != d.count {
 		return ""

@@ -12,7 +12,7 @@ import (
 
 const maxLine = 256 << 20
 
-// cutOff returns the error for a file that lacks a part of the export, and how to import what it has.
+// cutOff returns the error for a file that lacks a part of the export. It says how to import the rest.
 func cutOff(has api.ExportEnd, format string, args ...any) error {
 	e := api.Invalid("path", format, args...)
 	e.Hint = fmt.Sprintf("export the session again; or, for what is there, let the last line be %s", wire.Encode(api.ExportLine{End: &has}))

@@ -22,8 +22,7 @@ import (
 // Version is the version in the header of a file.
 const Version = 1
 
-// A Line is a line of a file: a session, a turn or an item. If the file has no time of its end, that of its beginning is
-// used.
+// A Line is a line of a file: a session, a turn or an item. If a turn or an item has no end time, its start time is used.
 type Line struct {
 	Session *sessions.Session // only in the first Line
 	Turn    *sessions.Turn
@@ -61,8 +60,8 @@ type reader struct {
 	take  func(Line) error
 	lines *bufio.Reader
 	n     int            // the line's number, from 1
-	has   api.ExportEnd  // what was read so far
-	end   *api.ExportEnd // what the file says it has
+	has   api.ExportEnd  // the turns and items read so far
+	end   *api.ExportEnd // the numbers in the file's end
 	turn  string         // the turn whose items follow
 	next  int            // the lowest index for its next item
 }
@@ -122,7 +121,7 @@ func header(line []byte) error {
 	return nil
 }
 
-// ended checks that nothing is missing.
+// ended returns an error if turns or items are missing.
 func (r *reader) ended() error {
 	switch {
 	case r.n < 2:

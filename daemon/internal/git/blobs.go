@@ -23,14 +23,14 @@ import (
 // blobsTime bounds the second attempt to get contents.
 const blobsTime = 2 * time.Second
 
-// A Blob is a file's blob, and the file's size, which depends on filters and line ends too.
+// A Blob is git's id of a file's content, and the file's size in the work tree, which also depends on filters and line ends.
 type Blob struct {
 	OID  string
 	Size int64
 }
 
-// CheckedOut returns the contents that files had when they were checked out. It asks the repository as it is now, and for
-// the rest the repository as it was, because commands may have changed git's folder.
+// CheckedOut returns the contents that files had when they were checked out. It asks the present repository first, and then
+// the repository's earlier state for the rest, because commands may have changed git's folder.
 func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	found := r.Git.checkedOut(ctx, files)
 	if r.was.was == nil || len(found) == len(files) {
@@ -48,8 +48,7 @@ func (r *Repository) CheckedOut(ctx context.Context, files map[string]Blob) map[
 	return found
 }
 
-// checkedOut returns, by path, the contents of files that git considers equal to their blobs. It leaves out those that are
-// not certain.
+// checkedOut returns, by path, the contents of files that git considers equal to their blobs. It leaves out uncertain files.
 func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string][]byte {
 	oids := make(map[string]string, len(files))
 	for path, f := range files {
@@ -77,8 +76,8 @@ func (g Tree) checkedOut(ctx context.Context, files map[string]Blob) map[string]
 	return found
 }
 
-// Blobs returns the contents of blobs by their paths: as they are or, if converted, as a checkout would write them. It
-// leaves out those that git does not have.
+// Blobs returns the contents of blobs, by path: unchanged or, if converted, as a checkout would write them. It leaves out
+// blobs that git does not have.
 func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool) map[string][]byte {
 	found := make(map[string][]byte, len(oids))
 	if len(oids) == 0 {
@@ -99,7 +98,7 @@ func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool)
 	contents := readBlobs(ctx, v, inTop, converted)
 	if converted {
 		if err := v.Smudge(ctx, contents); err != nil {
-			return found // it is unknown which of them have passed their filters
+			return found // the filters may have failed for any of them
 		}
 	}
 	for name := range oids {

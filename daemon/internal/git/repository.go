@@ -12,24 +12,24 @@ import (
 // repositoriesMax bounds how many nested repositories are listed.
 const repositoriesMax = 32
 
-// A Repository is a git work tree with files of the workspace: the one that the root is in, or one nested in it, whether it
-// is a submodule or not.
+// A Repository is a git work tree with files of the workspace: the work tree around the root, or one nested in the
+// workspace. A nested one may be a submodule.
 type Repository struct {
 	At  string // its folder in the workspace and a slash; "" is the root
 	Git Tree
-	Is  askgit.Repository // as it was first listed
-	was Tree              // gets contents by their ids, whatever happens to the repository later; its view is nil if that is impossible
+	Is  askgit.Repository // the repository when it was first listed
+	was Tree              // returns contents by their ids even if the repository changes later; its view is nil if that is impossible
 }
 
 // A Repositories is git's answer about the work trees in a workspace.
 type Repositories struct {
-	All    []Repository // the root's is the first
+	All    []Repository // the root's repository is the first
 	Files  []Listed
-	Nested map[string]bool // folders of nested repositories whose contents are unknown; false: a repository is only expected there
+	Nested map[string]bool // folders of nested repositories with unknown contents; the value false means that a repository is only expected there
 }
 
-// List lists the work tree at the root and the nested ones; dirty is as in Tree.List. Nested ones that cannot be listed are
-// in Nested.
+// List lists the work tree at the root and the nested ones; dirty is as in Tree.List. Nested repositories that cannot be
+// listed are in Nested.
 func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r Repositories, err error) {
 	r.Nested = map[string]bool{}
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
@@ -81,7 +81,7 @@ func (r Repository) There() bool {
 	return err == nil && resolved == filepath.Clean(r.Git.Dir) && filestat.Of(filepath.Join(r.Git.Dir, ".git")).Exists()
 }
 
-// Among returns the innermost of some repositories that has a path; nil if none has.
+// Among returns the innermost of some repositories that contains a path; nil if none does.
 func Among(repos []Repository, name string) (of *Repository) {
 	for i := range repos {
 		r := &repos[i]
@@ -92,7 +92,7 @@ func Among(repos []Repository, name string) (of *Repository) {
 	return of
 }
 
-// Exclude returns the full name of the repository's own ignore file (info/exclude); "" if it can have none.
+// Exclude returns the absolute path of the repository's own ignore file (info/exclude); "" if it can have none.
 func (r Repository) Exclude() string {
 	common, err := r.Git.Found().Common()
 	if err != nil {

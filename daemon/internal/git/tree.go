@@ -1,7 +1,7 @@
 // Package git asks git about a workspace: which files its work trees have, which it ignores, the contents of blobs, and the
-// differences between two commits. Package askgit runs git and guards it; this package knows the questions and what the
-// answers mean. It keeps nothing between questions but the first state of each Repository. Every question is bounded by its
-// context and by how much git may print.
+// differences between two commits. Package askgit runs git and guards it; this package has the questions and reads the
+// answers. Between questions it keeps only the first state of each Repository. Every question is bounded by its context and
+// by the size of git's output.
 package git
 
 import (
@@ -19,11 +19,11 @@ import (
 	"cursord/daemon/paths"
 )
 
-// gitOutput bounds what git may print, in bytes.
+// gitOutput bounds git's output, in bytes.
 const gitOutput = 256 << 20
 
-// A Tree asks git about a folder in a work tree. It only asks: no question takes a lock, writes to the repository, runs a
-// program that the repository names, or fetches.
+// A Tree asks git about a folder in a work tree. No question takes a lock, writes to the repository, runs a program that the
+// repository names, or fetches.
 type Tree struct {
 	Dir    string
 	Within bool // Dir itself must be the repository's folder
@@ -41,9 +41,9 @@ type Listed struct {
 	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
 }
 
-// list returns the files of the index and those that are neither there nor ignored, without those that a sparse checkout
-// leaves out. Submodules and nested repositories come apart, as folders. With dirty, it also says which contents differ from
-// the index.
+// list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout
+// leaves out. Submodules and nested repositories are returned apart, as folders. With dirty, it also marks contents that
+// differ from the index.
 func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
 	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
 	if dirty {
@@ -60,8 +60,8 @@ func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []st
 	return append(g.withoutLeftOut(files), unopened(said)...), nested, nil
 }
 
-// unopened returns the folders whose paths are too long for git, by its warnings. Git cuts off a warning that is longer than
-// a path may be, and with it the reason.
+// unopened returns the folders whose paths are too long for git, according to git's warnings. Git cuts off a warning that is
+// longer than a path may be, so the reason may be missing.
 func unopened(said string) (dirs []Listed) {
 	const cut = paths.MaxPath - 256
 	parts := strings.Split(said, "warning: could not open directory '")
@@ -74,8 +74,7 @@ func unopened(said string) (dirs []Listed) {
 	return dirs
 }
 
-// withoutLeftOut drops the files that a sparse checkout leaves out. A file that git is told to skip may exist all the same,
-// with any content.
+// withoutLeftOut drops the files that a sparse checkout leaves out. Such a file may nevertheless exist, with any content.
 func (g Tree) withoutLeftOut(files []Listed) []Listed {
 	dirs := map[string]bool{}
 	var there func(dir string) bool
@@ -130,14 +129,14 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 			last.Dirty, last.skip = true, true
 		case tag == 'R':
 			last.Gone = true
-		case tag != 'H': // modified, unmerged, or (small letters) marked as not to be looked at
+		case tag != 'H': // modified, unmerged, or (small letters) marked as assumed unchanged
 			last.Dirty = true
 		}
 	}
 	return list, nested, nil
 }
 
-// ErrNoRepository is returned by questions about a folder of which git knows nothing.
+// ErrNoRepository is the error of questions about a folder without a repository.
 var ErrNoRepository = errors.New("there is no git repository")
 
 // open returns a view of the repository.
@@ -171,7 +170,7 @@ func (g Tree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byt
 	return v.Run(ctx, q, args...)
 }
 
-// Found returns git's folder, and the top of the work tree; zero if there is none.
+// Found returns git's folder and the top of the work tree; the zero Repository if there is none.
 func (g Tree) Found() askgit.Repository {
 	find := askgit.Find
 	if g.Within {

@@ -6,7 +6,7 @@ import "sync"
 
 // A Box is a queue that never blocks its senders. It is ready for use after Init.
 type Box[T any] struct {
-	Ready chan struct{} // holds a token while there is something to take
+	Ready chan struct{} // holds a token while the box has values
 
 	mu    sync.Mutex
 	items []T // guarded by mu
@@ -15,7 +15,7 @@ type Box[T any] struct {
 // Init makes the box ready for use.
 func (m *Box[T]) Init() { m.Ready = make(chan struct{}, 1) }
 
-// Put adds a value.
+// Put appends a value.
 func (m *Box[T]) Put(v T) {
 	m.mu.Lock()
 	m.items = append(m.items, v)
@@ -26,7 +26,7 @@ func (m *Box[T]) Put(v T) {
 	}
 }
 
-// Take removes and returns all values, in the order in which they were put.
+// Take removes and returns all values, the oldest first.
 func (m *Box[T]) Take() []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,23 +21,23 @@ type recap struct {
 	limit int      // bytes
 	size  int      // of parts, in bytes
 	parts []string // the newest first
-	keep  int      // how much of limit is reserved for the prompt of the present turn, which says what the rest is about
+	keep  int      // the part of limit that is reserved for the prompt of the present turn, because that prompt explains the rest
 	full  bool     // something was left out
-	cut   bool     // and it belongs to a turn whose prompt is in the recap
+	cut   bool     // the omitted part belongs to a turn whose prompt is in the recap
 	turns int      // number of turns whose prompts are in the recap
 }
 
-// Pages returns a page of a session: turns and their items, from old to new. It is the latest page for "", else the one
-// before the item with this id. more says that there are earlier pages.
+// Pages returns a page of a session: turns and their items, from old to new. With "" it returns the latest page, else the
+// page before the item with this id. more reports whether earlier pages exist.
 type Pages func(before string) (turns []*sessions.Turn, items []*sessions.Item, more bool, err error)
 
-// Recap returns what was said in the ended turns of a session, and a sentence for people about it. It leaves out the oldest
-// parts of a text above limit bytes, and adds a line that says so. Both results are "" if nothing was said. An error is one
-// of pages.
+// Recap returns the conversation of a session's ended turns, and a sentence for people about it. It leaves out the oldest
+// parts of a text above limit bytes, and adds a line about that. Both results are "" if there was no conversation. An error
+// comes from pages.
 func Recap(pages Pages, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
 	before := ""
-	var open *sessions.Turn // a turn of which not all items have been seen
+	var open *sessions.Turn // a turn with items that have not been seen yet
 	for !r.full {
 		turns, items, more, err := pages(before)
 		if err != nil {
@@ -81,7 +81,7 @@ func Recap(pages Pages, limit int) (text, remark string, err error) {
 	return strings.Join(r.parts, "\n"), remark, nil
 }
 
-// add puts a part in front. It removes the middle of a part that is longer than its share.
+// add puts a part before the others. It removes the middle of a part that is longer than its share.
 func (r *recap) add(head, text string) {
 	if r.full {
 		return
@@ -95,7 +95,7 @@ func (r *recap) add(head, text string) {
 	r.parts = append(r.parts, part)
 }
 
-// share cuts a text to the length that one part may have.
+// share shortens a text to the length that one part may have.
 func (r *recap) share(text string) string {
 	text = strings.TrimSpace(plainly(text))
 	share := max(r.limit/4, 256)
@@ -150,7 +150,7 @@ func (r *recap) prompt(t *sessions.Turn) {
 	}
 }
 
-// items adds what a turn said. If not everything fits, it adds as much as does, after the turn's prompt.
+// items adds the messages of a turn behind the turn's prompt, as many as fit.
 func (r *recap) items(t *sessions.Turn, items []*sessions.Item) {
 	r.keep = len(recapUser) + len(r.share(t.Asked())) + len(recapCut) + 3
 	if r.full = r.size+r.keep > r.limit; r.full {

@@ -1,6 +1,6 @@
-// Package statusmessages keeps messages for people about the daemon itself: those that apply at present, by topic, for
-// people who come later; and the readers who get new ones. Any goroutine may use a Board. A Board never waits for a reader:
-// it calls readers one at a time, in the order of events, and they must neither block nor use the Board.
+// Package statusmessages keeps messages for people about the daemon itself. It has the messages that apply at present, by
+// topic, and the readers who get new ones. Any goroutine may use a Board. A Board never waits for a reader: it calls readers
+// one at a time, in the order of events, and they must neither block nor use the Board.
 package statusmessages
 
 import (
@@ -22,7 +22,7 @@ type Board struct {
 type message struct {
 	level slog.Level
 	text  string
-	quiet bool // only in the daemon's status
+	quiet bool // shown only in the daemon's status
 }
 
 type reader struct{ take func(slog.Level, string) }
@@ -93,7 +93,7 @@ func (b *Board) publish(p message) {
 	}
 }
 
-// Read calls take with the messages: at once with those that apply at present, later with new ones, until stop is called.
+// Read calls take at once with the messages that apply at present, and later with each new one, until stop is called.
 func (b *Board) Read(take func(level slog.Level, text string)) (stop func()) {
 	r := &reader{take}
 	b.mu.Lock()

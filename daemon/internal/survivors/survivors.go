@@ -1,6 +1,6 @@
-// Package survivors finds processes of an agent that run longer than they should: those that outlive its turn, outside of
-// its group, and those that a command leaves in the background while the turn runs. They may write files that no tool call
-// names. They are recognised by Turns.Mark in their environments.
+// Package survivors finds processes of an agent that run longer than they should: processes outside of its group that
+// outlive its turn, and processes that a command leaves in the background while the turn runs. They may write files that no
+// tool call names. Turns.Mark in their environments identifies them.
 package survivors
 
 import (
@@ -15,22 +15,22 @@ import (
 	"cursord/daemon/paths"
 )
 
-// survivorTime is how long processes that have left an agent's group may take to end after the agent.
+// survivorTime is the time that processes outside of an agent's group have to end after the agent.
 const survivorTime = 250 * time.Millisecond
 
-// Turns are the turns of a workspace whose agents have left processes behind that still run.
+// Turns are the turns of a workspace whose agents have left running processes behind.
 type Turns struct {
 	Store string // the epoch of the store that has these turns; set before the first use
 
 	mu    sync.Mutex
-	marks []string // guarded by mu; the marks in their environments
+	marks []string // guarded by mu; marks in the environments of such processes
 }
 
-// Mark returns the variable by which the processes of a turn are known. Clients choose the ids of turns, so another daemon of
-// the user may have a turn with the same id: the store's epoch makes the mark unique.
+// Mark returns the environment variable that identifies the processes of a turn. Clients choose the ids of turns, so another
+// daemon of the user may have a turn with the same id. The store's epoch makes the mark unique.
 func (s *Turns) Mark(turn string) string { return "CURSORD_TURN=" + s.Store + "/" + turn }
 
-// Left notes and returns the processes that a turn's agent has left behind.
+// Left records and returns the processes that a turn's agent has left behind.
 func (s *Turns) Left(turn string) []process.Info {
 	mark := s.Mark(turn)
 	all := process.Survivors(mark)
@@ -53,11 +53,11 @@ func (s *Turns) Alive() bool {
 	return len(s.marks) > 0
 }
 
-// Orphans finds out whether a turn's commands have left processes in the background without saying so, as "( … ) &" does. It
-// belongs to the turn's goroutine, which waits for a look only when it needs the answer.
+// Orphans finds processes that a turn's commands have left in the background without a report, as "( … ) &" does. It belongs
+// to the turn's goroutine, which waits for a look only when it needs the result.
 type Orphans struct {
 	looks sync.WaitGroup
-	due   atomic.Int64 // number of looks to do; several at the end of one count as one
+	due   atomic.Int64 // number of requested looks; one look serves all requests that came before it
 	some  atomic.Bool
 }
 
@@ -78,13 +78,13 @@ func (o *Orphans) Look(mark string) {
 	})
 }
 
-// Found reports whether any were found.
+// Found reports whether a look has found orphans.
 func (o *Orphans) Found() bool {
 	o.looks.Wait()
 	return o.some.Load()
 }
 
-// About says for people what an agent has left running; "" if nothing.
+// About returns a text for people about processes that an agent has left running; "" if there are none.
 func About(all []process.Info) string {
 	if len(all) == 0 {
 		return ""

@@ -1,6 +1,6 @@
-// Package translate stands between an agent that works in a copy of a workspace and the people who read its words: for the
-// agent, it turns paths of the workspace into those of the copy; for people, the other way round. Text comes in pieces, so
-// an end of a piece that may be the beginning of such a path waits for the next piece, or for the next item.
+// Package translate translates paths between an agent that works in a copy of a workspace and people: for the agent, paths
+// of the workspace become paths of the copy; for people, the reverse. Text comes in pieces. If the end of a piece may be the
+// beginning of such a path, that end waits for the next piece, or for the next item.
 package translate
 
 import (
@@ -11,7 +11,7 @@ import (
 	"cursord/daemon/copytree"
 )
 
-// Words translates for one turn, whose goroutine owns it. A nil *Words is for an agent in the workspace itself, and changes
+// Words translates for one turn, whose goroutine owns it. A nil *Words is for an agent in the workspace itself and changes
 // nothing.
 type Words struct {
 	copy   string
@@ -33,7 +33,7 @@ func New(copy, root, alias string) *Words {
 	}
 }
 
-// Prompt returns a prompt in the agent's terms.
+// Prompt returns a prompt with paths of the copy.
 func (ws *Words) Prompt(text string) string {
 	if ws == nil {
 		return text
@@ -41,7 +41,7 @@ func (ws *Words) Prompt(text string) string {
 	return ws.in.String(text)
 }
 
-// Events returns events in the terms of the workspace, in their order.
+// Events returns events with paths of the workspace, in their order.
 func (ws *Words) Events(events []agent.Event) []agent.Event {
 	if ws == nil {
 		return events
@@ -62,7 +62,7 @@ func (ws *Words) Events(events []agent.Event) []agent.Event {
 			if ws.calls[ev.Call.ID] > 0 {
 				ws.calls[ev.Call.ID]--
 			} else {
-				translated = ws.Flush(translated) // what follows is another item
+				translated = ws.Flush(translated) // the next event belongs to another item
 			}
 			translated = append(translated, agent.ToolEnd{Call: ws.call(ev.Call), State: ev.State, Said: ev.Said})
 		case agent.Failure:
@@ -104,7 +104,7 @@ func (ws *Words) say(translated []agent.Event, text string) []agent.Event {
 	return append(translated, agent.Text{Text: text})
 }
 
-// Flush ends the open text, and appends what was held back.
+// Flush ends the open text and appends the part that was held back.
 func (ws *Words) Flush(translated []agent.Event) []agent.Event {
 	if ws == nil || ws.stream == nil {
 		return translated
@@ -153,7 +153,7 @@ func (ws *Words) title(title string) string {
 	return title
 }
 
-// Outcome translates the end of a run in place; what its pointers refer to stays unchanged.
+// Outcome translates the end of a run in place, but not the values behind its pointers.
 func (ws *Words) Outcome(out *agent.Outcome) {
 	if ws == nil {
 		return

@@ -1,4 +1,4 @@
-// Package waiting has requests wait that cannot be served yet.
+// Package waiting keeps requests that cannot be served yet.
 package waiting
 
 import (
@@ -9,17 +9,17 @@ import (
 	"cursord/daemon/api"
 )
 
-// Max bounds the requests that wait.
+// Max bounds the number of waiting requests.
 const Max = 1000
 
-// A Request is one until it is answered.
+// A Request is a request that has not been answered yet.
 type Request struct {
-	try   func(*Request) bool // serves the request, or returns false if it must wait
+	try   func(*Request) bool // serves the request; returns false if the request must wait
 	reply func(api.Decided, error)
 	stop  func() bool // its watch on the request's context
 }
 
-// NewRequest returns one that does not wait.
+// NewRequest returns a request that no Queue keeps.
 func NewRequest(reply func(api.Decided, error)) *Request {
 	return &Request{reply: reply, stop: func() bool { return true }}
 }
@@ -33,16 +33,16 @@ func (p *Request) Answer(v api.Decided, err error) bool {
 
 var errCancelled = &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 
-// A Queue belongs to a goroutine, which runs what it is given.
+// A Queue keeps the waiting requests of one goroutine.
 type Queue struct {
-	Call func(func()) error // has the goroutine run something, and waits for that
-	Post func(func())       // does not wait
+	Call func(func()) error // runs a function in the goroutine, and waits for its end
+	Post func(func())       // does the same without waiting
 
 	waiting []*Request
 }
 
-// Take has try serve a request, now and at each Retry, until it is served or ctx ends. It returns when that was
-// tried once.
+// Take calls try for a request, now and at each Retry, until the request is served or ctx ends. It returns after the first
+// call.
 func (q *Queue) Take(ctx context.Context, reply func(api.Decided, error), try func(*Request) bool) {
 	var once sync.Once
 	p := NewRequest(func(v api.Decided, err error) { once.Do(func() { reply(v, err) }) })
@@ -67,7 +67,7 @@ func (q *Queue) Take(ctx context.Context, reply func(api.Decided, error), try fu
 	}
 }
 
-// attempt tries, and answers a request that panics.
+// attempt calls try, and answers a request whose try panics.
 func attempt(p *Request) (done bool) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -86,7 +86,7 @@ func (q *Queue) finish(p *Request, err error) {
 	}
 }
 
-// Retry tries the requests that wait, in order.
+// Retry tries the waiting requests again, in order.
 func (q *Queue) Retry() {
 	waiting := q.waiting
 	q.waiting = nil
@@ -97,12 +97,12 @@ func (q *Queue) Retry() {
 	}
 }
 
-// Close answers all that wait with an error.
+// Close answers all waiting requests with an error.
 func (q *Queue) Close(err error) {
 	for _, p := range q.waiting {
 		p.Answer(api.Decided{}, err)
 	}
 }
 
-// Len returns how many wait.
+// Len returns the number of waiting requests.
 func (q *Queue) Len() int { return len(q.waiting) }

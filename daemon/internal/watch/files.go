@@ -1,6 +1,6 @@
-// Package watch reports that files of interest may have changed. It watches their folders, or looks at the files every few
-// seconds if the folders cannot be watched. It reports events that come together once, and may report a file that has not
-// changed; it misses nothing that happens after a folder is watched. It reads no contents.
+// Package watch reports that files of interest may have changed. It watches their folders, or polls the files every few
+// seconds if the folders cannot be watched. Events that come together give one report, and a report may name a file that has
+// not changed. No change after a folder is watched is missed. The package reads no contents.
 package watch
 
 import (
@@ -23,9 +23,9 @@ import (
 
 // Limits are the bounds of a Files.
 type Limits struct {
-	dirs   int           // that are watched; with more, files are polled
-	Settle time.Duration // between the first event and the look
-	poll   time.Duration // between two looks, when polling
+	dirs   int           // most watched folders; with more, files are polled
+	Settle time.Duration // time between the first event and the look
+	poll   time.Duration // time between two looks, when polling
 }
 
 // DefaultLimits returns the limits of a daemon.
@@ -33,7 +33,7 @@ func DefaultLimits() Limits {
 	return Limits{dirs: 200, Settle: 100 * time.Millisecond, poll: 2 * time.Second}
 }
 
-// maxNames is how many changed names are kept until a look; with more, everything is looked at.
+// maxNames bounds the changed names that are kept until a look; with more, the look is at all files.
 const maxNames = 1000
 
 // A Files reports to its owner that files may have changed. It watches their folders and never the files, because most editors
@@ -49,7 +49,7 @@ type Files struct {
 
 	watcher *fsnotify.Watcher // nil if nothing is watched
 	drained chan struct{}     // closed when its drain has ended
-	dirs    map[string]bool   // that are watched
+	dirs    map[string]bool   // watched folders
 	Paths   []string          // files of interest, absolute
 	failed  string            // why folders could not be watched; "" again when nothing is of interest
 	poller  *time.Timer       // nil if nothing is polled
@@ -58,14 +58,14 @@ type Files struct {
 	State atomic.Pointer[State]
 }
 
-// A State is what daemon/status says about a Files.
+// A State is a Files in the answer to daemon/status.
 type State struct {
 	Dirs    int
 	Polling string // why; "": not
 }
 
-// Want sets the files of interest, by their absolute paths. It returns the folders that were not watched before: what
-// happened there until now was not seen. also may name files outside of the root.
+// Want sets the files of interest, by their absolute paths. It returns the folders that were not watched before: earlier
+// changes there were not seen. also may name files outside of the root.
 func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	if len(paths) == 0 {
 		fw.Close()
@@ -73,7 +73,7 @@ func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 	}
 	fw.Paths = slices.Concat(paths, also)
 	if fw.failed == "" {
-		// A folder may disappear between the look for it and the watch.
+		// A folder may disappear before the watch of it begins.
 		for range 3 {
 			again, err := fw.watchDirs(&added)
 			if err != nil {
@@ -94,7 +94,8 @@ func (fw *Files) Want(paths []string, also ...string) (added map[string]bool) {
 }
 
 // watchDirs watches the nearest existing folders of the files of interest, and the folders that contain these. It returns an
-// error if folders cannot be watched; again means that one has disappeared meanwhile.
+// error if folders cannot be watched. again is true if a folder has disappeared meanwhile, so that the caller must try
+// again.
 func (fw *Files) watchDirs(added *map[string]bool) (again bool, err error) {
 	dirs := map[string]bool{}
 	for _, p := range fw.Paths {
@@ -168,7 +169,7 @@ func withParents(root string, dirs map[string]bool) map[string]bool {
 	return all
 }
 
-// forget ends the watch of a folder. Its only error would be that the watch has ended by itself.
+// forget ends the watch of a folder. It ignores errors, which only mean that the watch has ended by itself.
 func (fw *Files) forget(dir string) {
 	_ = fw.watcher.Remove(dir)
 	delete(fw.dirs, dir)
@@ -219,14 +220,14 @@ func (fw *Files) drain(w *fsnotify.Watcher, drained chan struct{}) {
 	}
 }
 
-// changed takes what w has seen.
+// changed handles the events of w since the last look.
 func (fw *Files) changed(w *fsnotify.Watcher, names map[string]bool, all bool) {
 	if fw.watcher != w {
 		return
 	}
 	for dir := range maps.Clone(fw.dirs) {
 		if all || Below(names, dir) {
-			fw.forget(dir) // there may be another folder now, or none; Want watches what is there
+			fw.forget(dir) // the folder may have been replaced or removed; Want watches the present one
 		}
 	}
 	fw.Look(func(path string) bool { return all || Below(names, path) })
