@@ -16,7 +16,7 @@ import (
 	"cursord/diffs"
 )
 
-// At returns what a path held. known is false if neither a content nor its absence was seen.
+// At returns the content of a path. known is false if neither a content nor its absence was seen.
 func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	if filepath.IsAbs(name) {
 		return diffs.Content{}, false
@@ -31,7 +31,7 @@ func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
-// Noted returns what a path holds by its latest note, if the content is available, and in was its state before that.
+// Noted returns the content of a path in its latest note, if it is available and was is the path's state before that.
 func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Snapshot) contents(names []string) map[string][]byte {
 	return found
 }
 
-// absent reports whether there was certainly nothing at a path.
+// absent reports whether a path certainly had no file.
 func (s *Snapshot) absent(name string) bool {
 	s.mu.Lock()
 	repo, reruled := s.repositoryOf(name), s.reruled
@@ -261,7 +261,7 @@ func (s *Snapshot) Close() {
 	s.spool.close()
 }
 
-// Useless says why the snapshot cannot be compared with anything; "" if it can.
+// Useless returns the reason why nothing can be compared with the snapshot; "" if it can be used.
 func (s *Snapshot) Useless() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,7 +271,7 @@ func (s *Snapshot) Useless() string {
 	return s.unusable
 }
 
-// Lacks says what the snapshot does not cover; "" if it covers everything.
+// Lacks returns a text about files that the snapshot does not cover; "" if it covers all.
 func (s *Snapshot) Lacks() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

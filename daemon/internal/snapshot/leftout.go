@@ -10,10 +10,10 @@ import (
 	"cursord/daemon/paths"
 )
 
-// A LeftOut says what a scan has not returned.
+// A LeftOut has the changes that a scan has not returned.
 type LeftOut struct {
 	more []string // paths beyond the bounds of number and size
-	late int      // how many the scan had no time for; the next scan returns to them
+	late int      // number of paths for which the scan had no time; the next scan returns to them
 	odd  []string // paths that cannot be reviewed, each with the reason
 	long []string // paths that are too long to look at
 	git  string   // why git could not list the files; "" if it could
@@ -24,7 +24,7 @@ type LeftOut struct {
 	made, gone []string // nested repositories that came, and that went
 }
 
-// String says for people what a scan has left out; "" if nothing.
+// String returns a text for people about the changes that a scan has left out; "" if there are none.
 func (l LeftOut) String() string {
 	var say []string
 	if n := len(l.more); n > 0 {
@@ -59,7 +59,7 @@ func (l LeftOut) String() string {
 	return strings.Join(say, ". ")
 }
 
-// Unreviewable says for people which changes cannot be reviewed, and why.
+// Unreviewable returns a text for people about changes that cannot be reviewed, and the reasons.
 func Unreviewable(odd []string) string {
 	text := fmt.Sprintf("%s cannot be reviewed: %s", plaintext.Count(len(odd), "change"), strings.Join(odd[:min(len(odd), 3)], "; "))
 	if len(odd) > 3 {

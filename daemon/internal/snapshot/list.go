@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// A List is one of snapshots that one goroutine changes and others read.
+// A List is a list of snapshots that one goroutine changes and others read.
 type List struct {
 	now atomic.Pointer[[]*Snapshot]
 }
 
-// All returns them, the oldest first; nobody changes the slice.
+// All returns the snapshots, the oldest first; nobody changes the slice.
 func (l *List) All() []*Snapshot {
 	if now := l.now.Load(); now != nil {
 		return *now
@@ -18,13 +18,13 @@ func (l *List) All() []*Snapshot {
 	return nil
 }
 
-// Add adds one behind the others.
+// Add appends a snapshot.
 func (l *List) Add(s *Snapshot) {
 	with := append(slices.Clone(l.All()), s)
 	l.now.Store(&with)
 }
 
-// Remove takes one out.
+// Remove removes a snapshot.
 func (l *List) Remove(s *Snapshot) {
 	without := slices.DeleteFunc(slices.Clone(l.All()), func(one *Snapshot) bool { return one == s })
 	l.now.Store(&without)

@@ -40,18 +40,18 @@ type Change struct {
 	From    *Change       // if the file has moved: its disappearance from the old path; else nil
 }
 
-// An Attribution says whose a change is.
+// An Attribution is the author of a change.
 type Attribution struct {
 	Source *diffs.Source // nil: a person's
-	Leave  bool          // a later scan is to return the change
+	Leave  bool          // leave the change to a later scan
 }
 
-// A ChangeTime says when a path was changed, as far as a scan knows before it reads the file.
+// A ChangeTime is the time at which a path was changed, as far as a scan knows it before it reads the file.
 type ChangeTime struct {
 	Path  string
 	When  int64 // a moment of package clock
 	Came  bool  // there was nothing at the path before
-	Since int64 // a time after the scan's beginning at which the change was not there yet; 0: unknown
+	Since int64 // a moment after the scan's beginning at which the path had not changed yet; 0: unknown
 
 	Earlier []Earlier // earlier changes that were seen and not taken in
 }
@@ -77,10 +77,10 @@ func (s *candidate) rank() int {
 	return 2
 }
 
-// Scan looks for what has changed since the snapshot was taken or the change was noted, until ctx ends; without list, only
-// in the known files. It calls judge, before it reads a file, to ask whose each change is, by its time; it may ask again
-// about a file that somebody is saving. The changes are sorted by path, and a moved file is one change. The caller notes
-// each change once it has taken it in.
+// Scan finds changes since the snapshot was taken, or since the latest note of a path, until ctx ends; without list, only in
+// the known files. Before it reads a file, it calls judge for the author of the change by its time; it may ask again about a
+// file that somebody is saving. The changes are sorted by path, and a moved file is one change. The caller notes each change
+// once it has taken it in.
 func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) Attribution) (all []Change, left LeftOut) {
 	began := clock.Now()
 	suspects, ok := s.suspects(ctx, list, &left)
@@ -312,7 +312,7 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 	return link
 }
 
-// trace returns when a candidate was last changed.
+// trace returns the time at which a candidate was last changed.
 func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
@@ -340,7 +340,7 @@ func (s *Snapshot) wasAbsent(name string) bool {
 	return known && t > s.began-int64(filestat.RacyTime)
 }
 
-// same reports whether a file holds what it held, as far as that can be told without git.
+// same reports whether a file has its known content, as far as that can be decided without git.
 func (s *Snapshot) same(e *entry, f Change) bool {
 	if e == nil || !f.After.Exists || f.Was.Mode != f.Is.Mode {
 		return false
@@ -357,7 +357,7 @@ func (s *Snapshot) same(e *entry, f Change) bool {
 	return e.racy && e.Stat == f.Is // nothing shows a change
 }
 
-// restate notes the new state of a file whose content is the same.
+// restate records the new state of a file with unchanged content.
 func (s *Snapshot) restate(f Change) {
 	now := clock.Now()
 	s.mu.Lock()

@@ -23,8 +23,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Wait is how long the agent's prompt waits for a snapshot. A later snapshot is still of use if it is ready before a call
-// begins that may write.
+// Wait is the longest time that the agent's prompt waits for a snapshot. A later snapshot is still of use if it is ready
+// before a call begins that may write.
 const Wait = 3 * time.Second
 
 // Bounds of a snapshot.
@@ -34,9 +34,8 @@ const (
 	walkEntries  = 50_000  // entries of folders without git
 )
 
-// A Snapshot is what a turn knows of the workspace's files: their states when the turn began or when they were last looked
-// at, and the contents that nothing else keeps. It says what a file held before a change, and the next scan is compared with
-// it.
+// A Snapshot has the states of a workspace's files when a turn began or when they were last looked at, and the contents that
+// nothing else keeps. It gives the content of a file before a change, and the next scan is compared with it.
 type Snapshot struct {
 	root     string
 	guard    *askgit.Guard
@@ -59,7 +58,7 @@ type Snapshot struct {
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	spool    spool
 	listed   bool   // files and dirs are complete
-	begun    bool   // the agent may be at work, though no call was heard of yet
+	begun    bool   // something may have been written since: contents that are unknown now stay unknown
 	ended    bool   // something may have been written since: what is unknown now stays so
 	unusable string // why nothing can be compared with it; "" if it can
 	short    string // what is missing in it, for people; "" if nothing is

@@ -14,7 +14,7 @@ import (
 // match. Then the folders are read without git. That lists too much, since nobody knows what git ignores, but it is better
 // than nothing.
 
-// How long git may take to list a workspace before the folders are read instead.
+// Times that git may take to list a workspace before the folders are read instead.
 const (
 	firstListing = 10 * time.Second // for a snapshot
 	lastListing  = 8 * time.Second  // out of the time of a turn's last scan
@@ -57,7 +57,7 @@ func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut)
 	return files, nested, err
 }
 
-// withoutGit says for people why git has not listed a workspace, if a file in the workspace is the cause; else "".
+// withoutGit returns a text for people: why git has not listed a workspace; "" if the cause is not a file in the workspace.
 func withoutGit(asked context.Context, err error) string {
 	switch {
 	case errors.Is(asked.Err(), context.DeadlineExceeded):

@@ -17,7 +17,7 @@ type walked struct {
 	cut   bool            // a limit was reached
 }
 
-// skipped reports whether a folder's name says that it holds data of programs only.
+// skipped reports whether a folder, by its name, has only data of programs.
 func skipped(name string) bool {
 	switch name {
 	case ".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "CVS", "node_modules":
@@ -40,7 +40,7 @@ const (
 	footholdsMost = 64 // how many are open at a time
 )
 
-// drop says that a folder which was opened from here has been read, or a foothold closed.
+// drop counts down when a folder opened from here has been read, or a foothold opened from here has been closed.
 func (f *foothold) drop(open *int) {
 	for ; f != nil; f = f.above {
 		if f.users--; f.users > 0 {
