@@ -300,9 +300,18 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	return infos, nil
 }
 
-// Trust sets whether turns may run in a workspace; it applies to that root alone.
-func (d *Daemon) Trust(root string, trusted bool) (string, error) {
-	w, err := d.workspace(root)
+// Trust sets whether turns may run in a workspace; it applies to that root alone. A known workspace can lose the trust when
+// its directory no longer exists.
+func (d *Daemon) Trust(path string, trusted bool) (string, error) {
+	resolve := resolveRoot
+	if !trusted {
+		resolve = d.knownRoot
+	}
+	root, err := resolve(path)
+	if err != nil {
+		return "", err
+	}
+	w, err := d.workspaceAt(root)
 	if err != nil {
 		return "", err
 	}

@@ -42,9 +42,10 @@ func (d *Daemon) knownRoot(path string) (string, error) {
 	if serr != nil {
 		return "", api.StoreError(serr)
 	}
+	resolved := paths.ResolveDirs(abs)
 	for _, rec := range recs {
-		if rec.Root == abs {
-			return abs, nil
+		if rec.Root == abs || rec.Root == resolved {
+			return rec.Root, nil
 		}
 	}
 	return "", err

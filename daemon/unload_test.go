@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -67,6 +69,30 @@ func TestUnusedWorkspacesAreUnloaded(t *testing.T) {
 	require.NoError(t, w.call(func() { require.True(t, w.trusted) }))
 	_, err = d.UpdateSession(made.ID, api.SessionParams{Title: new(string)})
 	require.NoError(t, err)
+}
+
+// TestUntrustOfADeletedFolder: a folder that was deleted can lose the trust, and has none when it is made again.
+func TestUntrustOfADeletedFolder(t *testing.T) {
+	d, roots := openUnloading(t, time.Hour, 1)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(roots[0], link))
+	root := filepath.Join(roots[0], "app")
+	for _, name := range []string{root, filepath.Join(link, "app")} {
+		require.NoError(t, os.Mkdir(root, 0o700))
+		_, err := d.Trust(root, true)
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(root))
+		_, err = d.Trust(root, true)
+		require.ErrorContains(t, err, "cannot be opened")
+		at, err := d.Trust(name, false)
+		require.NoError(t, err)
+		require.Equal(t, root, at)
+		rec, err := d.store.Workspace(root)
+		require.NoError(t, err)
+		require.False(t, rec.Trusted)
+	}
+	_, err := d.Trust(filepath.Join(roots[0], "never"), false)
+	require.ErrorContains(t, err, "cannot be opened")
 }
 
 // TestUsedWorkspacesStay: sweeps unload no workspace that is in use.

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/rpc"
 )
 
@@ -15,4 +19,35 @@ func TestPermitArgs(t *testing.T) {
 	require.Equal(t, []string{"--sandbox=enabled", "--auto-review=false", "--add-dir=/a"},
 		permitArgs(&rpc.TurnStartParams{Sandbox: &enabled, AutoReview: &review, AddDirs: &[]string{"/a"}}))
 	require.Empty(t, permitArgs(&rpc.TurnStartParams{}))
+}
+
+// TestTrustOfMoreThanHere: without a terminal, trust of another folder than the current one, of the root or of the home folder must
+// be asked for by name.
+func TestTrustOfMoreThanHere(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	home, repo := filepath.Join(top, "home"), filepath.Join(top, "repo")
+	require.NoError(t, os.MkdirAll(filepath.Join(repo, "sub"), 0o700))
+	require.NoError(t, os.Mkdir(home, 0o700))
+	t.Setenv("HOME", home)
+	for _, tt := range []struct{ here, root, says string }{
+		{repo, repo, ""},
+		{filepath.Join(repo, "sub"), repo, "is the workspace around this directory"},
+		{home, home, "is your home folder"},
+		{"/", "/", "is the whole file system"},
+	} {
+		t.Chdir(tt.here)
+		c := trustCommand()
+		c.SetIn(strings.NewReader("y\n"))
+		c.SetErr(new(strings.Builder))
+		require.NoError(t, mayTrust(c, tt.root, true), tt.here)
+		err := mayTrust(c, tt.root, false)
+		if tt.says == "" {
+			require.NoError(t, err, tt.here)
+			continue
+		}
+		require.ErrorContains(t, err, tt.says)
+		require.ErrorContains(t, err, "cursord trust "+tt.root)
+		require.ErrorAs(t, err, new(*misuse.Error))
+	}
 }

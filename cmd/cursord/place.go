@@ -24,8 +24,7 @@ func (p *place) addFlag(c *cobra.Command) {
 		"the workspace `DIR` (default: the nearest known one or git work tree around the current directory)")
 }
 
-// find returns the workspace's absolute path: the directory that the user gave; else the nearest directory, from the current
-// one upwards, that is a known workspace or contains .git; else the current one.
+// find returns the workspace's absolute path: the directory that the user gave; else the one that naming.Around finds.
 func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	if p.dir != "" {
 		return resolveDir(p.dir)
@@ -42,14 +41,19 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	for _, w := range known.Workspaces {
 		roots[w.Workspace] = true
 	}
-	for dir := here; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || roots[dir] {
-			return dir, nil
-		}
-		if filepath.Dir(dir) == dir {
-			return here, nil
-		}
+	return naming.Around(here, homeDir(), roots), nil
+}
+
+// homeDir returns the user's home folder without symlinks; "" if there is none.
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err == nil {
+		home, err = resolveDir(home)
 	}
+	if err != nil {
+		return ""
+	}
+	return home
 }
 
 // namesHelp says how sessions, turns and hunks may be named.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -14,7 +17,8 @@ func trustCommand() *cobra.Command {
 		Use:   "trust [DIR]",
 		Short: "Let agents run in a workspace",
 		Long: `Let agents run in a workspace: they can run commands and change files there. This applies to that directory alone, not
-to workspaces below it.
+to workspaces below it. Without DIR it is the workspace of the current directory. If that is another directory, the root
+or the home folder, it asks first; without a terminal, name DIR.
 
 It also lets cursord use the filters, and the parts outside of the workspace, that the configuration of its git
 repositories names now. An agent can change that configuration, so later additions are not used until you trust the
@@ -42,6 +46,11 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if trusted {
+			if err := mayTrust(c, root, len(args) == 1); err != nil {
+				return err
+			}
+		}
 		done, err := client.WorkspaceTrust(c.Context(), rpc.TrustParams{Workspace: root, Trusted: trusted})
 		if err != nil {
 			return err
@@ -57,4 +66,35 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		return nil
 	})
 	return c
+}
+
+// mayTrust asks the person before a workspace is trusted that covers more than they may think. Without a terminal it is an
+// error, unless they have named the workspace.
+func mayTrust(c *cobra.Command, root string, named bool) error {
+	here, err := resolveDir(".")
+	if err != nil {
+		return err
+	}
+	shown, covers := term.Clean(root), ""
+	switch {
+	case root == homeDir():
+		covers = shown + " is your home folder: an agent there can change all of your files, settings and keys too"
+	case naming.Wide(root, ""):
+		covers = shown + " is the whole file system: an agent there can change every file that you can change"
+	case !named && root != here:
+		covers = shown + " is the workspace around this directory: an agent can run commands and change files in all of it"
+	default:
+		return nil
+	}
+	errOut := c.ErrOrStderr()
+	switch terminal := term.IsTerminal(c.InOrStdin()) && term.IsTerminal(errOut); {
+	case !terminal && !named:
+		return misuse.Errorf("%s; if you mean it, name it: cursord trust %s", covers, term.ShellWord(root))
+	case terminal:
+		fmt.Fprintln(errOut, covers+".")
+		if !term.Agrees(c.InOrStdin(), errOut, "Trust "+shown) {
+			return errors.New("nothing was trusted")
+		}
+	}
+	return nil
 }

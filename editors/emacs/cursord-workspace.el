@@ -62,9 +62,12 @@ After an error in one function the others are called all the same.")
 ;;;; Which workspace
 
 (defun cursord--known-root (directory)
-  "Return the nearest workspace that the daemon knows around DIRECTORY, or nil."
+  "Return the nearest workspace that the daemon knows around DIRECTORY, or nil.
+The root and the home folder are not the workspace of directories below."
   (let* ((here (cursord--true-root directory))
          (local (file-local-name here))
+         (home (file-local-name
+                (cursord--true-root (concat (file-remote-p here) "~/"))))
          best)
     (ignore-error user-error
       (seq-doseq (one (plist-get (cursord-call-host (cursord--host-of here)
@@ -72,6 +75,8 @@ After an error in one function the others are called all the same.")
                                  :workspaces))
         (let ((root (file-name-as-directory (plist-get one :workspace))))
           (when (and (string-prefix-p root local)
+                     (or (equal root local)
+                         (not (member root (list "/" home))))
                      (length> root (length best)))
             (setq best root)))))
     (and best (concat (file-remote-p here) best))))

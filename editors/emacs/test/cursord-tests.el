@@ -174,6 +174,26 @@
     (should (equal '(:line 1 :character 3) (cursord--position 5)))
     (should (equal '(:line 0 :character 0) (cursord--position 1)))))
 
+(ert-deftest cursord-test-the-root-is-nobodys-workspace ()
+  "The root and the home folder, though known, are not around other directories."
+  (let* ((top (directory-file-name (file-truename (make-temp-file "cursord" t))))
+         (home (concat top "/home"))
+         (process-environment (cons (concat "HOME=" home) process-environment))
+         (abbreviated-home-dir nil))
+    (cl-letf (((symbol-function 'cursord-call-host)
+               (lambda (&rest _)
+                 (list :workspaces
+                       (vconcat (mapcar (lambda (dir) (list :workspace dir))
+                                        (list "/" home (concat home "/app"))))))))
+      (make-directory (concat home "/app/sub") t)
+      (should-not (cursord--known-root top))
+      (should-not (cursord--known-root (concat home "/new")))
+      (should (equal (cursord--known-root "/") "/"))
+      (should (equal (cursord--known-root home) (concat home "/")))
+      (should (equal (cursord--known-root (concat home "/app/sub"))
+                     (concat home "/app/"))))
+    (delete-directory top t)))
+
 (ert-deftest cursord-test-names ()
   "What is shown of numbers, times and names."
   (should (equal "1 hunk" (cursord-plural 1 "hunk")))

@@ -1,11 +1,14 @@
 // Package naming resolves the names that people give to sessions, turns and hunks: an id, the beginning of one, or a place
-// from the latest (@1). A name that matches nothing is returned unchanged; the daemon then refuses it.
+// from the latest (@1). A name that matches nothing is returned unchanged; the daemon then refuses it. Around finds the
+// workspace of a directory.
 package naming
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +30,23 @@ type Names struct {
 	Client *rpc.Client
 	Root   string // the workspace
 }
+
+// Around returns the workspace of the directory here: the nearest directory, from here upwards, that is a known workspace or
+// contains .git; else here. A known workspace that is Wide belongs to no directory below it. All paths are absolute and
+// without symlinks.
+func Around(here, home string, known map[string]bool) string {
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || known[dir] && (dir == here || !Wide(dir, home)) {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			return here
+		}
+	}
+}
+
+// Wide reports whether a directory is the root of a file system, or the home folder.
+func Wide(dir, home string) bool { return filepath.Dir(dir) == dir || dir == home }
 
 // A candidate is a possible meaning of a name.
 type candidate struct{ id, about string }

@@ -1,6 +1,8 @@
 package naming
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,5 +68,25 @@ func TestLateness(t *testing.T) {
 	for _, name := range []string{"@0", "@", "@-1", "@x", "@1.5"} {
 		_, _, err := lateness(name)
 		require.ErrorContains(t, err, "@1 is the latest", name)
+	}
+}
+
+// TestTheRootIsNobodysWorkspace: the root and the home folder, though known, are not the workspace of directories below them.
+func TestTheRootIsNobodysWorkspace(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	home, repo := filepath.Join(top, "home"), filepath.Join(top, "repo")
+	require.NoError(t, os.MkdirAll(filepath.Join(repo, ".git"), 0o700))
+	known := map[string]bool{"/": true, home: true, filepath.Join(home, "app"): true}
+	for here, want := range map[string]string{
+		filepath.Join(top, "new"):         filepath.Join(top, "new"),
+		"/":                               "/",
+		home:                              home,
+		filepath.Join(home, "new"):        filepath.Join(home, "new"),
+		filepath.Join(home, "app"):        filepath.Join(home, "app"),
+		filepath.Join(home, "app", "sub"): filepath.Join(home, "app"),
+		filepath.Join(repo, "sub", "dir"): repo,
+	} {
+		require.Equal(t, want, Around(here, home, known), here)
 	}
 }

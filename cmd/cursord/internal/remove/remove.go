@@ -2,12 +2,10 @@
 package remove
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
@@ -35,9 +33,7 @@ func Sessions(ctx context.Context, n naming.Names, names []string, yes, asJSON b
 		for _, s := range found {
 			fmt.Fprintf(errOut, "%s  %s\n", term.Clean(s.id), term.Clean(s.title))
 		}
-		fmt.Fprintf(errOut, "Delete %s for good [y,n]? ", term.Count(len(found), "session"))
-		answer, _ := bufio.NewReader(in).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		if !term.Agrees(in, errOut, "Delete "+term.Count(len(found), "session")+" for good") {
 			return fmt.Errorf("nothing was deleted")
 		}
 	}

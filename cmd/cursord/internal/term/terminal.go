@@ -3,18 +3,29 @@
 package term
 
 import (
-	"cursord/agent/plaintext"
+	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/mattn/go-isatty"
+
+	"cursord/agent/plaintext"
 )
 
 // IsTerminal reports whether a reader or writer is a terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// Agrees asks a question on w and reads a line of in. It reports whether the answer is "y" or "yes".
+func Agrees(in io.Reader, w io.Writer, question string) bool {
+	fmt.Fprintf(w, "%s [y,n]? ", question)
+	answer, _ := bufio.NewReader(in).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }
 
 // A Palette colours text, or leaves it unchanged if false.
