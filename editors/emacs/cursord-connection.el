@@ -260,6 +260,18 @@ They have changed with Emacs 30."
 (defconst cursord--retry-times 8
   "After so many failures in a row the program is not started again.")
 
+(defvar cursord--retries nil
+  "Alist of hosts and the timers that start the program again.")
+
+(defun cursord--retry (host seconds)
+  "Connect to HOST again in SECONDS, and at no other time; nil means never."
+  (when-let* ((timer (alist-get host cursord--retries nil nil #'equal)))
+    (cancel-timer timer))
+  (setf (alist-get host cursord--retries nil 'remove #'equal)
+        (and seconds
+             (run-at-time seconds nil
+                          #'cursord-protected #'cursord-connect host))))
+
 (defun cursord--ended (conn)
   "Run the hooks of the loss of CONN, and connect again if that is wanted."
   (let* ((host (cursord-connection-host conn))
@@ -273,6 +285,7 @@ They have changed with Emacs 30."
           (not (funcall cursord-wanted-function host))))
      ((> failures cursord--retry-times)
       (setf (alist-get host cursord--failures nil 'remove #'equal) nil)
+      (cursord--retry host nil)
       (cursord-say "\"%s\" ends again and again; see M-x cursord-doctor%s"
                    (string-join (ignore-errors (cursord--command host)) " ")
                    (if (string-empty-p words) "" (concat "\n  " words))))
@@ -280,9 +293,10 @@ They have changed with Emacs 30."
       (setf (alist-get host cursord--failures nil nil #'equal) failures)
       (cursord-log "the connection was lost; it is made again%s"
                    (if (string-empty-p words) "" (concat ": " words)))
-      (run-at-time (min cursord--retry-most
-                        (* cursord--retry-first (expt 2 (1- failures)))) nil
-                        #'cursord-protected #'cursord-connect host)))))
+      (cursord--retry host
+                      (min cursord--retry-most
+                           (* cursord--retry-first
+                              (expt 2 (1- failures)))))))))
 
 ;;;; Requests
 

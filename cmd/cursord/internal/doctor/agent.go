@@ -35,8 +35,13 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 	switch a.State {
 	case "ready":
 	case "notInstalled":
-		what, how, _ := strings.Cut(a.Message, "; ")
-		d.problem("agent", term.Clean(how)+", or name it with the key agent in "+d.Config, "%s", term.Clean(what))
+		parts := strings.Split(a.Message, "; ")
+		n := 1
+		for n < len(parts) && strings.Contains(parts[n], " names ") { // a setting and a variable may both be wrong
+			n++
+		}
+		fix := strings.TrimPrefix(strings.Join(parts[n:], "; ")+", or name it with the key agent in "+d.Config, ", or ")
+		d.problem("agent", term.Clean(fix), "%s", term.Clean(strings.Join(parts[:n], "; ")))
 	case "notLoggedIn":
 		why := ""
 		if !strings.HasPrefix(a.Message, "not logged in") { // otherwise the message repeats the problem

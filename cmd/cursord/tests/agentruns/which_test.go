@@ -191,7 +191,7 @@ func TestWrongNamesOfTheAgent(t *testing.T) {
 	doctor.Env = append(doctor.Env, "CURSORD_AGENT="+nowhere)
 	out, err := doctor.CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), "problem: "+inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there; "+remedy)
+	require.Contains(t, string(out), "problem: "+inFile+"; CURSORD_AGENT in a client's environment names "+nowhere+", which is not there\n  fix: "+remedy)
 	require.Equal(t, 1, strings.Count(string(out), "problem: "), "%s", out)
 
 	// The name of another program that runs.
