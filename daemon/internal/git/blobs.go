@@ -98,7 +98,7 @@ func (g Tree) Blobs(ctx context.Context, oids map[string]string, converted bool)
 	contents := readBlobs(ctx, v, inTop, converted)
 	if converted {
 		if err := v.Smudge(ctx, contents); err != nil {
-			return found // the filters may have failed for any of them
+			return found // any of them may not have passed its filter
 		}
 	}
 	for name := range oids {

@@ -58,8 +58,8 @@ type Snapshot struct {
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	spool    spool
 	listed   bool   // files and dirs are complete
-	begun    bool   // something may have been written since: contents that are unknown now stay unknown
-	ended    bool   // something may have been written since: what is unknown now stays so
+	begun    bool   // the agent may be at work, although no call of it is known yet
+	ended    bool   // something may have been written since: contents that are unknown now stay unknown
 	unusable string // why nothing can be compared with it; "" if it can
 	short    string // what is missing in it, for people; "" if nothing is
 }
