@@ -100,7 +100,6 @@ func Load(path string) (Config, []string, error) {
 	if c.Agent != "" {
 		c.AgentBy = "the setting agent in " + path
 	}
-	c.FileAgent = c.Agent
 	if v := os.Getenv(EnvAgent); v != "" {
 		c.AgentBy = EnvAgent + " in the daemon's environment"
 		if c.Agent, err = Executable(v); err != nil {
@@ -194,6 +193,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 		}
 	}
 	slices.Sort(warnings)
+	c.FileAgent = c.Agent
 	return c, warnings, nil
 }
 

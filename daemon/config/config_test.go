@@ -80,8 +80,8 @@ func TestConfig(t *testing.T) {
 			want: with(func(c *Config) { c.TellRejections, c.CommitAccepts = false, false })},
 		{name: "no truth", file: `commit_accepts = "no"`, err: "c.toml:1: commit_accepts must be true or false"},
 		{name: "never idle", file: `idle_exit = "0"`, want: with(func(c *Config) { c.IdleExit = 0 })},
-		{name: "below home", file: `agent = "~/bin/a"`, want: with(func(c *Config) { c.Agent = filepath.Join(home, "bin/a") })},
-		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent = "agent" })},
+		{name: "below home", file: `agent = "~/bin/a"`, want: with(func(c *Config) { c.Agent = filepath.Join(home, "bin/a"); c.FileAgent = c.Agent })},
+		{name: "a name", file: `agent = "agent"`, want: with(func(c *Config) { c.Agent, c.FileAgent = "agent", "agent" })},
 		{name: "level in capitals", file: `log_level = "WARN"`, want: with(func(c *Config) { c.LogLevel = slog.LevelWarn })},
 		{name: "unknown keys", file: "modle = 1\n\n[turns]\nmax = 2\n", want: Default(), warnings: []string{
 			"c.toml:1: unknown key \"modle\"; " + keys,

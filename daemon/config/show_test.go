@@ -9,7 +9,8 @@ import (
 // TestEveryKeyHasAValue: the shown value of each key can stand in the file, and means the same there.
 func TestEveryKeyHasAValue(t *testing.T) {
 	t.Parallel()
-	odd, _, err := Parse("c", []byte(`agent_env = "client"
+	odd, _, err := Parse("c", []byte(`agent = "/opt/cursor agent"
+agent_env = "client"
 background = "wait"
 idle_exit = "1h30m15s"
 keep_age = "36h"
@@ -31,11 +32,11 @@ log_level = "debug"
 			again, _, err := Parse("c", []byte(key+" = "+text))
 			require.NoError(t, err, key+" = "+text)
 			same, _ := again.Text(key)
-			if key != "agent" {
-				require.Equal(t, text, same, key)
-			}
+			require.Equal(t, text, same, key)
 		}
 	}
+	agent, _ := odd.Text("agent")
+	require.Equal(t, `"/opt/cursor agent"`, agent)
 	_, ok := odd.Text("nothing")
 	require.False(t, ok)
 }

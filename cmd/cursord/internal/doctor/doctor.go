@@ -5,8 +5,11 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 
@@ -35,7 +38,8 @@ type Diagnosis struct {
 
 	Forgotten int `json:"forgotten,omitempty"` // damaged objects that this call has removed
 
-	found []finding // the problems, as people see them
+	absent string    // a note behind the configuration's path if there is no such file
+	found  []finding // the problems, as people see them
 }
 
 // A finding is a problem: the row that it concerns, the sentence, and the fix; "" if only the person can find one.
@@ -82,6 +86,9 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 		return d
 	}
 	d.Socket, d.Database, d.Log, d.Config = dirs.Socket, dirs.Database(), dirs.Log(), dirs.Config
+	if _, err := os.Stat(dirs.Config); errors.Is(err, fs.ErrNotExist) {
+		d.absent = " (not there: all settings have their defaults)"
+	}
 	settings, warnings, err := config.Load(dirs.Config)
 	if err != nil {
 		d.problem("config", "", "%v", err)
@@ -157,7 +164,9 @@ func (d *Diagnosis) Print(w io.Writer) {
 			return
 		}
 		mark := " "
-		if slices.Contains([]string{"cursord", "daemon", "agent", "hooks", "database", "config", "helix"}, name) {
+		if d.absent != "" && name == "config" {
+			value += d.absent // and no mark: there is nothing that could be right
+		} else if slices.Contains([]string{"cursord", "daemon", "agent", "hooks", "database", "config", "helix"}, name) {
 			mark = d.mark(name)
 		}
 		fmt.Fprintf(w, "%s %-9s %s\n", mark, name, value)

@@ -19,6 +19,12 @@ func TestPrint(t *testing.T) {
 	require.Equal(t, "✓ cursord   v1 (linux/amd64)\n✓ daemon    cannot be reached\n  socket    /s\n✓ database  /d\n  log       /l\n✓ config    /c\n\n✓ all is well\n",
 		out.String())
 
+	d.absent = " (not there)"
+	out.Reset()
+	d.Print(&out)
+	require.Contains(t, out.String(), "\n  config    /c (not there)\n")
+	d.absent = ""
+
 	d.Daemon, d.Forgotten = &api.Status{Version: "v0", PID: 7}, 2
 	d.Agent = &api.AgentStatus{State: "ready", Version: "2026\x1b[2J", Path: "/bin/agent"}
 	d.problem("agent", "do this", "the %s", "first")

@@ -36,7 +36,7 @@ func TestNvimDecidesAsFastAsOneTypes(t *testing.T) {
 		// The hunks disappear at once, also from the list.
 		n.ex("Cursord undo")
 		n.hunksOf("f", 2)
-		n.ex("Cursord review")
+		n.ex("Cursord review | wincmd p")
 		n.untilRows("f", 47, 57)
 		require.Equal(t, []any{1.0, 0.0}, n.lua(`vim.cmd('57Cursord accept | 47Cursord reject')
 			vim.cmd.redraw()

@@ -139,7 +139,7 @@ func TestNvimHunksBesideAMode(t *testing.T) {
 		}
 		n.ex("Cursord prev")
 		require.Equal(t, []any{"f", 15.0}, at())
-		n.ex("Cursord review")
+		n.ex("Cursord review | wincmd p")
 		n.untilScreen("f|1| mode 100644 → 100755")
 		n.untilScreen("g|1| mode 100644 → 100755")
 		n.ex("15Cursord diff")

@@ -298,6 +298,21 @@ function M.open(ws, turn)
   end
 end
 
+--- Moves the cursor of a window to a hunk, if the buffer shows it.
+--- @param self cursord.Review
+--- @param win integer
+--- @param hunk string
+function M.go(self, win, hunk)
+  M.draw(self)
+  local row = index(self.lines)[hunk]
+  if row then
+    api.nvim_win_set_cursor(win, { row, 0 })
+    api.nvim_win_call(win, function()
+      vim.cmd('normal! zv')
+    end)
+  end
+end
+
 --- Draws the review buffers of a workspace again.
 --- @param ws cursord.Workspace
 function M.refresh(ws)

@@ -5,6 +5,7 @@ local counts = require('cursord.review.counts')
 local docs = require('cursord.docs')
 local meanwhile = require('cursord.meanwhile')
 local message = require('cursord.message')
+local patch = require('cursord.review.patch')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
 
@@ -39,14 +40,6 @@ local function take(verb, ws, result, isolated)
   return applied
 end
 
---- The added and deleted lines of a hunk, without context.
---- @param hunk cursord.Hunk
-local function changed_lines(hunk)
-  return vim.tbl_filter(function(line)
-    return line:sub(1, 1) ~= ' '
-  end, hunk.lines)
-end
-
 --- Checks that the hunks are still as the person saw them. Returns the first problem, and the rev to send.
 --- @param ws cursord.Workspace
 --- @param parts cursord.Part[]
@@ -58,7 +51,7 @@ local function check(ws, parts)
     local hunk, diff = counts.find(ws, part.id)
     if not hunk then
       return 'that hunk is decided already, or gone'
-    elseif not vim.deep_equal(changed_lines(hunk), changed_lines(part.hunk)) then
+    elseif not vim.deep_equal(patch.changed_lines(hunk), patch.changed_lines(part.hunk)) then
       return 'that hunk has changed meanwhile; look at it again'
     end
     of = (i == 1 or of == diff) and diff or nil
@@ -261,9 +254,11 @@ end
 --- Undoes the latest decision of the workspace, or redoes it.
 --- @param verb 'undo'|'redo'
 --- @param ws cursord.Workspace
---- @param after? fun()
+--- @param after? fun(restored?: string) gets the id of the first hunk that an undo has brought back
 function M.step(verb, ws, after)
   in_turn(ws, function(done)
+    local restored = require('cursord.review.restored')
+    local before = restored.now(ws)
     ws:decide('diff/' .. verb, { workspace = ws.root }, function(err, result)
       if err then
         rpc.say_error(err)
@@ -272,7 +267,7 @@ function M.step(verb, ws, after)
         message.note(('%s: %s'):format(verb, counts.left(ws)))
       end
       if after then
-        after()
+        after(verb == 'undo' and not err and restored.first(ws, before) or nil)
       end
       done()
     end)

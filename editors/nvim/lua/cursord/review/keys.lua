@@ -90,10 +90,16 @@ local function decide_shown(verb)
   end
 end
 
+--- Undoes, or redoes, the latest decision. The cursor goes to the hunk that comes back, so that the next key is about it.
 --- @param verb 'undo'|'redo'
 local function step(verb)
   return function(self)
-    decide.step(verb, self.ws)
+    local win = api.nvim_get_current_win()
+    decide.step(verb, self.ws, function(restored)
+      if restored and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == self.buf then
+        buffer().go(self, win, restored)
+      end
+    end)
   end
 end
 

@@ -45,6 +45,15 @@ function M.counts(hunks)
   return added, removed
 end
 
+--- The added and deleted lines of a hunk, without context.
+--- @param hunk cursord.Hunk
+--- @return string[]
+function M.changed_lines(hunk)
+  return vim.tbl_filter(function(line)
+    return line:sub(1, 1) ~= ' '
+  end, hunk.lines)
+end
+
 --- The heading of a file, such as "modified lib/util.py +3 −3".
 --- @param diff cursord.Diff
 --- @param hunks cursord.Hunk[]

@@ -62,7 +62,7 @@ local function list_of(what)
   return context and list or nil, context
 end
 
---- Fills the list and opens its window. The cursor stays where it is.
+--- Fills the list and goes to its window, where the keys are.
 --- @param ws cursord.Workspace
 --- @param only? string the path of the only file to list
 function M.open(ws, only)
@@ -77,12 +77,8 @@ function M.open(ws, only)
     items = items,
     context = { cursord = { root = ws.root, path = only } },
   })
-  local win = api.nvim_get_current_win()
   vim.cmd('botright copen ' .. math.min(10, #items))
   M.map(api.nvim_get_current_buf())
-  if api.nvim_win_is_valid(win) then
-    api.nvim_set_current_win(win)
-  end
 end
 
 --- Brings the list up to date. The cursor stays on its entry.
@@ -131,6 +127,22 @@ local function current()
   return ws, hunk and { id = data.hunk, hunk = hunk } or nil, data.path
 end
 
+--- Moves the cursor of the list's window to the entry of a hunk, if there is one.
+--- @param ws cursord.Workspace
+--- @param hunk? string
+local function go(ws, hunk)
+  M.refresh(ws)
+  local list, context = list_of({ nr = 0, items = 0, winid = 0 })
+  if not list or not context or context.root ~= ws.root or list.winid == 0 then
+    return
+  end
+  for i, entry in ipairs(list.items) do
+    if hunk and type(entry.user_data) == 'table' and entry.user_data.hunk == hunk then
+      api.nvim_win_set_cursor(list.winid, { i, 0 })
+    end
+  end
+end
+
 local keys = {
   a = {
     'accept',
@@ -147,7 +159,9 @@ local keys = {
   u = {
     'undo',
     function(ws)
-      decide.step('undo', ws)
+      decide.step('undo', ws, function(restored)
+        go(ws, restored)
+      end)
     end,
     true,
   },
