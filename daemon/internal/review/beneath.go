@@ -280,6 +280,10 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	review, text := f.review.Copy(), string(disk.Data)
 	decided := b.decided && b.rev == f.review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)})
+	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
+		b.arrived(r, f, b.text(f), text)
+	}
+	typed := decided && !exact && b.stem != nil && !f.tree.isolated() // the client has typed something since its last report
 	if decided && b.stem != nil {
 		review = b.stem.Copy()
 	} else if exact {
@@ -317,10 +321,15 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 		r.keepRejections(g)
 	case exact:
 		f.review = b.review
+	case typed:
+		f.review = review
+		f.review.Supersede(before.review)
 	default:
 		return false
 	}
-	r.setup.Documents.Saved(b.doc)
+	if !typed || b.text(f) == text { // else the next report says whether the client has saved
+		r.setup.Documents.Saved(b.doc)
+	}
 	if f.buffers[b.doc.Client] == b {
 		delete(f.buffers, b.doc.Client)
 	}
@@ -328,7 +337,9 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	return true
 }
 
-// savedBuffer returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none.
+// savedBuffer returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file
+// that is more like a buffer with decisions than like its own last content has that buffer's text, with typing that the
+// client has not reported yet.
 func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 	var saved *buffer
 	unsaved := r.setup.Documents.Unsaved(r.absolute(f))
@@ -338,6 +349,10 @@ func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 		}
 		if b.text(f) == string(disk.Data) || b.decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
 			return b
+		}
+		if b.decided && b.rev == f.review.Rev() && !f.tree.isolated() && threeway.Nearer(string(disk.Data), string(f.realOf(b.review).Data), string(f.real().Data)) {
+			saved = b
+			continue
 		}
 		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && !b.sent })
 		if !still && r.setup.Documents.Has(client, b.doc.Path) {

@@ -138,7 +138,7 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 			r.takeBack(f, b)
 		}
 	case b.coming != nil && fresh:
-		b.arrived(r, f, old)
+		b.arrived(r, f, old, b.text(f))
 	case !b.turnBack(r, f) && len(b.done) == 0:
 		r.takeBack(f, b)
 	}

@@ -108,11 +108,12 @@ func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
 	}
 }
 
-// arrived takes in the client's next text after edits were sent to it; old is the text for which they were made.
-func (b *buffer) arrived(r *Reviewer, f *file, old string) {
+// arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
+// they were made.
+func (b *buffer) arrived(r *Reviewer, f *file, old, now string) {
 	t := b.coming
 	switch b.coming = nil; {
-	case threeway.Nearer(b.text(f), string(f.realOf(b.review).Data), old):
+	case threeway.Nearer(now, string(f.realOf(b.review).Data), old):
 		b.done, b.undone, b.stem = append(b.done, *t), nil, b.then
 	case t.step:
 		r.setUndone(f, []uint64{t.group}, !t.undo)

@@ -2,6 +2,7 @@ package threeway
 
 import (
 	"slices"
+	"strings"
 
 	"cursord/diffs"
 )
@@ -64,13 +65,34 @@ func (b *Beneath) News(disk string) []Span {
 	return all
 }
 
-// Nearer reports whether text differs from one in fewer lines than from other.
-func Nearer(text, one, other string) bool { return distance(text, one) < distance(text, other) }
+// Nearer reports whether text differs from one in fewer lines than from other or, if the number of lines is the same, in
+// fewer bytes of these lines.
+func Nearer(text, one, other string) bool {
+	a, b := distance(text, one), distance(text, other)
+	return a < b || a == b && byteDistance(text, one) < byteDistance(text, other)
+}
 
 // distance counts the lines in which two texts differ.
 func distance(a, b string) (n int) {
 	for _, e := range diffs.LineEdits(a, b) {
 		n += e.To - e.From + len(lines(e.Text))
+	}
+	return n
+}
+
+// byteDistance counts the bytes of these lines, without the beginning and the end that the lines of both texts have in
+// common.
+func byteDistance(a, b string) (n int) {
+	was := lines(a)
+	for _, e := range diffs.LineEdits(a, b) {
+		old, now := strings.Join(was[e.From:e.To], ""), e.Text
+		for old != "" && now != "" && old[0] == now[0] {
+			old, now = old[1:], now[1:]
+		}
+		for old != "" && now != "" && old[len(old)-1] == now[len(now)-1] {
+			old, now = old[:len(old)-1], now[:len(now)-1]
+		}
+		n += len(old) + len(now)
 	}
 	return n
 }

@@ -213,3 +213,12 @@ func TestMoved(t *testing.T) {
 		})
 	}
 }
+
+func TestATextWithTypingInARestoredLineIsNearerToTheRestoredOne(t *testing.T) {
+	t.Parallel()
+	restored, agents := "a\nname = \"x\"\nb\n", "a\nname = \"/tmp/x\"\nb\n"
+	require.True(t, Nearer("a\nname = \"x\" # mine\nb\n", restored, agents))
+	require.False(t, Nearer("a\nname = \"/tmp/x\" # mine\nb\n", restored, agents))
+	require.False(t, Nearer(agents, restored, agents))
+	require.False(t, Nearer(restored, restored, restored))
+}
