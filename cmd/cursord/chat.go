@@ -23,7 +23,8 @@ func chatCommand() *cobra.Command {
 		Short: "Follow what the agent does in a workspace, and talk to it",
 		Long: `Follow what the agent does in a workspace, whoever started the turn: its text goes to stdout, everything else to
 stderr. On a terminal you can type a prompt for the session shown last, or a command that begins with / (/help lists
-them). Ctrl-C cancels the turn that is shown; if none runs, it leaves, as Ctrl-D does. Leaving ends no turn.
+them). Ctrl-C cancels the turn that is shown; if none runs, it empties the line, or leaves if the line is empty, as
+Ctrl-D does. Leaving ends no turn.
 
 --split opens it in a new pane of tmux, zellij, WezTerm or kitty (which must allow remote control). Editors use it:
 "cursord editor install helix" has a key for it.`,

@@ -30,7 +30,8 @@ func decisionCommand(verb, long string) *cobra.Command {
 		Short: strings.ToUpper(verb[:1]) + verb[1:] + " changes",
 		Long: long + `
 
-A HUNK is an id, or the beginning of one if only one pending hunk has it. A FILE is a path, a folder or a pattern: *
+A HUNK is a whole id such as 12.3, which never means 12.31; or the first number with its dot, 12., if only one pending
+hunk has that number. A FILE is a path, a folder or a pattern: *
 and ? stop at a slash, ** does not, and a pattern without a slash matches names in all folders. Quote patterns, so
 that the shell leaves them. One undo reverts one command.`,
 		Example: fmt.Sprintf("  cursord %[1]s 12.1 12.3\n  cursord %[1]s src/main.go\n  cursord %[1]s 'src/**/*.go'\n  cursord %[1]s --lines 2-3 12.1",

@@ -13,7 +13,8 @@ func reviewCommand() *cobra.Command {
 		Use:   "review [PATH...]",
 		Short: "Accept or reject the pending changes hunk by hunk",
 		Long: `Go through the pending changes hunk by hunk, and accept or reject each. A decision takes effect at once and stays,
-however the review ends. A PATH is a file or a directory.
+however the review ends. A PATH is a file, a directory or a pattern, as for "cursord accept". The exit status is 1 if a
+PATH does not exist.
 
 On a terminal each answer is one key; otherwise each is a line of stdin:
 

@@ -56,7 +56,8 @@ in the agent's sandbox, --auto-review lets the agent's classifier decide, and --
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
 it.
 
-Exit statuses: 0 completed, 1 failed, 130 cancelled. If the daemon cannot store anything, for example on a full disk,
+Exit statuses: 0 completed, 1 failed, 130 cancelled. If the command leaves the turn to the daemon, 130 (Ctrl-C), 143
+(SIGTERM) or 129 (SIGHUP): the turn may go on. If the daemon cannot store anything, for example on a full disk,
 it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run -c "now add a test"

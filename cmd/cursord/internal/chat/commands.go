@@ -226,7 +226,7 @@ func (c *Chat) help(context.Context, []string) error {
 	c.View.line(append(lines,
 		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end.",
 		"@ and Tab complete names of files; Up and Ctrl-R bring back what was typed in this folder.",
-		"Ctrl-C cancels the turn that is shown, and leaves where none runs; turns go on then.",
+		"Ctrl-C cancels the turn that is shown; where none runs it empties the line, or leaves; turns go on then.",
 	)...)
 	return nil
 }

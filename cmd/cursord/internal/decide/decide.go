@@ -5,6 +5,7 @@ package decide
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -63,7 +64,8 @@ func (d Decision) Check() error {
 	return err
 }
 
-// Do makes the decision in a workspace and prints the result: to out, and the skipped hunks to errOut.
+// Do makes the decision in a workspace and prints the result: to out, and the skipped hunks to errOut. It is an error if the
+// turn of the decision has no pending hunk.
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
@@ -84,6 +86,10 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 			return err
 		}
 	}
+	if d.Turn != "" && decided.Applied == 0 && len(decided.Skipped) == 0 {
+		left, _ := review.Pending(ctx, n.Client, n.Root)
+		return noneOfTurn(params.TurnID, left)
+	}
 	decided.Diffs = append([]*sessions.Diff{}, decided.Diffs...) // [] in JSON, never null
 	decided.Skipped = append(decided.Skipped, skipped...)
 	if d.JSON {
@@ -96,6 +102,18 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		return ErrPartly
 	}
 	return err
+}
+
+// noneOfTurn returns the error for a turn without pending hunks. left is what the workspace has to review.
+func noneOfTurn(turn string, left []*sessions.Diff) error {
+	others := "nothing is left to review"
+	switch hunks, _ := Count(left); {
+	case hunks == 1:
+		others = "1 hunk of another turn is"
+	case hunks > 1:
+		others = term.Count(hunks, "hunk") + " of other turns are"
+	}
+	return fmt.Errorf("nothing of turn %s is pending; %s", term.Clean(turn), others)
 }
 
 var hunkName = regexp.MustCompile(`^\d+(\.\d*)?$`)

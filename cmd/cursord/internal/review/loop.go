@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,17 +56,16 @@ type review struct {
 // errQuit is returned when the person quits.
 var errQuit = errors.New("quit")
 
-// run reviews until everything is decided, the person quits or ctx ends, and then prints a summary.
+// run reviews until everything is decided, the person quits or ctx ends, and then prints a summary. Its error names paths
+// that do not exist.
 func (r *review) run(ctx context.Context) error {
 	all, err := Pending(ctx, r.client, r.root)
 	if err != nil {
 		return err
 	}
+	var missing error
 	if len(r.paths) > 0 {
-		var missing error
-		if all, missing = SelectAll(r.errOut, all, r.root, r.paths); missing != nil {
-			fmt.Fprintln(r.errOut, missing)
-		}
+		all, missing = SelectAll(r.errOut, all, r.root, r.paths)
 	}
 	outside := slices.IndexFunc(all, IsOutside) >= 0
 	r.list(all)
@@ -73,8 +73,10 @@ func (r *review) run(ctx context.Context) error {
 		r.tell("What is outside of the workspace can only be looked at, with \"cursord diff\".")
 	}
 	if len(r.files) == 0 {
-		fmt.Fprintf(r.out, "nothing to review in %s\n", term.Clean(r.root))
-		return nil
+		if len(r.paths) == 0 {
+			fmt.Fprintf(r.out, "nothing to review in %s\n", term.Clean(r.root))
+		}
+		return missing
 	}
 	for err == nil {
 		var p part
@@ -89,7 +91,7 @@ func (r *review) run(ctx context.Context) error {
 		err = nil
 	}
 	r.summarize(ctx)
-	return err
+	return cmp.Or(err, missing)
 }
 
 // IsOutside reports whether the diff's file lies outside of the workspace. Such diffs can be shown but not decided.
