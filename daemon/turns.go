@@ -323,8 +323,8 @@ func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 
 // hintUnknown says what to do about a failure for which there are only the agent's own words.
 func hintUnknown(session string) string {
-	return fmt.Sprintf("\"cursord show %s\" has all that the agent said of it, and \"cursord logs\" what the daemon noted; try again, "+
-		"or update the agent with `cursor-agent update`", session)
+	return fmt.Sprintf("try again, or update the agent with `cursor-agent update`; \"cursord logs\" has what the daemon noted; "+
+		"\"cursord show %s\" has all that the agent said of it", session)
 }
 
 // broken returns the end of a turn that a fault in the daemon has ended.

@@ -102,15 +102,21 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 			case turn := <-f.Ended: // its end has come meanwhile
 				return turn, nil
 			default:
-				return nil, &rpc.Error{
-					Message: "the daemon has ended, and the turn with it",
-					Data:    rpc.ErrorData{Hint: `"cursord sessions" shows what is kept of it`},
-				}
+				return nil, daemonGone(f.Session())
 			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// daemonGone returns the error for a turn whose daemon has ended. session is "" if it is unknown.
+func daemonGone(session string) error {
+	hint := `"cursord sessions" shows what is kept of it`
+	if session != "" {
+		hint = fmt.Sprintf("\"cursord show %[1]s\" shows what is kept of it; go on with: cursord run --session %[1]s …", session)
+	}
+	return &rpc.Error{Message: "the daemon has ended, and the turn with it", Data: rpc.ErrorData{Hint: hint}}
 }
 
 // leave says how to get back to a turn that goes on without the command. session is "" if it is unknown.
@@ -161,10 +167,8 @@ func Result(t *sessions.Turn) error {
 	case sessions.TurnCancelled:
 		return CancelledError{}
 	case sessions.TurnInterrupted:
-		return &rpc.Error{
-			Message: "the daemon stopped while the turn ran",
-			Data:    rpc.ErrorData{Hint: fmt.Sprintf("go on with: cursord run --session %s …", t.SessionID)},
-		}
+		message, hint := view.Interruption(t)
+		return &rpc.Error{Message: message, Data: rpc.ErrorData{Hint: hint}}
 	}
 	if t.Error == nil {
 		return errors.New("the turn failed")

@@ -21,8 +21,15 @@ func TestResult(t *testing.T) {
 	require.NoError(t, cancelled.Cause)
 
 	e := (*rpc.Error)(nil)
-	require.ErrorAs(t, Result(&sessions.Turn{Status: sessions.TurnInterrupted, SessionID: "S"}), &e)
+	began := sessions.Now()
+	require.ErrorAs(t, Result(&sessions.Turn{Status: sessions.TurnInterrupted, SessionID: "S", StartedAt: &began}), &e)
+	require.Equal(t, "the daemon stopped while the turn ran", e.Message)
 	require.Equal(t, "go on with: cursord run --session S …", e.Data.Hint)
+	require.ErrorAs(t, Result(&sessions.Turn{Status: sessions.TurnInterrupted, SessionID: "S", Prompt: "fix it"}), &e)
+	require.Equal(t, "the daemon stopped before the turn began", e.Message, "it was queued")
+	require.Equal(t, "send it again with: cursord run --session S 'fix it'", e.Data.Hint)
+	require.ErrorAs(t, Result(&sessions.Turn{Status: sessions.TurnInterrupted, SessionID: "S", Prompt: "two\nlines"}), &e)
+	require.Equal(t, "send it again with: cursord run --session S …", e.Data.Hint)
 	require.EqualError(t, Result(&sessions.Turn{Status: sessions.TurnFailed}), "the turn failed")
 	failed := &sessions.Turn{Status: sessions.TurnFailed, Error: &sessions.TurnError{Message: "no\x1b[2J", Hint: "try"}}
 	require.ErrorAs(t, Result(failed), &e)

@@ -232,6 +232,11 @@ func (v *View) prompt(text string) {
 func (v *View) close(t *sessions.Turn) {
 	v.show.End()
 	v.show.Line(v.show.Palette.Dim("— " + view.TurnEnd(t)))
+	if t.Status == sessions.TurnInterrupted {
+		message, hint := view.Interruption(t)
+		v.show.Line(v.show.Palette.Red("  " + message))
+		v.show.Line("  " + hint)
+	}
 	if e := t.Error; e != nil {
 		v.show.Line(v.show.Palette.Red("  " + term.Clean(e.Message)))
 		if e.Hint != "" {

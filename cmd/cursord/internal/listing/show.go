@@ -91,10 +91,14 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, p.Dim("— "+view.TurnEnd(turn)))
+	if turn.Status == sessions.TurnInterrupted {
+		message, hint := view.Interruption(turn)
+		fmt.Fprintf(w, "%s\n  %s\n", p.Red("  "+message), hint)
+	}
 	if e := turn.Error; e != nil {
 		fmt.Fprintln(w, p.Red("  "+term.Clean(e.Message)))
-		if e.Hint != "" {
-			fmt.Fprintln(w, "  "+term.Clean(e.Hint))
+		if hint, _, _ := strings.Cut(e.Hint, `; "cursord show `); hint != "" { // without a pointer to what is being shown
+			fmt.Fprintln(w, "  "+term.Clean(hint))
 		}
 		if detail := strings.TrimSpace(e.Detail); detail != "" && detail != strings.TrimSpace(e.Message) {
 			fmt.Fprintln(w, p.Dim("  the agent's own words:"))

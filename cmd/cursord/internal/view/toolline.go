@@ -51,6 +51,20 @@ func TurnEnd(t *sessions.Turn) string {
 	return end
 }
 
+// Interruption says why a turn was interrupted, and how to go on.
+func Interruption(t *sessions.Turn) (message, hint string) {
+	const most = 60 // bytes of a prompt that is worth repeating
+	if t.StartedAt != nil {
+		return "the daemon stopped while the turn ran", fmt.Sprintf("go on with: cursord run --session %s …", term.Clean(t.SessionID))
+	}
+	prompt := "…"
+	if t.Prompt != "" && len(t.Prompt) <= most && term.Clean(t.Prompt) == t.Prompt {
+		prompt = term.ShellWord(t.Prompt)
+	}
+	return "the daemon stopped before the turn began",
+		fmt.Sprintf("send it again with: cursord run --session %s %s", term.Clean(t.SessionID), prompt)
+}
+
 // UsedTokens formats the tokens that an agent has read and written.
 func UsedTokens(in, out int64) string {
 	return fmt.Sprintf("%s in, %d out", term.Count(int(in), "token"), out)
