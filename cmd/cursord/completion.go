@@ -17,7 +17,7 @@ func completions(root *cobra.Command) {
 		"show": found(complete.Sessions), "export": found(complete.Sessions), "rename": found(complete.Sessions),
 		"delete": found(complete.Sessions), "cancel": found(complete.Running), "wait": found(complete.Turns),
 		"accept": found(complete.Changes), "reject": found(complete.Changes), "diff": found(complete.Files),
-		"review": found(complete.Files), "get": words(complete.Settings()...), "set": words(complete.Settings()...),
+		"review": found(complete.Files), "get": setting, "set": setting,
 	}
 	flags := map[string]cobra.CompletionFunc{
 		"session": found(complete.Sessions), "resume": found(complete.Sessions), "turn": found(complete.Turns),
@@ -45,6 +45,19 @@ func words(list ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// setting completes the key of a setting and, for "cursord config set", its value: a model, or one of the key's choices.
+func setting(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+	switch {
+	case len(args) == 0:
+		return complete.Settings(), cobra.ShellCompDirectiveNoFileComp
+	case len(args) > 1 || c.Name() == "get":
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	case args[0] == "model":
+		return found(complete.Models)(c, nil, begin)
+	}
+	return complete.Choices(args[0]), cobra.ShellCompDirectiveNoFileComp
 }
 
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -263,8 +263,7 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 				}
 			}
 			if _, err := s.reload(d); err != nil {
-				s.log.Error("a hangup: the configuration stays as it was", "err", err)
-				continue
+				continue // the log names the error
 			}
 			s.log.Info("a hangup: read the configuration again")
 		}
@@ -275,11 +274,14 @@ func (s serving) takeHangups(hangups <-chan os.Signal, d *daemon.Daemon) (stop f
 	}
 }
 
-// reload reads the configuration again. A configuration with an error changes nothing.
+// reload reads the configuration again. A configuration with an error changes nothing, and the log names the error.
 func (s serving) reload(d *daemon.Daemon) (api.Reloaded, error) {
 	settings, warnings, err := config.Load(s.dirs.Config)
 	if err != nil {
-		return api.Reloaded{}, api.Errorf(api.KindInvalid, "%v", err)
+		s.log.Error("the configuration stays as it was", "err", err)
+		e := api.Errorf(api.KindInvalid, "%v", err)
+		e.Hint = "the daemon goes on with the settings that it had: mend the file with: cursord config edit"
+		return api.Reloaded{}, e
 	}
 	stay := s.follow(d, settings, warnings)
 	return api.Reloaded{Path: s.dirs.Config, Warnings: append([]string{}, warnings...), AtStart: stay}, nil

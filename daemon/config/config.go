@@ -87,15 +87,15 @@ func Default() Config {
 
 // Load reads a configuration file in TOML; a missing file counts as empty. The variable CURSORD_AGENT overrides the file's
 // agent. Unknown keys give warnings and no errors, so that an older version can read a newer file. Errors name the file, the
-// key and the allowed values.
+// key and the allowed values. If the error is Mistakes, the Config has the defaults of their keys.
 func Load(path string) (Config, []string, error) {
 	data, err := endpoint.ReadConfig(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Config{}, nil, fmt.Errorf("configuration: %w", err)
 	}
-	c, warnings, err := parseConfig(path, data)
-	if err != nil {
-		return Config{}, nil, err
+	c, warnings, wrong := parseConfig(path, data)
+	if wrong != nil && !errors.As(wrong, new(Mistakes)) {
+		return Config{}, nil, wrong
 	}
 	if c.Agent != "" {
 		c.AgentBy = "the setting agent in " + path
@@ -106,7 +106,7 @@ func Load(path string) (Config, []string, error) {
 			return Config{}, nil, fmt.Errorf("CURSORD_AGENT is %q: it must be an absolute path, or a name to find on PATH", v)
 		}
 	}
-	return c, warnings, nil
+	return c, warnings, wrong
 }
 
 // EnvAgent is the variable that names the agent.
@@ -142,9 +142,9 @@ func settings(c *Config) []setting {
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(&c.Keep.Size, 0, math.MaxInt64)},
 		{"large_size", `a size from "1KB" to "64MB", such as "8MB"`, size(&c.Large.MaxBytes, 1<<10, atomicfile.MaxSize)},
 		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
-		{"isolation", `"none" or "copy"`, text(&c.Isolation, CheckIsolation)},
+		{"isolation", `"none" or "copy"`, text(&c.Isolation, CheckIsolation).of(IsolationNone, "copy")},
 		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, isolations(&c.IsolationOf)},
-		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, CheckSandbox)},
+		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, CheckSandbox).of("enabled", "disabled")},
 		{"auto_review", "true or false", truth(&c.AutoReview)},
 		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, list(&c.AddDirs, folders)},
 		{"copy_include", `a list of names, such as [".env"]`, list(&c.Copy.Include, anything)},
@@ -173,6 +173,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 		return Config{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	c := Default()
+	var wrong Mistakes
 	known := settings(&c)
 	names := make([]string, len(known))
 	for i, s := range known {
@@ -182,7 +183,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 			continue
 		}
 		if err := s.set(func(to any) error { return meta.PrimitiveDecode(value, to) }); err != nil {
-			return Config{}, nil, fmt.Errorf("%s: %s must be %s", position(path, data, s.key), s.key, s.allowed)
+			wrong = append(wrong, Mistake{s.key, fmt.Sprintf("%s: %s must be %s", position(path, data, s.key), s.key, s.allowed)})
 		}
 	}
 	var warnings []string
@@ -194,7 +195,29 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 	}
 	slices.Sort(warnings)
 	c.FileAgent = c.Agent
+	if wrong != nil {
+		return c, warnings, wrong
+	}
 	return c, warnings, nil
+}
+
+// A Mistake is a value that its key does not allow. Text names the file, the key and what is allowed.
+type Mistake struct{ Key, Text string }
+
+// Mistakes are all values of a file that are not allowed.
+type Mistakes []Mistake
+
+func (m Mistakes) Error() string {
+	texts := make([]string, len(m))
+	for i, one := range m {
+		texts[i] = one.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Of reports whether a key has one of the mistakes.
+func (m Mistakes) Of(key string) bool {
+	return slices.ContainsFunc(m, func(one Mistake) bool { return one.Key == key })
 }
 
 // position returns path, with the number of the line that begins with key if there is one.

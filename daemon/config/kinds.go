@@ -12,8 +12,15 @@ import (
 
 // A value reads and writes the value of a setting.
 type value struct {
-	get func() any                         // returns the value in the form of the file
-	set func(decode func(any) error) error // takes the value that decode reads from the file
+	get     func() any                         // returns the value in the form of the file
+	set     func(decode func(any) error) error // takes the value that decode reads from the file; changes nothing on an error
+	choices []string                           // all values, in the form of "cursord config set"; nil if the list is not short
+}
+
+// of returns v with choices.
+func (v value) of(choices ...string) value {
+	v.choices = choices
+	return v
 }
 
 // read returns a function that decodes a T and passes it to take.
@@ -33,8 +40,11 @@ func anything(l []string) ([]string, error) { return l, nil }
 
 // text is a value for a string; normal checks it and returns its normal form.
 func text(to *string, normal func(string) (string, error)) value {
-	return value{func() any { return *to }, read(func(s string) (err error) {
-		*to, err = normal(s)
+	return value{get: func() any { return *to }, set: read(func(s string) error {
+		s, err := normal(s)
+		if err == nil {
+			*to = s
+		}
 		return err
 	})}
 }
@@ -42,25 +52,26 @@ func text(to *string, normal func(string) (string, error)) value {
 // either is a value for one of two words.
 func either(to *bool, yes, no string) value {
 	return value{
-		func() any {
+		get: func() any {
 			if *to {
 				return yes
 			}
 			return no
 		},
-		read(func(s string) error {
+		set: read(func(s string) error {
 			if s != yes && s != no {
 				return errors.New("neither of them")
 			}
 			*to = s == yes
 			return nil
 		}),
+		choices: []string{yes, no},
 	}
 }
 
 // span is a value for a duration.
 func span(to *time.Duration, least time.Duration) value {
-	return value{func() any { return spanText(*to) }, read(func(s string) error {
+	return value{get: func() any { return spanText(*to) }, set: read(func(s string) error {
 		d, err := time.ParseDuration(s)
 		if err == nil && d < least {
 			err = errors.New("too short")
@@ -74,7 +85,7 @@ func span(to *time.Duration, least time.Duration) value {
 
 // age is a value for a duration, also in days: at least an hour, or 0.
 func age(to *time.Duration) value {
-	return value{func() any { return ageText(*to) }, read(func(s string) error {
+	return value{get: func() any { return ageText(*to) }, set: read(func(s string) error {
 		d, err := parseAge(s)
 		if err == nil && d != 0 && d < time.Hour {
 			err = errors.New("too short")
@@ -88,7 +99,7 @@ func age(to *time.Duration) value {
 
 // size is a value for a number of bytes.
 func size[T int | int64](to *T, least, most int64) value {
-	return value{func() any { return sizeText(int64(*to)) }, read(func(s string) error {
+	return value{get: func() any { return sizeText(int64(*to)) }, set: read(func(s string) error {
 		n, err := parseSize(s)
 		if err == nil && (n < least || n > most) {
 			err = errors.New("out of range")
@@ -102,7 +113,7 @@ func size[T int | int64](to *T, least, most int64) value {
 
 // count is a value for a number.
 func count(to *int, least, most int64) value {
-	return value{func() any { return *to }, read(func(n int64) error {
+	return value{get: func() any { return *to }, set: read(func(n int64) error {
 		if n < least || n > most {
 			return errors.New("out of range")
 		}
@@ -112,12 +123,12 @@ func count(to *int, least, most int64) value {
 }
 
 func truth(to *bool) value {
-	return value{func() any { return *to }, read(func(b bool) error { *to = b; return nil })}
+	return value{get: func() any { return *to }, set: read(func(b bool) error { *to = b; return nil })}.of("true", "false")
 }
 
 // list is a value for a list of strings; normal checks it and returns its normal form.
 func list(to *[]string, normal func([]string) ([]string, error)) value {
-	return value{func() any { return append([]string{}, *to...) }, read(func(l []string) error {
+	return value{get: func() any { return append([]string{}, *to...) }, set: read(func(l []string) error {
 		l, err := normal(l)
 		if err == nil {
 			*to = l
@@ -160,13 +171,13 @@ func folders(l []string) ([]string, error) {
 // isolations is a value for a table from workspaces to isolations.
 func isolations(to *map[string]string) value {
 	return value{
-		func() any {
+		get: func() any {
 			table := map[string]string{}
 			maps.Copy(table, *to)
 			return table
 		},
-		read(func(table map[string]string) error {
-			*to = map[string]string{}
+		set: read(func(table map[string]string) error {
+			resolved := map[string]string{}
 			for path, isolation := range table {
 				isolation, err := CheckIsolation(isolation)
 				if err != nil {
@@ -176,18 +187,19 @@ func isolations(to *map[string]string) value {
 				if err != nil || !filepath.IsAbs(root) {
 					return errors.New("not an absolute path")
 				}
-				if resolved, err := filepath.EvalSymlinks(root); err == nil {
-					root = resolved
+				if real, err := filepath.EvalSymlinks(root); err == nil {
+					root = real
 				}
-				(*to)[filepath.Clean(root)] = isolation
+				resolved[filepath.Clean(root)] = isolation
 			}
+			*to = resolved
 			return nil
 		}),
 	}
 }
 
 func logLevel(to *slog.Level) value {
-	return value{func() any { return strings.ToLower(to.String()) }, read(func(s string) error {
+	return value{get: func() any { return strings.ToLower(to.String()) }, set: read(func(s string) error {
 		levels := map[string]slog.Level{
 			"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "warning": slog.LevelWarn, "error": slog.LevelError,
 		}
@@ -197,5 +209,5 @@ func logLevel(to *slog.Level) value {
 		}
 		*to = level
 		return nil
-	})}
+	})}.of("debug", "info", "warn", "error")
 }

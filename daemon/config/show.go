@@ -21,6 +21,16 @@ func Keys() []string {
 	return keys
 }
 
+// Choices returns all values of a key, in the form of Set; nil if the key has no short list of values.
+func Choices(key string) []string {
+	for _, s := range settings(&Config{}) {
+		if s.key == key {
+			return s.choices
+		}
+	}
+	return nil
+}
+
 // Parse reads data, the content of the file at path, as Load does, but ignores the environment.
 func Parse(path string, data []byte) (Config, []string, error) { return parseConfig(path, data) }
 
@@ -91,7 +101,7 @@ type KeyError struct{ Key string }
 func (e *KeyError) Error() string { return fmt.Sprintf("unknown key %q", e.Key) }
 
 // Set returns the content of the file at path (data) with a new value for a key. The value is TOML, or a text without its
-// quotes. The rest of the file, comments included, stays byte for byte. The error is a *KeyError, or says which values are
+// quotes. The rest of the file, comments included, stays byte for byte, even if other values are wrong. The error is a *KeyError, or says which values are
 // allowed.
 func Set(path string, data []byte, key, value string) ([]byte, error) {
 	i := slices.IndexFunc(settings(&Config{}), func(s setting) bool { return s.key == key })
@@ -101,15 +111,17 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 	if key == "isolation_of" {
 		return nil, errors.New("isolation_of is a table: edit the file")
 	}
-	if _, _, err := parseConfig(path, data); err != nil {
-		return nil, err // the file has this error already
+	if _, _, err := parseConfig(path, data); err != nil && !errors.As(err, new(Mistakes)) {
+		return nil, err // the file is not TOML
 	}
 	for _, text := range []string{value, valueText(value)} {
 		if strings.ContainsAny(text, "\r\n") || !isPair(key+" = "+text) {
 			continue
 		}
 		edited := replacePair(data, key, text)
-		if _, _, err := parseConfig(path, edited); err == nil {
+		_, _, err := parseConfig(path, edited)
+		var wrong Mistakes
+		if err == nil || errors.As(err, &wrong) && !wrong.Of(key) {
 			return edited, nil
 		}
 	}

@@ -41,6 +41,52 @@ log_level = "debug"
 	require.False(t, ok)
 }
 
+// TestChoices: each choice of a key is allowed, and keys without a short list of values have none.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	for _, s := range settings(&Config{}) {
+		for _, choice := range s.choices {
+			_, err := Set("c", nil, s.key, choice)
+			require.NoError(t, err, s.key)
+			require.Contains(t, s.allowed, choice, s.key)
+		}
+	}
+	require.Equal(t, []string{"true", "false"}, Choices("auto_review"))
+	require.ElementsMatch(t, []string{"end", "wait"}, Choices("background"))
+	require.Equal(t, []string{"none", "copy"}, Choices("isolation"))
+	for _, key := range []string{"model", "idle_exit", "copies", "isolation_of", "nothing"} {
+		require.Empty(t, Choices(key), key)
+	}
+}
+
+// TestSetRepairsAWrongValue: Set replaces a value that is not allowed, and leaves other mistakes as they are.
+func TestSetRepairsAWrongValue(t *testing.T) {
+	t.Parallel()
+	const wrong = "idle_exit = \"5x\" # soon\nkeep_sessions = -1\nisolation = \"yes\"\nmodel = \"m\"\n"
+	c, _, err := Parse("c", []byte(wrong))
+	var all Mistakes
+	require.ErrorAs(t, err, &all)
+	require.Len(t, all, 3)
+	require.True(t, all.Of("idle_exit"))
+	require.False(t, all.Of("model"))
+	require.ErrorContains(t, err, "c:1: idle_exit must be")
+	require.ErrorContains(t, err, "c:2: keep_sessions must be")
+	usual := Default()
+	usual.Model = "m"
+	require.Equal(t, usual, c, "wrong values have no effect")
+
+	_, err = Set("c", []byte(wrong), "idle_exit", "6x")
+	require.ErrorContains(t, err, "idle_exit must be")
+	data := []byte(wrong)
+	for _, pair := range [][2]string{{"idle_exit", "30m"}, {"keep_sessions", "0"}, {"isolation", "copy"}} {
+		data, err = Set("c", data, pair[0], pair[1])
+		require.NoError(t, err, pair)
+	}
+	require.Equal(t, "idle_exit = \"30m\" # soon\nkeep_sessions = 0\nisolation = \"copy\"\nmodel = \"m\"\n", string(data))
+	_, _, err = Parse("c", data)
+	require.NoError(t, err)
+}
+
 // TestSet changes a value in its place and keeps all other bytes.
 func TestSet(t *testing.T) {
 	t.Parallel()

@@ -111,3 +111,6 @@ func Models(ctx context.Context, client *rpc.Client, _, _ string) ([]string, err
 
 // Settings returns the keys of the configuration.
 func Settings() []string { return config.Keys() }
+
+// Choices returns all values of a key of the configuration; none if the key has no short list of values.
+func Choices(key string) []string { return config.Choices(key) }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -90,12 +91,7 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 		d.absent = " (not there: all settings have their defaults)"
 	}
 	settings, warnings, err := config.Load(dirs.Config)
-	if err != nil {
-		d.problem("config", "", "%v", err)
-	}
-	for _, w := range warnings {
-		d.problem("config", "", "%s", w)
-	}
+	d.reportConfig(dirs.Config, warnings, err)
 	d.askDaemon(ctx, o)
 	if err == nil {
 		d.compareOptions(&settings)
@@ -104,6 +100,29 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 		d.findOwn(ctx, &settings)
 	}
 	return d
+}
+
+// reportConfig reports the warnings and the error of config.Load for the file at path.
+func (d *Diagnosis) reportConfig(path string, warnings []string, err error) {
+	const edit = `correct the file with "cursord config edit"`
+	var wrong config.Mistakes
+	switch {
+	case errors.As(err, &wrong):
+		for _, m := range wrong {
+			fix := edit
+			if m.Key != "isolation_of" {
+				fix = fmt.Sprintf(`give it another value with "cursord config set %s VALUE"`, m.Key)
+			}
+			d.problem("config", fix, "%s", m.Text)
+		}
+	case err != nil && strings.HasPrefix(err.Error(), path+":"):
+		d.problem("config", edit, "%v", err)
+	case err != nil:
+		d.problem("config", "", "%v", err)
+	}
+	for _, w := range warnings {
+		d.problem("config", `correct or remove the key with "cursord config edit"`, "%s", w)
+	}
 }
 
 // askDaemon asks the daemon for its status and its agent, because the daemon's environment decides.

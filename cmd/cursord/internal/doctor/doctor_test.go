@@ -75,3 +75,27 @@ func TestCompareOptions(t *testing.T) {
 	require.Len(t, d.Problems, 1)
 	require.Contains(t, d.Problems[0], "the configuration has auto_review, and cursor-agent 2026.01.01 does not know the option --auto-review")
 }
+
+// TestMistakesOfTheFileHaveFixes: each mistake of the configuration file has a fix of its own.
+func TestMistakesOfTheFileHaveFixes(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string][]string{
+		"idle_exit = \"5x\"\nkeep_sessions = -1": {
+			`give it another value with "cursord config set idle_exit VALUE"`, `give it another value with "cursord config set keep_sessions VALUE"`,
+		},
+		"modle = 1":                          {`correct or remove the key with "cursord config edit"`},
+		"[isolation_of]\n\"app\" = \"copy\"": {`correct the file with "cursord config edit"`},
+		"model = ":                           {`correct the file with "cursord config edit"`},
+		"model = \"m\"":                      nil,
+	} {
+		d := &Diagnosis{}
+		_, warnings, err := config.Parse("/c.toml", []byte(file))
+		d.reportConfig("/c.toml", warnings, err)
+		var fixes []string
+		for _, f := range d.found {
+			require.Contains(t, f.what, "/c.toml:")
+			fixes = append(fixes, f.fix)
+		}
+		require.Equal(t, want, fixes, file)
+	}
+}

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/review"
@@ -38,9 +40,28 @@ func Find(connect func(context.Context) (*rpc.Client, error), asJSON bool) (*Fil
 	return &File{Path: dirs.Config, Socket: dirs.Socket, Connect: connect, JSON: asJSON}, nil
 }
 
-// List prints every key with its value.
+// load reads the file. The keys of wrong have their defaults in the Config.
+func (f *File) load() (c config.Config, warnings []string, wrong config.Mistakes, err error) {
+	c, warnings, err = config.Load(f.Path)
+	if errors.As(err, &wrong) {
+		err = nil
+	}
+	return c, warnings, wrong, err
+}
+
+// mendable returns the error for wrong values, with a hint; nil if there are none.
+func mendable(wrong config.Mistakes) error {
+	if wrong == nil {
+		return nil
+	}
+	return &rpc.Error{Message: wrong.Error(), Data: rpc.ErrorData{
+		Hint: "the daemon follows no file with such a value: mend it with: cursord config set KEY VALUE, or cursord config edit",
+	}}
+}
+
+// List prints every key with its value. Wrong values are an error after the list.
 func (f *File) List(out io.Writer) error {
-	c, warnings, err := config.Load(f.Path)
+	c, warnings, wrong, err := f.load()
 	if err != nil {
 		return err
 	}
@@ -51,31 +72,43 @@ func (f *File) List(out io.Writer) error {
 		value, _ := c.Text(key)
 		usual, _ := def.Text(key)
 		note := ""
-		if value != usual {
+		switch {
+		case wrong.Of(key):
+			note = "wrong in the file"
+		case value != usual:
 			note = "set"
 		}
 		values[key] = value
 		rows = append(rows, []string{key, term.Clean(value), note})
 	}
 	if f.JSON {
-		return term.PrintJSON(out, struct {
+		if err := term.PrintJSON(out, struct {
 			Path     string            `json:"path"`
 			Settings map[string]string `json:"settings"` // each value in TOML
-		}{f.Path, values})
+		}{f.Path, values}); err != nil {
+			return err
+		}
+		return mendable(wrong)
 	}
 	fmt.Fprintln(out, term.Clean(f.Path))
 	term.Table(out, rows, 1)
 	for _, w := range warnings {
 		fmt.Fprintln(out, term.Clean(w))
 	}
-	return nil
+	return mendable(wrong)
 }
 
-// Get prints the value of a key: a text without its quotes, anything else in TOML.
+// Get prints the value of a key: a text without its quotes, anything else in TOML. A wrong value
+// of the key is an error.
 func (f *File) Get(out io.Writer, key string) error {
-	c, _, err := config.Load(f.Path)
+	c, _, wrong, err := f.load()
 	if err != nil {
 		return err
+	}
+	for _, m := range wrong {
+		if m.Key == key {
+			return mendable(config.Mistakes{m})
+		}
 	}
 	value, ok := c.Text(key)
 	if !ok {
@@ -116,15 +149,52 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 		return err
 	}
 	c, _, err := config.Parse(f.Path, edited)
-	if err != nil {
+	if err != nil && !errors.As(err, new(config.Mistakes)) {
 		return err
 	}
 	now, _ := c.Text(key)
 	if f.JSON {
-		return f.reload(ctx, out, errOut, map[string]string{"key": key, "value": now})
+		err = f.reload(ctx, out, errOut, map[string]string{"key": key, "value": now})
+	} else {
+		fmt.Fprintf(out, "%s = %s\n", key, term.Clean(now))
+		err = f.reload(ctx, io.Discard, errOut, nil)
 	}
-	fmt.Fprintf(out, "%s = %s\n", key, term.Clean(now))
-	return f.reload(ctx, io.Discard, errOut, nil)
+	if err == nil && key == "model" {
+		f.checkModel(ctx, errOut, config.Bare(now))
+	}
+	return err
+}
+
+// checkModel warns of a model that the agent does not list. It says nothing if no daemon runs, or if the list does not come
+// in time.
+func (f *File) checkModel(ctx context.Context, errOut io.Writer, model string) {
+	const patience = 5 * time.Second
+	if model == "auto" || !endpoint.Running(f.Socket) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	client, err := f.Connect(ctx)
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	list, err := client.AgentModels(ctx)
+	if err == nil && len(list.Models) > 0 {
+		fmt.Fprint(errOut, modelWarning(model, list.Models))
+	}
+}
+
+// modelWarning returns a line about a model that is not among the agent's; "" if it is.
+func modelWarning(model string, models []api.Model) string {
+	var ids []string
+	for _, m := range models {
+		ids = append(ids, m.ID)
+	}
+	if slices.Contains(ids, model) {
+		return ""
+	}
+	return fmt.Sprintf("cursord: the agent lists no model %q%s (cursord models lists them)\n", term.Clean(model), misuse.DidYouMean(model, ids))
 }
 
 // Edit opens the file in the person's editor, and then makes a running daemon reload it. A file with mistakes is not
@@ -164,11 +234,7 @@ func (f *File) Reload(ctx context.Context, out, errOut io.Writer) error {
 
 // reload makes a running daemon, if there is one, reload the file, and prints the result. with is added to the JSON.
 func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[string]string) error {
-	_, warnings, err := config.Load(f.Path)
-	if err != nil {
-		return err
-	}
-	r := api.Reloaded{Path: f.Path, Warnings: append([]string{}, warnings...)}
+	var r api.Reloaded
 	running := endpoint.Running(f.Socket)
 	if running {
 		client, err := f.Connect(ctx)
@@ -179,6 +245,15 @@ func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[strin
 		if r, err = client.DaemonReload(ctx); err != nil {
 			return err
 		}
+	} else {
+		_, warnings, wrong, err := f.load()
+		if err != nil {
+			return err
+		}
+		if err := mendable(wrong); err != nil {
+			return err
+		}
+		r = api.Reloaded{Path: f.Path, Warnings: append([]string{}, warnings...)}
 	}
 	if f.JSON {
 		return term.PrintJSON(out, struct {

@@ -86,6 +86,9 @@ func TestCompletion(t *testing.T) {
 				"cursord run --model ":          "auto",
 				"cursord run --output-format s": "stream-json",
 				"cursord config set idle":       "idle_exit",
+				"cursord config set model ":     "auto",
+				"cursord config set isolation ": "copy",
+				"cursord config set copies ":    "",
 				"cursord sess":                  "sessions",
 			}
 			cmd := exec.Command(shell, "-c", script)
@@ -99,6 +102,9 @@ func TestCompletion(t *testing.T) {
 				require.True(t, found, "%s: %s", line, said)
 				offers, _, _ = strings.Cut(offers, "\n== ")
 				require.Contains(t, offers, want, line)
+				if strings.HasPrefix(line, "cursord config set ") && strings.HasSuffix(line, " ") {
+					require.NotContains(t, offers, "idle_exit", "keys are offered in place of values: %s", line)
+				}
 			}
 		})
 	}
