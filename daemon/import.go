@@ -120,7 +120,7 @@ func (im *importer) read(ctx context.Context, f io.Reader, each func(exportfile.
 func (im *importer) taken(what, id string) error {
 	return &api.Error{
 		Kind: api.KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s exists already and is not overwritten", what, id),
-		Hint: "import it as a new one with newIds (--new-ids)",
+		Hint: "import it as a new one with new ids (--new-ids)",
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -78,6 +79,11 @@ Pending changes are not imported. If the agent does not have the chat on this ma
 				defer func() { err = errors.Join(err, os.Remove(params.Path)) }()
 			}
 			imported, err := client.SessionImport(c.Context(), params)
+			if e := (*rpc.Error)(nil); errors.As(err, &e) { // it names the parameter
+				if rest, is := strings.CutPrefix(e.Message, "path: "); is {
+					e.Message = term.Clean(args[0]) + ": " + rest
+				}
+			}
 			if err != nil {
 				return err
 			}

@@ -162,6 +162,8 @@ was cancelled.`,
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(moreCommand(root))
 	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Args, completion.RunE = ofGroup, root.RunE
 	completions(root)
 	return root
 }

@@ -13,6 +13,7 @@ import (
 	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
 	"cursord/daemon/endpoint"
@@ -65,7 +66,7 @@ func askStatus(ctx context.Context, client *rpc.Client) (api.Status, error) {
 }
 
 func printStatus(w io.Writer, s api.Status) {
-	fmt.Fprintf(w, "version     %s\n", s.Version)
+	fmt.Fprintf(w, "version     %s\n", term.Clean(version.ForPeople(s.Version)))
 	fmt.Fprintf(w, "process     %d, since %s\n", s.PID, s.StartedAt.Local().Format(time.DateTime))
 	fmt.Fprintf(w, "uptime      %s\n", term.Span(time.Duration(s.UptimeSeconds)*time.Second))
 	fmt.Fprintf(w, "socket      %s\n", s.Socket)
@@ -113,7 +114,7 @@ func printStatus(w io.Writer, s api.Status) {
 func agentLine(a *api.AgentStatus) string {
 	known := []string{doctor.AgentState(a.State)}
 	if a.State == "unknown" && a.Message == "" {
-		known[0] = `not asked yet: "cursord doctor" does`
+		known[0] = `not asked yet ("cursord doctor" asks it)`
 	}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {

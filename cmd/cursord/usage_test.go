@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"cursord/rpc"
@@ -17,4 +19,14 @@ func TestADaemonThatEndsIsNoRiddle(t *testing.T) {
 	require.Equal(t, exitFailed, exitStatus(fmt.Errorf("gc: %w", rpc.ErrClosed), true, "", &told))
 	require.Equal(t, "cursord: gc: connection to the daemon is closed\n"+
 		"  it has ended: try again, which starts another; \"cursord logs\" may say why\n", told.String())
+}
+
+// TestAnUnknownShellIsWrongUsage refuses an unknown shell to complete for, as any unknown command.
+func TestAnUnknownShellIsWrongUsage(t *testing.T) {
+	t.Parallel()
+	root := rootCommand(injected{})
+	root.SetArgs([]string{"completion", "foo"})
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	require.Equal(t, exitUsage, exitStatus(root.Execute(), started, "", io.Discard))
 }

@@ -8,10 +8,12 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -60,10 +62,22 @@ type line struct {
 
 // outcome describes the state of a turn in one or two words.
 func outcome(t *sessions.Turn) string {
-	if t.Error != nil && t.Error.Kind != "" {
-		return string(t.Status) + ": " + term.Clean(t.Error.Kind)
+	if t.Error != nil && t.Error.Kind != "" && t.Error.Kind != string(api.KindAgentFailed) {
+		return string(t.Status) + ": " + term.Clean(words(t.Error.Kind))
 	}
 	return string(t.Status)
+}
+
+// words writes a kind of error, such as agentNotLoggedIn, as words.
+func words(kind string) string {
+	var b strings.Builder
+	for _, r := range kind {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // flexible returns the columns to cut if a line is too wide: titles, then workspaces.

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/sessions"
 )
 
 // A spot is a part to which the person may go.
@@ -65,7 +64,7 @@ func (r *review) jump(ctx context.Context, present part, where string) (again bo
 			if s.file == r.at && s.part.step == present.step {
 				mark = "*"
 			}
-			fmt.Fprintf(r.out, "%s%3d  %s  %s\n", mark, i+1, term.Clean(r.files[s.file].diff.Path), firstLine(s.part.hunk))
+			fmt.Fprintf(r.out, "%s%3d  %s%s  %s  %s\n", mark, i+1, term.Clean(r.files[s.file].diff.Path), s.part.colonLine(), term.Clean(s.part.hunk.ID), s.part.firstLine())
 		}
 		if len(all) > most {
 			fmt.Fprintf(r.out, "     and %d more\n", len(all)-most)
@@ -98,12 +97,20 @@ func (r *review) jump(ctx context.Context, present part, where string) (again bo
 	return false, nil
 }
 
-// firstLine returns a hunk's first changed line, by which a person recognizes it.
-func firstLine(h sessions.Hunk) string {
-	if at := changedLines(h); len(at) > 0 {
-		return term.Fit(term.Clean(h.Lines[at[0]]), 60)
+// firstLine returns a part's first changed line, by which a person recognizes it.
+func (p part) firstLine() string {
+	if at := changedLines(p.hunk); len(at) > 0 {
+		return term.Fit(term.Clean(p.hunk.Lines[at[p.from]]), 60)
 	}
 	return "whole file"
+}
+
+// colonLine returns ":12" for a part at line 12; "" if the hunk has no lines.
+func (p part) colonLine() string {
+	if p.of == 0 {
+		return ""
+	}
+	return fmt.Sprintf(":%d", p.line())
 }
 
 // search goes to the next part, past the end back to the first, whose hunk or path matches a regular expression. If expr is

@@ -16,13 +16,20 @@ import (
 	"cursord/sessions"
 )
 
-const ReviewQuestion = "Keep this hunk [y,n,a,d,j,k,g,/,s,e,u,c,q,?]? "
+// Question returns the question about a part. It offers s only for a part that can be split.
+func Question(splits bool) string {
+	s := ""
+	if splits {
+		s = "s,"
+	}
+	return "Keep this hunk [y,n,a,d,j,k,g,/," + s + "e,u,c,p,q,?]? "
+}
 
 const Help = `  y  accept this hunk
   n  reject it: the old lines come back
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
-  s  split it into smaller ones
+  s  split it into smaller ones, if it has several changed lines
   e  edit the file there with $VISUAL or $EDITOR
   u  undo the latest decision of this review
   c  leave a comment for the agent's next prompt
@@ -30,6 +37,7 @@ const Help = `  y  accept this hunk
   k  leave it undecided and go to the hunk before (also K)
   g  go to a hunk by its number in a list or its file (as a line: "g 5", "g main.go")
   /  go to the next hunk that matches a regular expression (as a line: "/todo")
+  p  print this hunk again
   q  quit; undecided hunks stay pending
   ?  show this help`
 
@@ -264,7 +272,7 @@ func (r *review) show(f *reviewFile, p part) {
 // decided asks about a part until there is something new to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
-		answer, err := r.in.ask(ctx, r.palette.Bold(ReviewQuestion))
+		answer, err := r.in.ask(ctx, r.palette.Bold(Question(p.splits())))
 		if err != nil {
 			return err
 		}
@@ -311,6 +319,8 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 		return r.search(ctx, p, "")
 	case searches:
 		return r.search(ctx, p, sought)
+	case answer == "p":
+		return false, nil // the next question comes below the hunk
 	case answer == "q":
 		return false, errQuit
 	case answer == "?":

@@ -111,7 +111,7 @@ func nameImages(list []string) ([]rpc.Context, error) {
 			return nil, err
 		}
 		if err := pictures.Check("--image", abs); err != nil {
-			return nil, err
+			return nil, misuse.Errorf("%v", err)
 		}
 		out = append(out, rpc.Context{Kind: "image", Path: &abs})
 	}
@@ -164,7 +164,7 @@ func absolute(flag, path string) (string, error) {
 		return "", err
 	}
 	if !utf8.ValidString(abs) {
-		return "", fmt.Errorf("%s: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", flag, path)
+		return "", misuse.Errorf("%s: the name %q is not UTF-8, and no prompt can hold it: rename the file, or make a link to it with another name", flag, path)
 	}
 	return abs, nil
 }
@@ -174,15 +174,15 @@ func checkFile(flag, path, abs string, from int) error {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: %s is not there", flag, term.Clean(path))
+		return misuse.Errorf("%s: %s is not there", flag, term.Clean(path))
 	case err != nil:
-		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(path), err)
+		return misuse.Errorf("%s: %s cannot be opened: %v", flag, term.Clean(path), err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s: %s is no file: name the files that matter, or a folder in the prompt", flag, term.Clean(path))
+		return misuse.Errorf("%s: %s is no file: name the files that matter, or a folder in the prompt", flag, term.Clean(path))
 	}
 	f, err := os.Open(abs)
 	if err != nil {
-		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(path), err)
+		return misuse.Errorf("%s: %s cannot be opened: %v", flag, term.Clean(path), err)
 	}
 	defer f.Close()
 	if from == 0 {
@@ -201,12 +201,12 @@ func checkFile(flag, path, abs string, from int) error {
 				lines++
 			}
 			if lines < from {
-				return fmt.Errorf("%s: %s has no line %d; it ends with line %d", flag, term.Clean(path), from, lines)
+				return misuse.Errorf("%s: %s has no line %d; it ends with line %d", flag, term.Clean(path), from, lines)
 			}
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %s cannot be read: %w", flag, term.Clean(path), err)
+			return misuse.Errorf("%s: %s cannot be read: %v", flag, term.Clean(path), err)
 		}
 	}
 	return nil

@@ -152,7 +152,7 @@ func OpenFile(path string) (*File, error) {
 		return nil, misuse.Errorf("-o: the folder of %s is not there", term.Clean(path))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("-o: %w", err)
+		return nil, misuse.Errorf("-o: %v", err)
 	}
 	return &File{f: f, made: made}, nil
 }

@@ -142,6 +142,9 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 	if errors.As(err, new(*config.KeyError)) {
 		return unknown(key)
 	}
+	if _, _, broken := config.Parse(f.Path, data); err != nil && broken == nil {
+		return misuse.Errorf("%v", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func (s *Screen) room() int {
 // Behind shows why a turn is queued: on a terminal until something else is shown, elsewhere as a line.
 func (s *Screen) Behind(what string) {
 	if s.errTerm && s.retracts {
-		s.await("… (Ctrl-C gives up) " + what)
+		s.await("… (Ctrl-C cancels this turn) " + what)
 		return
 	}
 	s.Line(what)

@@ -105,7 +105,7 @@ func TestWhatBecameOfATurn(t *testing.T) {
 	require.Contains(t, shown, "\nturn "+turn.ID+"\n> ")
 	require.Contains(t, shown, "  | first\n  | Error: the flux has no capacitor\n")
 	shown, _, _ = w.Cursord("sessions")
-	require.Regexp(t, "failed: agentFailed .* "+turn.SessionID, shown)
+	require.Regexp(t, "failed +1 .* "+turn.SessionID, shown)
 }
 
 // TestStatusTellsTroubles: the status names unknown keys of the configuration, and the agent.

@@ -35,9 +35,9 @@ func TestTerminalReview(t *testing.T) {
 	e := w.Opens()
 	e.Turn(nil)
 	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
-	ask := strings.TrimSpace(review.ReviewQuestion)
+	ask, askOfOne := strings.TrimSpace(review.Question(true)), strings.TrimSpace(review.Question(false))
 	first := "\n-total = old(value)\n+total = new(value)\n line 1\n line 2\n line 3\n" + ask
-	part := "\n-total = old(value)\n·+total = new(value)\n line 1\n line 2\n" + ask
+	part := "\n-total = old(value)\n·+total = new(value)\n line 1\n line 2\n" + askOfOne
 	second := "\n line 5\n line 6\n line 7\n-line 8\n+eight␛[2J\n line 9\n line 10\n line 11\n" + ask
 
 	tm.Types("cursord review", "Enter")
@@ -55,7 +55,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("s")
 	tm.Until(part)
 	tm.Types("x")
-	tm.Until("? x\n\"x\" is no answer here; ? shows which are.\n" + ask)
+	tm.Until("? x\n\"x\" is no answer here; ? shows which are.\n" + askOfOne)
 
 	// A comment is a line, and the terminal echoes it.
 	tm.Types("c")
@@ -63,7 +63,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("why t", "BSpace", "now")
 	tm.Until("\nComment: why now")
 	tm.Types("Enter")
-	tm.Until("\nThe agent gets this with its next prompt.\n" + ask)
+	tm.Until("\nThe agent gets this with its next prompt.\n" + askOfOne)
 
 	// The editor gets the terminal in its usual mode.
 	tm.Types("e")
@@ -80,7 +80,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("stty -a | grep -c -e -icanon", "Enter")
 	tm.Until("\n0\n$")
 	tm.Types("fg", "Enter")
-	tm.Until("\n" + ask)
+	tm.Until("\n" + askOfOne)
 	tm.Types("d")
 	tm.Until("\nrejected 2, 1 comment; nothing left to review\n$")
 	require.Equal(t, old+"mine\n", w.Get("a.txt"))
@@ -90,7 +90,7 @@ func TestTerminalReview(t *testing.T) {
 	e.Turn(nil)
 	for _, key := range []string{"C-c", "q", "C-d"} {
 		tm.Types("clear; cursord review; echo status $?; stty -a | grep -c -e -icanon -e -echo\\ ", "Enter")
-		tm.Until("\n+b\n" + ask)
+		tm.Until("\n+b\n" + askOfOne)
 		tm.Types(key)
 		status := "status 0"
 		if key == "C-c" {
@@ -132,7 +132,7 @@ func TestTerminalRunThatWaits(t *testing.T) {
 	first := e.Asks(world.Obj{"prompt": strings.Repeat("a long prompt ", 10)})
 	tm := w.Terminal(t)
 	tm.Types("clear; cursord run second; echo ended", "Enter")
-	holds(tm, "… (Ctrl-C gives up) waiting for the turn \"a long prompt")
+	holds(tm, "… (Ctrl-C cancels this turn) waiting for the turn \"a long prompt")
 	tm.Types("C-c")
 	tm.Until("ended\n$")
 	require.NotContains(t, tm.Screen(), "waiting")

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,6 +26,9 @@ type reviewRun struct {
 	said chan string // lines and questions
 }
 
+// questions are the questions about parts that can be split and about others.
+var questions = []string{review.Question(true), review.Question(false)}
+
 func reviews(w *world.World, t *testing.T, args ...string) *reviewRun {
 	t.Helper()
 	r := &reviewRun{t: t, cmd: exec.Command("cursord", append([]string{"review"}, args...)...), said: make(chan string, 1000)}
@@ -43,8 +47,10 @@ func reviews(w *world.World, t *testing.T, args ...string) *reviewRun {
 		defer close(r.said)
 		scan := bufio.NewScanner(out)
 		scan.Split(func(b []byte, end bool) (int, []byte, error) {
-			if strings.HasPrefix(string(b), review.ReviewQuestion) {
-				return len(review.ReviewQuestion), b[:len(review.ReviewQuestion)], nil
+			for _, q := range questions {
+				if strings.HasPrefix(string(b), q) {
+					return len(q), b[:len(q)], nil
+				}
 			}
 			return bufio.ScanLines(b, end)
 		})
@@ -62,7 +68,7 @@ func (r *reviewRun) shows() string {
 	for timeout := time.After(world.Patience); ; {
 		select {
 		case line, ok := <-r.said:
-			if !ok || line == review.ReviewQuestion {
+			if !ok || slices.Contains(questions, line) {
 				return strings.TrimSpace(all.String())
 			}
 			all.WriteString(line + "\n")
