@@ -171,7 +171,7 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 // checkModel warns of a model that the agent does not list. It says nothing if no daemon runs, or if the list does not come
 // in time.
 func (f *File) checkModel(ctx context.Context, errOut io.Writer, model string) {
-	const patience = 5 * time.Second
+	const patience = 10 * time.Second
 	if model == "auto" || !endpoint.Running(f.Socket) {
 		return
 	}
