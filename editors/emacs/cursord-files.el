@@ -239,16 +239,20 @@ First undo the decisions that the buffer's undo has taken back."
           (append (cursord-document-edited document)
                   (take 50 (cursord-document-rejects document)))
           (cursord-document-edited document) nil)
+    ;; A higher version than that of the last text says that the file has a
+    ;; text that the daemon does not know.
     (if (not (cursord-document-open document))
-        (cursord--tell-holds document)
+        (progn
+          (cursord--tell-holds document)
+          (cl-incf (cursord-document-version document)))
       (unless (eql (cursord-document-tick document)
                    (buffer-chars-modified-tick))
-        (cursord--tell-text document))
-      (cl-incf (cursord-document-version document))
-      (cursord-notify ws
-                      :document/didSave (list :uri (cursord-uri ws
-                                                                (cursord-document-file document))
-                                              :version (cursord-document-version document))))
+        (cl-incf (cursord-document-version document))
+        (setf (cursord-document-tick document) (buffer-chars-modified-tick))))
+    (cursord-notify ws
+                    :document/didSave (list :uri (cursord-uri ws
+                                                              (cursord-document-file document))
+                                            :version (cursord-document-version document)))
     (cursord--note-conflict document)))
 
 (defun cursord--reverted ()

@@ -103,8 +103,12 @@ func (s *Server) didSave(p *protocol.DidSaveParams) {
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
-	s.flush(d)
-	if d.sent {
+	if !d.sent {
+		s.flush(d)
+	} else {
+		// A text that the daemon got only now would equal the file, like a text that the editor has loaded. A version that is new
+		// to the daemon says that the file has the user's text.
+		d.unsent = false
 		s.notifyDaemon("document/didSave", rpc.DidSaveParams{URI: d.uri, Version: &d.version})
 		s.askPlacesIn(d)
 	}

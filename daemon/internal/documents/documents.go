@@ -122,40 +122,6 @@ func (ds *Set) Change(client api.ClientID, uri string, version int, text string)
 	return err
 }
 
-// Save records that a client has saved a document. Its version may be newer than the known one. An unsaved text that was
-// known is then a person's, whatever an agent writes at the same time.
-func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
-	name, old, err := ds.opened(client, uri)
-	if err != nil || version != nil && *version < old.Version {
-		return err
-	}
-	if old.Held && (version == nil || *version == old.Version) {
-		for _, r := range ds.reviewers() {
-			if rel, inside := paths.Within(r.Root(), old.Path); inside {
-				ds.mu.Lock()
-				ds.saves[old]++
-				ds.mu.Unlock()
-				r.DocumentSaved(rel, old)
-			}
-		}
-	}
-	doc := &Document{Client: client, Path: old.Path, Version: old.Version}
-	if version != nil {
-		doc.Version = *version
-	}
-	ds.put(name, doc, nil, true)
-	return nil
-}
-
-// TookIn reports that a reviewer has taken in a saved text, or ends without it.
-func (ds *Set) TookIn(doc *Document) {
-	ds.mu.Lock()
-	defer ds.mu.Unlock()
-	if ds.saves[doc]--; ds.saves[doc] <= 0 {
-		delete(ds.saves, doc)
-	}
-}
-
 // Close records that a client has closed a document.
 func (ds *Set) Close(client api.ClientID, uri string) error {
 	name, doc, err := ds.opened(client, uri)
@@ -282,28 +248,6 @@ func (ds *Set) Unsaved(path string) []*Document {
 	}
 	slices.SortFunc(docs, func(a, b *Document) int { return cmp.Compare(a.Order, b.Order) })
 	return docs
-}
-
-// Typed returns the document with the same text as img, or nil. A person has typed that text: it is unsaved, or was saved
-// and not all reviewers have taken that in.
-func (ds *Set) Typed(path string, img atomicfile.State) *Document {
-	if !img.Exists || img.Target != "" {
-		return nil
-	}
-	docs := ds.Unsaved(path)
-	ds.mu.Lock()
-	for doc := range ds.saves {
-		if doc.Path == path {
-			docs = append(docs, doc)
-		}
-	}
-	ds.mu.Unlock()
-	for _, doc := range docs {
-		if doc.Held && editorfile.LikeFile(doc.Text, img.Data) == string(img.Data) {
-			return doc
-		}
-	}
-	return nil
 }
 
 // Has reports whether a client has a path open.

@@ -33,6 +33,28 @@ func TestSavesThatEditorsReport(t *testing.T) {
 	}{
 		{"typed and saved", func(d *world.Document) { types(d, mine); d.Save() }, "", false},
 		{"saved before the editor says so", func(d *world.Document) { types(d, mine); d.E.World.Put("f", mine) }, "", false},
+		{"saved before the editor says what was typed", func(d *world.Document) {
+			d.E.World.Put("f", mine)
+			d.Version++
+			d.Note("document/didSave", world.Obj{})
+		}, "", false},
+		{
+			"saved with more than the editor has said", func(d *world.Document) {
+				types(d, "old\nline\nmi\n")
+				d.E.World.Put("f", mine)
+				d.Version++
+				d.Note("document/didSave", world.Obj{})
+			}, "", false,
+		},
+		{
+			"saved in an editor that says no texts", func(d *world.Document) {
+				d.Note("document/didOpen", world.Obj{})
+				d.E.Diffs() // the daemon has opened it
+				d.E.World.Put("f", mine)
+				d.Version++
+				d.Note("document/didSave", world.Obj{})
+			}, "", false,
+		},
 		{"saved, and then changed by the agent", func(d *world.Document) { types(d, mine); d.Save() }, "sed -i s/old/OLD/ f", true},
 		{
 			"saved, and told when the agent has changed it", func(d *world.Document) {

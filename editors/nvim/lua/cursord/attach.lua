@@ -23,7 +23,7 @@ on({ 'BufReadPost', 'FileChangedShellPost' }, function(args)
   docs.reloaded(args.buf)
 end)
 on('BufWritePost', function(args)
-  docs.written(args.buf)
+  docs.written(args.buf, args.match)
 end)
 
 require('cursord.review.view')

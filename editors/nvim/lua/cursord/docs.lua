@@ -15,6 +15,7 @@ local M = {}
 --- @field rel string relative to the workspace
 --- @field ws cursord.Workspace
 --- @field reviewed boolean it has, or had, hunks
+--- @field writing? integer the 'changedtick' when the write began that is on its way; it stays if nothing was changed
 --- @field open boolean the daemon has its text
 --- @field named? boolean the daemon knows that the buffer equals its file
 --- @field merging? boolean a request is on its way for the agent's changes below the unsaved text
@@ -161,7 +162,7 @@ function M.attach(buf)
         if not now then
           return true
         end
-        if now.reviewed then
+        if now.reviewed or now.open then
           report.soon(now)
         end
       end,
@@ -187,25 +188,21 @@ function M.attach(buf)
   end
 end
 
---- Reports that a buffer was saved.
+--- Reports that a buffer was saved. Its text is then a person's, even while a command of an agent runs.
 --- @param buf integer
-function M.written(buf)
+--- @param path string the file that was written
+function M.written(buf, path)
   M.attach(buf)
   local doc = docs[buf]
-  if doc then
-    vim.list_extend(doc.wrote, doc.unsaved)
-    doc.unsaved = {}
+  if not doc or real(path) ~= doc.path then
+    return -- the text was written to another file
   end
-  if doc and (doc.reviewed or not vim.b[buf].cursord_plain) then
+  vim.list_extend(doc.wrote, doc.unsaved)
+  doc.unsaved = {}
+  if doc.reviewed or not vim.b[buf].cursord_plain then
     follow.compare(buf, doc.path)
   end
-  if doc and doc.open then
-    doc.version = doc.version + 1
-    doc.tick = api.nvim_buf_get_changedtick(buf)
-    rpc.notify('document/didSave', { uri = vim.uri_from_fname(doc.path), version = doc.version })
-  elseif doc then
-    report.holds(doc)
-  end
+  report.saved(doc)
 end
 
 --- Draws the marks again after Neovim has read a buffer again.

@@ -4,6 +4,7 @@ local follow = require('cursord.follow')
 local history = require('cursord.history')
 local report = require('cursord.report')
 
+local api = vim.api
 local M = {}
 
 --- How long a write waits for the daemon, in milliseconds.
@@ -36,33 +37,41 @@ function M.finish(ws)
   end
 end
 
---- Prepares a buffer for a write. Decisions that are on their way reach the buffer first, so that Neovim finds the file that it
---- knows. A text to which "u" has led is reported before the file has it: if it is the text from before a decision, the daemon
---- takes that decision back.
---- @param buf integer
-function M.before_write(buf)
-  local doc = docs.get(buf)
-  if not doc or not doc.reviewed then
-    return
-  end
-  local decide = require('cursord.review.decide')
-  if report.takes_back(doc) or decide.is_busy(doc.ws) then
-    vim.wait(patience, function()
-      return not doc.undoing and not decide.is_busy(doc.ws)
-    end, 2)
-  end
-  if not history.is_back(buf) then
-    return
-  end
+--- Has the daemon know a buffer's text before the file has it. Waits for that, but not for a daemon that does not answer.
+--- @param doc cursord.Doc
+local function tell(doc)
   local known = false
   report.tell(doc, function()
     known, late = true, false
-  end)
+  end, true)
   if not known and not late then
     late = not vim.wait(patience, function()
       return known
     end, 2)
   end
+end
+
+--- Prepares a buffer for a write. Decisions that are on their way reach the buffer first, so that Neovim finds the file that it
+--- knows. Two texts are reported before the file has them: the text to which "u" has led, because the daemon takes the
+--- decision after it back, and a text that is typed while an agent runs, because the daemon takes it for a command's otherwise.
+--- @param buf integer
+function M.before_write(buf)
+  local doc = docs.get(buf)
+  if not doc then
+    return
+  end
+  if doc.reviewed then
+    local decide = require('cursord.review.decide')
+    if report.takes_back(doc) or decide.is_busy(doc.ws) then
+      vim.wait(patience, function()
+        return not doc.undoing and not decide.is_busy(doc.ws)
+      end, 2)
+    end
+  end
+  if doc.reviewed and history.is_back(buf) or report.is_told_before_save(doc) then
+    tell(doc)
+  end
+  doc.writing = api.nvim_buf_get_changedtick(buf)
 end
 
 return M

@@ -12,6 +12,9 @@ local M = {}
 --- takes.
 local pause, pause_factor = 80, 8
 
+--- The limit of the texts that are reported because they are saved, in bytes. The daemon reads the files of larger ones.
+local most = 8 * 1024 * 1024
+
 --- Whether the daemon knows the buffer's present text.
 --- @param doc cursord.Doc
 --- @return boolean
@@ -138,12 +141,48 @@ function M.merge(doc)
   end)
 end
 
+--- Whether a text is reported before it is saved: an agent is running, whose commands may write the file, and the text is
+--- the file's, neither converted nor decrypted.
+--- @param doc cursord.Doc
+--- @return boolean
+function M.is_told_before_save(doc)
+  local encoding = vim.bo[doc.buf].fileencoding
+  return vim.bo[doc.buf].modified
+    and #doc.ws:busy() > 0
+    and (encoding == '' or encoding == 'utf-8')
+    and vim.b[doc.buf].cursord_plain ~= false
+    and api.nvim_buf_get_offset(doc.buf, api.nvim_buf_line_count(doc.buf)) <= most
+end
+
+--- Reports that a buffer was saved. If the daemon does not know the saved text, it reads the file.
+--- @param doc cursord.Doc
+function M.saved(doc)
+  local changed = doc.writing ~= api.nvim_buf_get_changedtick(doc.buf)
+  doc.writing = nil
+  if not doc.open and not changed then
+    return M.holds(doc)
+  elseif not doc.open and not doc.named then
+    M.holds(doc)
+  end
+  local known = doc.open and vim.b[doc.buf].cursord_plain and doc.text == lines.text(doc.buf)
+  if changed and not known then
+    doc.version = doc.version + 1 -- than that of the text that the daemon knows
+  end
+  doc.tick = api.nvim_buf_get_changedtick(doc.buf)
+  rpc.notify('document/didSave', { uri = vim.uri_from_fname(doc.path), version = doc.version })
+  if doc.open and not doc.reviewed then
+    doc.open, doc.named, doc.text = false, true, nil
+  end
+end
+
 --- Reports a buffer's text, and gets the diff for it.
 --- @param doc cursord.Doc
 --- @param done? fun()
-function M.tell(doc, done)
+--- @param save? boolean the text is about to be saved
+function M.tell(doc, done, save)
   done = done or function() end
-  if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or M.in_sync(doc) or not doc.reviewed then
+  local wanted = doc.reviewed or doc.open or save
+  if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or M.in_sync(doc) or not wanted then
     return done()
   elseif M.takes_back(doc) then
     table.insert(doc.undoing, done)
@@ -161,7 +200,8 @@ function M.tell(doc, done)
   doc.open = true
   doc.cost = (vim.uv.hrtime() - began) / 1e6
   rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
-    if not err and not doc.gone and doc.tick == api.nvim_buf_get_changedtick(doc.buf) then
+    local now = doc.tick == api.nvim_buf_get_changedtick(doc.buf)
+    if not err and not doc.gone and doc.reviewed and now then
       doc.ws:put_diff(
         result.diffs[1]
           or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
