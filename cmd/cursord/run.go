@@ -41,7 +41,8 @@ PROMPT, piped input is sent along with it.
 
 --output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending
 (the number of hunks to review: of this turn, of all, and in how many files). stream-json prints the turn's
-notifications as they come, one on each line.
+notifications as they come, one on each line. If the turn does not begin, both print {"error": {"kind": …, "message": …,
+"hint": …}} instead; an output FILE then stays as it was.
 
 Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, or a lost terminal (SIGHUP),
 leaves the turn to the daemon; the command then says how to get back to it.
@@ -100,6 +101,12 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		},
 		RunE: func(c *cobra.Command, args []string) (failed error) {
 			var err error
+			ended := false
+			defer func() {
+				if !ended && failed != nil && format != run.Text && (file == "" || file == "-") {
+					run.PrintError(c.OutOrStdout(), failed)
+				}
+			}()
 			r := &ask.Turn{Trust: trust, ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
@@ -165,6 +172,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				if err != nil {
 					return err
 				}
+				ended = true
 				return run.PrintBegun(out, turn, format)
 			}
 			signals := make(chan os.Signal, 4)
@@ -178,6 +186,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			if err != nil {
 				return err // a further signal does not change the exit status
 			}
+			ended = true
 			signal.Stop(signals)
 			if turn.Error != nil && turn.Error.Kind == string(api.KindAgentNotLoggedIn) {
 				if hint := doctor.KeyHint(c.Context(), client); hint != "" {
@@ -188,7 +197,8 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			case format == run.JSON:
 				err = run.PrintOutcome(out, turn, run.PendingAfter(c.Context(), client, turn))
 			case format == run.Text && !quiet:
-				run.SayEnd(c.ErrOrStderr(), turn, run.PendingAfter(c.Context(), client, turn))
+				here, _ := (&place{}).find(c.Context(), client)
+				run.SayEnd(c.ErrOrStderr(), turn, run.PendingAfter(c.Context(), client, turn), here)
 			}
 			return cmp.Or(ask.Result(turn), err)
 		},

@@ -45,7 +45,8 @@ Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 ca
 			if t.Result != nil && *t.Result != "" {
 				fmt.Fprintln(c.OutOrStdout(), view.Said(c.OutOrStdout(), strings.TrimRight(*t.Result, "\n")))
 			}
-			run.SayEnd(c.ErrOrStderr(), t, pending)
+			here, _ := (&place{}).find(c.Context(), client)
+			run.SayEnd(c.ErrOrStderr(), t, pending, here)
 			return ask.Result(t)
 		}),
 	}

@@ -69,7 +69,13 @@ func (d Decision) Check() error {
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
+	var before []*sessions.Diff // with Lines: what there was to review
 	var err error
+	if d.Lines != "" {
+		if before, err = review.Pending(ctx, n.Client, n.Root); err != nil {
+			return err
+		}
+	}
 	if d.Turn != "" {
 		if params.TurnID, err = n.Turn(ctx, d.Turn); err != nil {
 			return err
@@ -96,7 +102,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		err = term.PrintJSON(out, decided)
 	} else {
 		left, _ := review.Pending(ctx, n.Client, n.Root) // without the list, only the count of what is left is missing
-		d.tell(out, errOut, decided, left)
+		d.tell(out, errOut, decided, before, left)
 	}
 	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
 		return ErrPartly

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"cursord/cmd/cursord/internal/review"
@@ -12,14 +13,23 @@ import (
 	"cursord/sessions"
 )
 
-// tell prints how many hunks were decided, and those that were skipped. left is what the workspace has to review now; nil if
-// unknown.
-func (d Decision) tell(w, errOut io.Writer, out api.Decided, left []*sessions.Diff) {
+// tell prints how many hunks were decided, or how many lines of a hunk, and those that were skipped. left is what the
+// workspace has to review now; nil if unknown. before is the same before a decision of lines.
+func (d Decision) tell(w, errOut io.Writer, out api.Decided, before, left []*sessions.Diff) {
 	if out.Applied == 0 && len(out.Skipped) == 0 {
 		fmt.Fprintln(w, "nothing to review")
 		return
 	}
-	fmt.Fprintf(w, "%s %s", d.done(), term.Count(out.Applied, "hunk"))
+	if lines, err := Lines(d.Lines); err == nil && out.Applied > 0 {
+		fmt.Fprintf(w, "%s %s of hunk %s", d.done(), term.Count(lines.To-lines.From, "line"), term.Clean(d.Names[0]))
+		if rest := newHunks(before, out.Diffs); len(rest) > 0 {
+			fmt.Fprintf(w, "; the rest is %s", term.Clean(strings.Join(rest, " ")))
+		} else if has(out.Diffs, d.Names[0]) {
+			fmt.Fprint(w, "; the rest keeps its id")
+		}
+	} else {
+		fmt.Fprintf(w, "%s %s", d.done(), term.Count(out.Applied, "hunk"))
+	}
 	if hunks, files := Count(left); hunks > 0 {
 		fmt.Fprintf(w, "; %s left in %s", term.Count(hunks, "hunk"), term.Count(files, "file"))
 	}
@@ -32,6 +42,31 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, left []*sessions.Di
 	if text := maybeYoursLeft(out); text != "" {
 		fmt.Fprint(errOut, text)
 	}
+}
+
+// newHunks returns the ids of the hunks that are in after but not in before.
+func newHunks(before, after []*sessions.Diff) (ids []string) {
+	known := map[string]bool{}
+	for _, d := range before {
+		for _, h := range d.Hunks {
+			known[h.ID] = true
+		}
+	}
+	for _, d := range after {
+		for _, h := range d.Hunks {
+			if !known[h.ID] {
+				ids = append(ids, h.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// has reports whether a hunk is in diffs.
+func has(diffs []*sessions.Diff, id string) bool {
+	return slices.ContainsFunc(diffs, func(d *sessions.Diff) bool {
+		return slices.ContainsFunc(d.Hunks, func(h sessions.Hunk) bool { return h.ID == id })
+	})
 }
 
 // Count returns the number of hunks in diffs, and of files that have hunks.

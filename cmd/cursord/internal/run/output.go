@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -119,8 +120,9 @@ func PrintOutcome(w io.Writer, turn *sessions.Turn, p *Pending) error {
 	return term.PrintJSON(w, o)
 }
 
-// SayEnd prints a turn's session, end and usage, and the number of pending hunks.
-func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending) {
+// SayEnd prints a turn's session, end and usage, and the number of pending hunks. here is the workspace of the current
+// folder, in which cursord diff needs no -w; "" if unknown.
+func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending, here string) {
 	fmt.Fprintln(w, term.PaletteOf(w).Dim("session "+term.Clean(turn.SessionID)+" · "+view.TurnEnd(turn)))
 	if p == nil || p.Hunks == 0 {
 		return
@@ -129,7 +131,26 @@ func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending) {
 	if p.All != p.Hunks {
 		how = fmt.Sprintf("%s from this turn, %d in all, in %s to review", term.Count(p.Hunks, "hunk"), p.All, term.Count(p.Files, "file"))
 	}
-	fmt.Fprintf(w, "%s: cursord diff -w %s\n", how, term.ShellWord(turn.Workspace))
+	where := ""
+	if turn.Workspace != here {
+		where = " -w " + term.ShellWord(turn.Workspace)
+	}
+	fmt.Fprintf(w, "%s: cursord diff%s\n", how, where)
+}
+
+// PrintError prints the error of a turn of which no end is known, as one object on one line. It prints nothing if a signal has
+// ended the command.
+func PrintError(w io.Writer, err error) {
+	if errors.As(err, new(term.SignalError)) {
+		return
+	}
+	e := sessions.TurnError{Message: err.Error()}
+	if answer := (*rpc.Error)(nil); errors.As(err, &answer) {
+		e.Kind, e.Hint = string(answer.Data.Kind), answer.Data.Hint
+	}
+	_ = json.NewEncoder(w).Encode(struct {
+		Error sessions.TurnError `json:"error"`
+	}{e})
 }
 
 // A File takes the answer instead of stdout. Its old content stays until the turn has begun.

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Table prints rows in columns, the first row as the heading. On a terminal lines that are too wide are shortened: first the
-// flexible columns, in the given order, and then the line's end.
+// flexible columns, in the given order, then the last column if it has paths, which keep their ends, and then the columns
+// before the last one, which stays as long as it has room.
 func Table(w io.Writer, rows [][]string, flexible ...int) {
 	p := PaletteOf(w)
 	for n, line := range layout(rows, Columns(w), flexible) {
@@ -53,22 +55,55 @@ func layout(rows [][]string, room int, flexible []int) []string {
 			over -= less
 		}
 	}
+	last := len(widths) - 1
+	if less := min(over, widths[last]-leastCell); room > 0 && less > 0 && hasPaths(rows, last) {
+		widths[last] -= less
+		over -= less
+	}
 	lines := make([]string, len(rows))
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			if cell = Fit(cell, widths[i]); i == len(row)-1 {
-				line.WriteString(cell)
-				continue
+			if i == last {
+				break
 			}
+			cell = Fit(cell, widths[i])
 			line.WriteString(cell + strings.Repeat(" ", max(widths[i]-Width(cell), 0)+gap))
 		}
-		lines[n] = strings.TrimRight(line.String(), " ")
+		before, cell := line.String(), row[last]
+		if strings.HasPrefix(cell, "/") {
+			cell = fitEnd(cell, widths[last])
+		}
+		if left := room - widths[last] - gap; room > 0 && over > 0 && left > 0 {
+			before = Fit(strings.TrimRight(before, " "), left)
+			before += strings.Repeat(" ", left-Width(before)+gap)
+		}
+		lines[n] = strings.TrimRight(before+cell, " ")
 		if room > 0 {
 			lines[n] = strings.TrimRight(Fit(lines[n], room), " ")
 		}
 	}
 	return lines
+}
+
+// hasPaths reports whether a column has absolute paths.
+func hasPaths(rows [][]string, column int) bool {
+	return slices.ContainsFunc(rows, func(row []string) bool { return strings.HasPrefix(row[column], "/") })
+}
+
+// fitEnd shortens a path to a number of cells. Its end stays.
+func fitEnd(path string, room int) string {
+	over := Width(path) - room
+	if over <= 0 {
+		return path
+	}
+	for i, r := range path {
+		if over < 0 {
+			return "…" + path[i:]
+		}
+		over -= Cells(r)
+	}
+	return "…"
 }
 
 // Ago says how long before now t was. For more than a month it returns the date.

@@ -31,9 +31,9 @@ func TestLayout(t *testing.T) {
 			"漢字漢字…   /w             -",
 		}},
 		{20, []int{0, 1}, []string{
-			"TITLE       WORKSPA…",
-			"a title o…  /home/m…",
-			"漢字漢字…   /w     …",
+			"TITLE       WO…  ID",
+			"a title o…  /h…  01J",
+			"漢字漢字…   /w   -",
 		}},
 	} {
 		got := layout(rows, tt.room, tt.flexible)
@@ -42,6 +42,22 @@ func TestLayout(t *testing.T) {
 			require.LessOrEqual(t, Width(line), max(tt.room, Width(tt.want[0])+10))
 		}
 	}
+}
+
+// TestLayoutKeepsEndsOfPaths cuts paths in the last column at their beginnings.
+func TestLayoutKeepsEndsOfPaths(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"HUNKS", "TRUSTED", "WORKSPACE"}, {"3", "yes", "/tmp/of/somebody/w4"}, {"0", "no", "/w"}}
+	require.Equal(t, []string{
+		"HUNKS  TRUSTED  WORKSPACE",
+		"3      yes      …mebody/w4",
+		"0      no       /w",
+	}, layout(rows, 26, nil))
+	require.Equal(t, []string{
+		"HUNKS…  WORKSPACE",
+		"3    …  …mebody/w4",
+		"0    …  /w",
+	}, layout(rows, 18, nil))
 }
 
 // TestTokens stays short.
