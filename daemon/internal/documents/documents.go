@@ -270,6 +270,22 @@ func (ds *Set) openedLocked(client api.ClientID, path string) (string, *Document
 	return "", nil
 }
 
+// HeldElsewhere reports whether an editor that reports nothing may have a file open: an editor's swap or lock file exists for
+// it, and no client has its document open.
+func (ds *Set) HeldElsewhere(path string) bool {
+	if !editorfile.Locked(path) {
+		return false
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	for client := range ds.docs {
+		if _, doc := ds.openedLocked(client, path); doc != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Within reports whether a client has a document open that lies in a folder.
 func (ds *Set) Within(root string) bool {
 	ds.mu.Lock()

@@ -46,7 +46,7 @@ func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diff
 		c.Earlier = append(c.Earlier, attribution.Change{When: e.When, By: e.By})
 	}
 	src := t.ledger.Author(c)
-	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && editorfile.Locked(t.absolute(seen.Path)) {
+	if src != nil && c.Alone == nil && src.Via != diffs.ViaUnknown && t.docs.HeldElsewhere(t.absolute(seen.Path)) {
 		c.Locked = true
 		src = t.ledger.Author(c)
 	}

@@ -28,7 +28,7 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	}
 	save("f", "a")
 	save("named", "a")
-	in := newWorktree(root, "", func() {})
+	in := newWorktree(root, "", nil, func() {})
 	turn := &Turn{tree: in, scans: true}
 	turn.start, turn.stop = snapshot.Take(root, t.TempDir(), nil, true)
 	defer turn.start.Close()

@@ -23,7 +23,7 @@ func (r *Reviewer) treeOf(session string) *Worktree {
 			return t
 		}
 	}
-	t := newWorktree(r.setup.Root, session, r.windowClosed)
+	t := newWorktree(r.setup.Root, session, r.setup.Documents, r.windowClosed)
 	t.source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
 	if last, err := r.setup.Store.LastTurn(session); err == nil {
 		t.source.TurnID = last.ID

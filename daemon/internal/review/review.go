@@ -98,7 +98,7 @@ func New(setup Setup) (*Reviewer, error) {
 	}
 	r.later.Init()
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
-	r.trees = []*Worktree{newWorktree(setup.Root, "", r.windowClosed)}
+	r.trees = []*Worktree{newWorktree(setup.Root, "", setup.Documents, r.windowClosed)}
 	r.shared().calls.Watch = setup.Saves
 	if err := r.loadReviews(); err != nil {
 		return nil, err

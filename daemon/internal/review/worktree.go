@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/callfiles"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/paths"
@@ -26,6 +27,7 @@ type Worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
 	ledger  attribution.Ledger
+	docs    *documents.Set
 	calls   callfiles.Files
 	closed  func() // called when a call has ended that names files; must not block
 
@@ -46,8 +48,8 @@ type Worktree struct {
 
 func (t *Worktree) isolated() bool { return t.session != "" }
 
-func newWorktree(work, session string, closed func()) *Worktree {
-	t := &Worktree{session: session, work: work, files: map[string]*file{}, closed: closed}
+func newWorktree(work, session string, docs *documents.Set, closed func()) *Worktree {
+	t := &Worktree{session: session, work: work, docs: docs, files: map[string]*file{}, closed: closed}
 	t.calls.Ledger, t.calls.Absolute, t.calls.Read = &t.ledger, t.absolute, t.read
 	t.calls.Raw = func(path string) atomicfile.State { return atomicfile.Read(t.root, path) }
 	if session == "" {

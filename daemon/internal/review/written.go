@@ -7,7 +7,6 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
-	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
@@ -76,7 +75,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		wr.beside = wr.tree.others()
 	}
 	for i := range reports { // an editor has the file open: only the times say which changes are the call's
-		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && editorfile.Locked(wr.tree.absolute(wr.path)) {
+		if rep := &reports[i]; rep.After == nil && !rep.Deleted && !wr.tree.isolated() && wr.tree.docs.HeldElsewhere(wr.tree.absolute(wr.path)) {
 			rep.Source.Via = diffs.ViaUnknown
 		}
 	}

@@ -109,29 +109,34 @@ func TestSavesInOtherWindows(t *testing.T) {
 	}
 }
 
-// TestLockFilesOfEditors has a command change files beside which swap or lock files of editors lie.
+// TestLockFilesOfEditors has a command change files beside which swap or lock files of editors lie. They do not count where
+// the editor is a client that has the file open.
 func TestLockFilesOfEditors(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	names := []string{"vim", "emacs", "plain", "sub/nvim"}
+	names := []string{"vim", "emacs", "plain", "sub/nvim", "client"}
 	for _, name := range names {
 		w.Put(name, "a\n")
 	}
 	w.Put(".vim.swp", "b0VIM")
+	w.Put(".client.swp", "b0VIM")
 	require.NoError(t, os.Symlink("me@here.1234:5678", w.Path(".#emacs")))
 	w.Put("../home/.local/state/nvim/swap/"+strings.ReplaceAll(w.Path("sub/nvim"), "/", "%")+".swp", "b0VIM")
 	w.Start("HOME="+w.Path("../home"), "XDG_STATE_HOME=")
 	e := w.Opens()
-	w.Plays(world.Lines(world.Shells("s", "for f in vim emacs plain sub/nvim; do echo x >> $f; done"))...)
+	d := e.OpenDocument("client")
+	w.Plays(world.Lines(world.Shells("s", "for f in vim emacs plain client sub/nvim; do echo x >> $f; done"))...)
 	e.Turn(nil)
 	found := e.Diffs()
 	require.Equal(t, []string{"shell"}, world.Vias(found["plain"]))
+	require.Equal(t, []string{"shell"}, world.Vias(found["client"]))
+	d.Closes()
 	for _, name := range []string{"vim", "emacs", "sub/nvim"} {
 		require.Equal(t, []string{"unknown"}, world.Vias(found[name]), name)
 	}
 	out := e.Decides("diff/reject", world.Obj{"all": true})
 	require.Len(t, out.Skipped, 3)
-	w.RequireTree(world.Tree{"plain": "a\n", "vim": "a\nx\n", "emacs": "a\nx\n", "sub/nvim": "a\nx\n"})
+	w.RequireTree(world.Tree{"plain": "a\n", "client": "a\n", "vim": "a\nx\n", "emacs": "a\nx\n", "sub/nvim": "a\nx\n"})
 	for _, name := range []string{"vim", "emacs", "sub/nvim"} {
 		e.Decides("diff/reject", world.Obj{"hunks": world.HunkIDs(e.Diffs()[name])})
 		require.Equal(t, "a\n", w.Get(name))
@@ -142,9 +147,13 @@ func TestLockFilesOfEditors(t *testing.T) {
 // texts is certain all the same. Without them, the lines may be the person's.
 func TestEditsBesideAnEditor(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ report, via string }{
-		"texts reported":   {`"beforeFullFileContent":"a\n","afterFullFileContent":"a\nx\n",`, "edit"},
-		"nothing reported": {"", "unknown"},
+	for name, c := range map[string]struct {
+		report, via string
+		client      bool // the editor is a client that has the file open
+	}{
+		"texts reported":        {`"beforeFullFileContent":"a\n","afterFullFileContent":"a\nx\n",`, "edit", false},
+		"nothing reported":      {"", "unknown", false},
+		"open in a client, too": {"", "edit", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := world.New(t)
@@ -152,6 +161,9 @@ func TestEditsBesideAnEditor(t *testing.T) {
 			w.Put(".f.swp", "b0VIM")
 			w.Start()
 			e := w.Opens()
+			if c.client {
+				e.OpenDocument("f")
+			}
 			call := world.Edits("e", "f", "", "a\nx\n")
 			call[2] = `{"type":"tool_call","subtype":"completed","call_id":"e","tool_call":{"editToolCall":{"args":{"path":"{{cwd}}/f"},"result":{"success":{` +
 				c.report + `"path":"{{cwd}}/f"}}}}}`

@@ -98,3 +98,30 @@ func TestNvimSaveWithoutTyping(t *testing.T) {
 		n.agree(e, "f", "a\n", 0)
 	})
 }
+
+// TestNvimSwapFileIsNoDoubt has a command change a file that is open with a swap file. Neovim reports its saves, so the
+// change is the command's for certain.
+func TestNvimSwapFileIsNoDoubt(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "a\n")
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }")
+		n.lua("vim.o.directory = '.' vim.o.updatecount = 200 vim.cmd.edit('f')")
+		w.Exists(".f.swp")
+		n.ex("Cursord review")
+		n.until("the daemon knows what is open", `local heard
+			local ws = require('cursord.workspace').find()
+			if not ws or not ws.loaded then return false end
+			require('cursord.rpc').request('diff/list', { workspace = ws.root }, function() heard = true end)
+			return vim.wait(5000, function() return heard end, 1)`)
+		w.Plays(world.Lines(world.Shells("s", "echo x >> f"))...)
+		e.Turn(nil)
+		n.agree(e, "f", "a\nx\n", 1)
+		require.Equal(t, []string{"shell"}, world.Vias(e.Diffs()["f"]))
+		n.ex("Cursord reject!")
+		n.agree(e, "f", "a\n", 0)
+	})
+}
