@@ -242,7 +242,7 @@ func TestPermitsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, w.Prompted(), `<image path="`+w.Path("shot.png")+`" />`)
 	require.Contains(t, said, "note: The agent may also work in "+lib+", "+far+".")
 	_, said, status = w.Cursord("run", "--image", "inner/f", "x")
-	require.Equal(t, 1, status)
+	require.Equal(t, 2, status)
 	require.Contains(t, said, "is no image")
 }
 
