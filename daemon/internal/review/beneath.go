@@ -283,7 +283,7 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
 		b.arrived(r, f, b.text(f), text)
 	}
-	typed := decided && !exact && b.stem != nil && !f.tree.isolated() // the client has typed something since its last report
+	typed := decided && !exact && b.stem != nil && b.like(f, disk) // the client has typed something since its last report
 	if decided && b.stem != nil {
 		review = b.stem.Copy()
 	} else if exact {
@@ -337,6 +337,12 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	return true
 }
 
+// like reports whether the disk is more like the buffer, after its decisions, than like the file's last content. It is not if
+// the editor's undo has taken the decisions back.
+func (b *buffer) like(f *file, disk atomicfile.State) bool {
+	return !f.tree.isolated() && threeway.Nearer(string(disk.Data), string(f.realOf(b.review).Data), string(f.real().Data))
+}
+
 // savedBuffer returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file
 // that is more like a buffer with decisions than like its own last content has that buffer's text, with typing that the
 // client has not reported yet.
@@ -350,7 +356,7 @@ func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 		if b.text(f) == string(disk.Data) || b.decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
 			return b
 		}
-		if b.decided && b.rev == f.review.Rev() && !f.tree.isolated() && threeway.Nearer(string(disk.Data), string(f.realOf(b.review).Data), string(f.real().Data)) {
+		if b.decided && b.rev == f.review.Rev() && b.like(f, disk) {
 			saved = b
 			continue
 		}

@@ -82,3 +82,20 @@ func TestTypingOnARejectedLineKeepsTheReject(t *testing.T) {
 		})
 	}
 }
+
+// TestAnUndoneRejectIsPendingAfterASaveAtOnce has the editor's undo take back a reject in unsaved text, and saves before the
+// daemon has looked at the report.
+func TestAnUndoneRejectIsPendingAfterASaveAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	doc := d.e.OpenDocument("f")
+	doc.Types("line 1\n", "mine\nline 1\n")
+	typed := doc.Text
+	out := d.e.Decides("diff/reject", world.Obj{"all": true})
+	doc.Applies(out.Edits)
+	require.Empty(t, d.e.Diffs())
+	doc.Set(typed)
+	doc.Save()
+	require.Len(t, d.e.Diffs()["f"].Hunks, 3)
+	d.w.RequireTree(world.Tree{"f": typed})
+}
