@@ -86,7 +86,8 @@ Return nil if the current buffer is no list of errors."
           (line-number-at-pos nil t) (string-join errors "\n")))
 
 (defun cursord--add-text (ws)
-  "Return the text that `cursord-add' adds for WS; nil for the region."
+  "Return the text that `cursord-add' adds for WS.
+Return nil for the region, and `buffer' for the text of a buffer without a file."
   (cond
    ((derived-mode-p 'dired-mode)
     (concat (mapconcat (lambda (file) (cursord--add-name ws file))
@@ -97,7 +98,7 @@ Return nil if the current buffer is no list of errors."
    ((save-current-buffer
       (when-let* ((text (cursord--add-listed)))
         (cursord--add-here ws (list text)))))
-   ((null buffer-file-name) "@buffer ")
+   ((null buffer-file-name) 'buffer)
    (t (let ((errors (cursord--add-errors)))
         (if errors
             (cursord--add-here ws errors)

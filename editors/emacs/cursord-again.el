@@ -29,10 +29,8 @@
 (defun cursord--last-prompt (ws turn)
   "Return the prompt of TURN in WS: (PROMPT . CONTEXT).
 CONTEXT is nil if another Emacs or program has started TURN."
-  (pcase-let ((`(,prompt ,id ,context) (cursord-workspace-sent ws)))
-    (if (equal id (plist-get turn :id))
-        (cons prompt context)
-      (list (plist-get turn :prompt)))))
+  (or (cdr (assoc (plist-get turn :id) (cursord-workspace-sent ws)))
+      (list (plist-get turn :prompt))))
 
 ;;;###autoload
 (defun cursord-retry ()
@@ -44,6 +42,10 @@ The agent's changes stay; you can reject them."
     (unless (cursord-turn-ended-p turn)
       (user-error "The last prompt is still worked on; cancel it first"))
     (pcase-let ((`(,prompt . ,context) (cursord--last-prompt ws turn)))
+      (when (and (null context) (string-match cursord--origin-tokens prompt)
+                 (not (assoc (plist-get turn :id) (cursord-workspace-sent ws))))
+        (user-error "This Emacs has not sent that prompt and does not know its %s; M-x cursord-edit-prompt changes it"
+                    (match-string 0 prompt)))
       (cursord-send ws prompt (cursord-origin-here) nil context)
       (when cursord-show-chat-on-ask
         (cursord-show-chat ws)))))

@@ -113,16 +113,17 @@ CONTEXT, if non-nil, replaces the context that the prompt's tokens name.
 Return once the daemon has stored the turn; else signal an error."
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
-  (setf (cursord-workspace-sent ws) (list prompt))
-  (run-hook-wrapped 'cursord-before-send-functions
-                    (lambda (function)
-                      (setq prompt (or (funcall function prompt ws) prompt))
-                      nil))
   (require 'cursord-session)            ; for messages at turns' ends
-  (let ((context (append (or context
-                             (cursord-context ws prompt
-                                              (or origin (cursord--origin-make))))
-                         (cursord-workspace-images ws))))
+  (let* ((asked (prog1 prompt
+                  (run-hook-wrapped 'cursord-before-send-functions
+                                    (lambda (function)
+                                      (setq prompt (or (funcall function prompt ws)
+                                                       prompt))
+                                      nil))))
+         (context (append (or context
+                              (cursord-context ws prompt
+                                               (or origin (cursord--origin-make))))
+                          (cursord-workspace-images ws))))
     (if new
         (cursord-talk-with ws nil)
       (cursord--know-session ws))
@@ -142,8 +143,9 @@ Return once the daemon has stored the turn; else signal an error."
                  (lambda (result)
                    (setf (cursord-workspace-images ws) nil)
                    (let ((turn (plist-get result :turn)))
-                     (setcdr (cursord-workspace-sent ws)
-                             (list (plist-get turn :id) context))
+                     (setf (cursord-workspace-sent ws)
+                           (cons (cons (plist-get turn :id) (cons asked context))
+                                 (take 9 (cursord-workspace-sent ws))))
                      (puthash (plist-get turn :id) t
                               (cursord-workspace-mine ws))
                      (unless session
@@ -279,22 +281,35 @@ completes tokens for the prompt's context: @region, @buffer, @diagnostics,
         (current-buffer))))
 
 (defun cursord--compose (ws origin &optional text)
-  "Go to the buffer for a prompt for WS, asked at ORIGIN; insert TEXT."
+  "Go to the buffer for a prompt for WS, asked at ORIGIN; insert TEXT.
+If TEXT is the symbol `buffer', insert a token for the buffer of ORIGIN.  A
+draft with tokens for another place keeps them, and gets numbered ones."
   (let ((buffer (cursord--compose-buffer ws)))
     (pop-to-buffer buffer
                    '((display-buffer-reuse-window display-buffer-below-selected)
                      (window-height . 10)))
     (goto-char (point-min))
-    (let ((region (save-excursion (search-forward "@region" nil t))))
-      ;; A draft keeps the region that it began with.
-      (unless (and cursord-buffer-origin
-                   (or (null (cursord-origin-buffer origin))
-                       (and region (null (cursord-origin-region origin)))))
+    (let* ((used (save-excursion
+                   (re-search-forward cursord--origin-tokens nil t)))
+           (token (cond ((eq text 'buffer) "@buffer")
+                        ((cursord-origin-region origin) "@region")))
+           (number ""))
+      (if (and cursord-buffer-origin
+               (or used (null (cursord-origin-buffer origin))))
+          (when token
+            (setq number (cursord--number-origin cursord-buffer-origin origin)))
         (setq cursord-buffer-origin origin))
-      (when (and (cursord-origin-region origin) (not region))
-        (insert "@region ")))
+      (when token
+        (setq token (concat token number))
+        (unless (save-excursion
+                  (re-search-forward (concat (regexp-quote token) "\\_>") nil t))
+          (when used
+            (goto-char (point-max))
+            (unless (or (bolp) (memq (char-before) '(?\s ?\t)))
+              (insert " ")))
+          (insert token " "))))
     (goto-char (point-max))
-    (when text (insert text))))
+    (when (stringp text) (insert text))))
 
 ;;;###autoload
 (defun cursord-compose ()

@@ -17,7 +17,31 @@
   "The place from which a person asks."
   (buffer nil :documentation "A buffer of a file, or nil.")
   (region nil
-          :documentation "The active region there, as markers (BEG . END), or nil."))
+          :documentation "The active region there, as markers (BEG . END), or nil.")
+  (others nil
+          :documentation "Origins of @region2, @buffer3 and so on, the first for 2."))
+
+(defconst cursord--origin-tokens
+  "@\\(?:region\\|buffer\\|diagnostics\\)[0-9]*\\_>"
+  "A regexp for tokens about the place from which a person asks.")
+
+(defun cursord--same-origin-p (a b)
+  "Return non-nil if the origins A and B are the same place."
+  (and (eq (cursord-origin-buffer a) (cursord-origin-buffer b))
+       (equal (cursord-origin-region a) (cursord-origin-region b))))
+
+(defun cursord--number-origin (origin other)
+  "Add the origin OTHER to ORIGIN; return the number of its tokens, a string.
+That is \"\" if OTHER is the same place as ORIGIN, else \"2\" or more."
+  (if (cursord--same-origin-p origin other)
+      ""
+    (unless (seq-some (lambda (one) (cursord--same-origin-p one other))
+                      (cursord-origin-others origin))
+      (setf (cursord-origin-others origin)
+            (append (cursord-origin-others origin) (list other))))
+    (number-to-string
+     (+ 2 (seq-position (cursord-origin-others origin) other
+                        #'cursord--same-origin-p)))))
 
 (defvar-local cursord-buffer-origin nil
   "The origin of the prompt in a compose buffer.")
@@ -124,6 +148,12 @@ That is a line, counted from 0, and the UTF-16 units before POS in it."
 
 (defun cursord--token-context (ws origin name)
   "Return the context of the token NAME in WS, asked at ORIGIN; nil for none."
+  (when-let* (((string-match "\\`\\(region\\|buffer\\)\\([0-9]+\\)\\'" name))
+              (token (match-string 1 name))
+              (other (nth (- (string-to-number (match-string 2 name)) 2)
+                          (cursord-origin-others origin))))
+    (setq name token
+          origin other))
   (pcase (assoc name cursord--tokens)
     (`(,_ ,function ,_ ,needs)
      (when (and needs (not (buffer-live-p (cursord-origin-buffer origin))))

@@ -306,22 +306,32 @@ whether it was done."
                                       (plist-get result :skipped)))
               (funcall end ok)))))))))
 
+(declare-function cursord-review-go-to "cursord-review")
+
 (defun cursord--step (ws method word)
-  "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD says so to people."
-  (cursord--in-turn
-   ws
-   (lambda (done)
-     (cursord-request ws method nil
-                      :then (lambda (result)
-                              (if (cursord-protected #'cursord--take-decision ws
-                                                     method result)
-                                  (cursord-say "%s: %s%s" word (cursord-left ws)
-                                               (cursord--gone-now ws))
-                                (cursord-say "the text changed at the same moment; try again"))
-                              (funcall done))
-                      :else (lambda (err)
-                              (cursord-complain err)
-                              (funcall done))))))
+  "Do METHOD, `:diff/undo' or `:diff/redo', in WS; WORD says so to people.
+In a review, go to the first hunk that comes back."
+  (let ((review (and (derived-mode-p 'cursord-review-mode) (current-buffer))))
+    (cursord--in-turn
+     ws
+     (lambda (done)
+       (let ((before (cursord--all-ids ws)))
+         (cursord-request ws method nil
+                          :then (lambda (result)
+                                  (if (cursord-protected #'cursord--take-decision
+                                                         ws method result)
+                                      (cursord-say "%s: %s%s" word
+                                                   (cursord-left ws)
+                                                   (cursord--gone-now ws))
+                                    (cursord-say "the text changed at the same moment; try again"))
+                                  (when (buffer-live-p review)
+                                    (cursord-protected #'cursord-review-go-to review
+                                                       (seq-difference (cursord--all-ids ws)
+                                                                       before)))
+                                  (funcall done))
+                          :else (lambda (err)
+                                  (cursord-complain err)
+                                  (funcall done))))))))
 
 ;;;###autoload
 (defun cursord-undo ()

@@ -55,7 +55,8 @@
                           (not daemon))
     (cursord--doctor-line "agent"
                           (string-join (delq nil
-                                             (list (plist-get agent :state)
+                                             (list (unless (plist-get agent :message)
+                                                     (plist-get agent :state))
                                                    (plist-get agent :version)
                                                    (plist-get agent :path)
                                                    (plist-get agent :account)

@@ -78,6 +78,32 @@ It has one if both it and its file have changed."
     (when cursord--to-show
       (run-at-time 0.01 nil #'cursord--show-some))))
 
+;; The daemon tells of files with something to review only.
+(defconst cursord--reread-pause 1
+  "The seconds between two looks at the files of unchanged buffers.")
+
+(defvar cursord--rereading nil
+  "The timer of the looks at files, or nil.")
+
+(defun cursord--reread ()
+  "Have buffers without unsaved changes follow files that were written.
+Files on other machines are left out, and so are files that are gone."
+  (if (null cursord--connections)
+      (when cursord--rereading
+        (cancel-timer cursord--rereading)
+        (setq cursord--rereading nil))
+    (dolist (document (hash-table-values cursord--documents))
+      (let ((buffer (cursord-document-buffer document))
+            (ws (cursord-document-ws document)))
+        (when (and (buffer-live-p buffer)
+                   (not (buffer-modified-p buffer))
+                   (null (cursord-workspace-host ws))
+                   (cursord-connection-to nil)
+                   (null (assq ws (bound-and-true-p cursord--deciding)))
+                   (not (verify-visited-file-modtime buffer))
+                   (file-exists-p (cursord-document-file document)))
+          (cursord-protected #'cursord--document-show document))))))
+
 (defun cursord--rename-buffer (ws from to)
   "Rename the buffer of the file FROM of WS if the file was renamed to TO."
   (when-let* ((document (cursord-document-at ws from))
@@ -120,6 +146,10 @@ It has one if both it and its file have changed."
                (cursord-document-named document) nil
                (cursord-document-tick document) nil))))
     ('ready
+     (unless cursord--rereading
+       (setq cursord--rereading
+             (run-at-time cursord--reread-pause cursord--reread-pause
+                          #'cursord--reread)))
      (add-hook 'find-file-hook #'cursord--attach)
      (add-hook 'after-set-visited-file-name-hook #'cursord--attach)
      (add-hook 'clone-indirect-buffer-hook #'cursord-marks-drop)
@@ -239,6 +269,11 @@ First undo the decisions that the buffer's undo has taken back."
           (append (cursord-document-edited document)
                   (take 50 (cursord-document-rejects document)))
           (cursord-document-edited document) nil)
+    (let ((over (seq-count #'cursord-conflict-p
+                           (plist-get (cursord-diff-of document) :hunks))))
+      (unless (zerop over)
+        (cursord-say "saved your lines over the agent's in %s; M-x cursord-undo brings the agent's back"
+                     (cursord-plural over "conflict"))))
     ;; A higher version than that of the last text says that the file has a
     ;; text that the daemon does not know.
     (if (not (cursord-document-open document))

@@ -131,6 +131,7 @@ Return the last row, or nil if one of the lines is not there."
     (if (or cursord-marks-hidden (not (bound-and-true-p cursord-mode)))
         (progn
           (cursord-signs-put overlay nil)
+          (cursord-keys-put overlay nil)
           (dolist (property '(face keymap before-string help-echo))
             (overlay-put overlay property nil)))
       (overlay-put overlay 'face
@@ -140,6 +141,7 @@ Return the last row, or nil if one of the lines is not there."
       (overlay-put overlay 'help-echo text)
       (cursord-signs-put overlay signs)
       (overlay-put overlay 'keymap cursord-hunk-map)
+      (cursord-keys-put overlay cursord-hunk-map)
       (overlay-put overlay 'before-string
                    (concat (and (or absent note)
                                 (overlay-get overlay 'cursord-below) "\n")

@@ -48,6 +48,17 @@ its former text in Ediff."
     (goto-char there)
     (cursord-review-refine)))
 
+(defun cursord-review-go-to (buffer ids)
+  "Go to the first hunk of BUFFER, a review, whose id is one of IDS, if any."
+  (with-current-buffer buffer
+    (cursord--review-draw cursord-buffer-workspace)
+    (when-let* ((there (seq-find (lambda (one) (member (car one) ids))
+                                 (cursord--hunk-positions))))
+      (goto-char (cdr there))
+      (dolist (window (get-buffer-window-list buffer nil t))
+        (set-window-point window (point)))
+      (cursord-review-refine))))
+
 (defun cursord-review-next-file (&optional count)
   "Go COUNT files forward in the review."
   (interactive "p" cursord-review-mode)
@@ -152,6 +163,14 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
          (pending (cursord-pending ws)))
     (concat
      " "
+     (when-let* ((path (get-text-property (point) 'cursord-path))
+                 ;; Only if the file's heading is out of sight.
+                 ((< (window-start) (point-max)))
+                 ((> (window-start) (point-min)))
+                 ((equal path (get-text-property (window-start) 'cursord-path)))
+                 ((equal path (get-text-property (1- (window-start))
+                                                 'cursord-path))))
+       (concat (propertize (string-replace "%" "%%" path) 'face 'bold) " · "))
      (cond ((not (cursord-workspace-ready ws)) "not connected")
            ((zerop (cdr pending)) "nothing to review")
            (t (format "%s in %s" (cursord-plural (car pending) "hunk")

@@ -47,7 +47,7 @@
   (images nil
           :documentation "The images of the next prompt, as contexts.")
   (sent nil
-        :documentation "The prompt that was sent last: (PROMPT TURN-ID CONTEXT).")
+        :documentation "The latest prompts of this Emacs: (TURN-ID PROMPT . CONTEXT).")
   (mine (make-hash-table :test #'equal)
         :documentation "The turns that this Emacs has started, by id.")
   (failed nil :documentation "Whether the turn that ended last has failed.")

@@ -34,10 +34,28 @@
             (overlay-put rest 'cursord-sign t)
             (overlay-put mark 'cursord-rest rest)))))))
 
+(defun cursord-keys-put (mark keymap)
+  "Give the lines beside MARK, which has no text, KEYMAP; nil for none.
+An overlay without text has no keys."
+  (when-let* ((beside (overlay-get mark 'cursord-beside)))
+    (delete-overlay beside)
+    (overlay-put mark 'cursord-beside nil))
+  (when (and keymap (eql (overlay-start mark) (overlay-end mark)))
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (overlay-start mark))
+        (let ((beside (make-overlay (line-beginning-position 0)
+                                    (line-end-position) nil nil t)))
+          (overlay-put beside 'keymap keymap)
+          (overlay-put beside 'cursord-sign t)
+          (overlay-put mark 'cursord-beside beside))))))
+
 (defun cursord-delete-mark (mark)
-  "Delete the overlay MARK and its signs."
+  "Delete the overlay MARK, its signs and its keys."
   (when (overlay-buffer mark)
-    (cursord-signs-put mark nil))
+    (cursord-signs-put mark nil)
+    (cursord-keys-put mark nil))
   (delete-overlay mark))
 
 (provide 'cursord-signs)

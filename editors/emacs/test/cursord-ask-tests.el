@@ -15,6 +15,7 @@
 (require 'cursord-test-world)
 (require 'cursord-chat)
 (require 'cursord-add)
+(require 'cursord-doctor)
 (require 'compile)
 (require 'flymake)
 (require 'dired)
@@ -282,6 +283,50 @@
         (with-current-buffer source (flymake-mode -1))
         (kill-buffer (with-current-buffer source
                        (flymake--diagnostics-buffer-name)))))))
+
+(ert-deftest cursord-test-adding-two-places ()
+  "Each region and each text of a buffer goes along, in the order of adding."
+  (cursord-test-with-world
+    (cursord-test-put "a" "one\n")
+    (cursord-test-put "b" "two\n")
+    (let ((ws (cursord-test-open))
+          (transient-mark-mode t)
+          (notes (get-buffer-create "*notes of a test*")))
+      (dolist (name '("a" "b"))
+        (find-file (cursord-test-file name))
+        (push-mark (point-max) t t)
+        (cursord-add)
+        (insert "and ")
+        (switch-to-buffer name))
+      (switch-to-buffer notes)
+      (setq default-directory (cursord-test-file ""))
+      (insert "noted\n")
+      (cursord-add)
+      (switch-to-buffer "a")
+      (goto-char (point-min))
+      (push-mark (point-max) t t)
+      (cursord-add)
+      (should (equal "@region and @region2 and @buffer3 " (buffer-string)))
+      (let ((all (cursord-context ws (buffer-string) cursord-buffer-origin)))
+        (should (equal '("one\n" "two\n" "noted\n")
+                       (mapcar (lambda (one) (plist-get one :text))
+                               (sort all (lambda (a _) (equal "one\n" (plist-get a :text)))))))
+        (should (member "*notes of a test*"
+                        (mapcar (lambda (one) (plist-get one :title)) all))))
+      ;; Without these tokens, the draft is about the next place.
+      (erase-buffer)
+      (switch-to-buffer notes)
+      (cursord-add)
+      (should (equal "@buffer " (buffer-string)))
+      (erase-buffer)
+      (kill-buffer notes))))
+
+(ert-deftest cursord-test-doctor-says-it-once ()
+  (with-temp-buffer
+    (cursord--doctor-daemon '(:agent (:state "notInstalled"
+                                             :message "cursor-agent is not installed")))
+    (should (string-match-p "^✗ agent +cursor-agent is not installed$"
+                            (buffer-string)))))
 
 (provide 'cursord-ask-tests)
 ;;; cursord-ask-tests.el ends here

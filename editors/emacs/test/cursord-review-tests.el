@@ -280,5 +280,29 @@
                          ("mixed" nil) ("mixed" nil))
                        (nreverse lines)))))))
 
+(ert-deftest cursord-test-undo-goes-to-its-hunk ()
+  "The header line names a file whose heading is out of sight."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 60))
+           (after (cursord-test-numbered 60 5 "five\n" 25 "more\n" 50 "fifty\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (cursord-test-turn ws "change")
+      (save-window-excursion
+        (cursord-review)
+        (cursord-test-until "the hunks" (= 3 (length (cursord--hunk-positions))))
+        (should-not (string-match-p "f · " (cursord--review-header)))
+        (goto-char (cdar (cursord--hunk-positions)))
+        (set-window-start nil (point))
+        (should (string-match-p "\\` f · 3 hunks" (cursord--review-header)))
+        (let ((id (plist-get (cursord-review-hunk-at (point)) :id)))
+          (cursord-reject-hunk)
+          (cursord-test-until "two hunks" (= 2 (length (cursord--hunk-positions))))
+          (goto-char (cdadr (cursord--hunk-positions)))
+          (cursord-undo)
+          (cursord-test-until "point on the hunk that is back"
+            (equal id (plist-get (cursord-review-hunk-at (point)) :id)))
+          (should (= 3 (length (cursord--hunk-positions)))))))))
+
 (provide 'cursord-review-tests)
 ;;; cursord-review-tests.el ends here

@@ -159,6 +159,22 @@
       (cursord-test-until "the end" (null (cursord-busy-turns ws)))
       (should (equal '("what is @region!" "what is @region!") (funcall turns)))
       (should (= 2 (funcall runs)))
+      ;; Also after a prompt that was not sent, and one of another session.
+      (should-error (cursord-send ws "now @region") :type 'user-error)
+      (let ((session (cursord-session ws)))
+        (cursord-send ws "another session" nil t)
+        (cursord-test-until "the end" (null (cursord-busy-turns ws)))
+        (cursord-talk-with ws session))
+      (cursord-retry)
+      (cursord-test-until "the end" (null (cursord-busy-turns ws)))
+      (should (= 3 (funcall runs)))
+      ;; An Emacs that has not sent it says so.
+      (let ((sent (cursord-workspace-sent ws)))
+        (setf (cursord-workspace-sent ws) nil)
+        (should (string-match-p "has not sent.*@region"
+                                (cadr (should-error (cursord-retry)
+                                                    :type 'user-error))))
+        (setf (cursord-workspace-sent ws) sent))
       (cursord-compose)
       (erase-buffer)
       (insert "a draft")

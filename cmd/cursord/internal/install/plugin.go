@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -35,8 +36,11 @@ func Plugin(ctx context.Context, out io.Writer, editor, dir, version string, for
 	if asJSON {
 		out = io.Discard
 	}
-	printInstalled(out, report, version)
-	if editor == "emacs" && len(report.Written) > 0 {
+	compile := editor == "emacs" && (len(report.Written) > 0 || uncompiled(dir))
+	if !compile || len(report.Written) > 0 {
+		printInstalled(out, report, version)
+	}
+	if compile {
 		compileLisp(ctx, out, dir)
 	}
 	if report.Before == "" {
@@ -96,6 +100,13 @@ func pluginDir(editor, given string) (string, error) {
 		return usual, err
 	}
 	return filepath.Abs(given)
+}
+
+// uncompiled reports whether an earlier installation could not compile the package, and there is an Emacs on PATH now.
+func uncompiled(dir string) bool {
+	_, err := exec.LookPath("emacs")
+	_, missing := os.Stat(filepath.Join(dir, "cursord.elc"))
+	return err == nil && errors.Is(missing, fs.ErrNotExist)
 }
 
 // compileLisp compiles the package with the Emacs on PATH. The package works without that, but more slowly.

@@ -55,6 +55,33 @@ func TestEmacsInstalled(t *testing.T) {
 	})
 }
 
+// TestEmacsIsCompiledByASecondInstallation installs the package where no Emacs is on PATH, and again where one is.
+func TestEmacsIsCompiledByASecondInstallation(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		install := func(path string) string {
+			cmd := w.Command("editor", "install", "emacs")
+			cmd.Env = append(cmd.Env, "PATH="+path)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			return string(out)
+		}
+		w.Put("../none/keep", "")
+		none := filepath.Join(w.Dir, "none")
+		require.Contains(t, install(none), "not compiled: there is no emacs on PATH")
+		require.Contains(t, install(none), "nothing to do")
+		w.Put("../bin/emacs", "#!/bin/sh\nexec "+bin+" \"$@\"\n")
+		require.NoError(t, os.Chmod(w.Path("../bin/emacs"), 0o755))
+		path := filepath.Join(w.Dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
+		out := install(path)
+		require.Contains(t, out, "compiled by "+w.Path("../bin/emacs"))
+		require.NotContains(t, out, "nothing to do")
+		require.FileExists(t, filepath.Join(w.Dir, ".emacs.d", "elpa", "cursord", "cursord.elc"))
+		require.Contains(t, install(path), "nothing to do")
+	})
+}
+
 // readmeSnippets are README's pieces of an init file, in order.
 func readmeSnippets(t *testing.T) (all []string) {
 	t.Helper()
