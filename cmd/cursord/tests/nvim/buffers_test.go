@@ -167,6 +167,7 @@ func TestNvimConflicts(t *testing.T) {
 				n.ex("write")
 				n.agree(e, "f", want, 1)
 				if one.command == "write!" {
+					require.Contains(t, n.messages(), "cursord: kept yours in 1 conflict; :Cursord undo brings the agent's lines back")
 					w.CursordOK("undo", "--workspace", w.Root)
 					for _, line := range []string{"mine 5\n", "agent 5\n"} {
 						require.Contains(t, w.Get("f"), line, "what a save took away is back")

@@ -46,6 +46,20 @@ func TestNvimKeysOfTheChat(t *testing.T) {
 		n.keys("<C-u><Esc>")
 		n.untilScreen("│Ask the agent; <CR> sends, g? shows keys")
 
+		// A window below leaves the input its height, and its end leads back to the input.
+		for range 3 {
+			n.keys(":Cursord messages<CR>")
+			n.until("the messages", "return vim.bo.buftype == 'nofile' and vim.bo.filetype == ''")
+			n.keys(":q<CR>")
+			n.until("the input, as high as it was", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_win_get_height(0) == 6")
+		}
+		n.lua("vim.api.nvim_create_autocmd('WinResized', { callback = function() vim.g.resized = vim.api.nvim_win_get_height(0) end })")
+		n.keys(":resize 8<CR>")
+		n.until("the plugin knows the person's height", "return vim.g.resized == 8")
+		n.keys(":Cursord messages<CR>:q<CR>")
+		n.until("the person's height", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_win_get_height(0) == 8")
+		n.keys(":resize 6<CR>")
+
 		n.keys("<C-w>k")
 		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
 		n.keys("gg")
@@ -61,13 +75,13 @@ func TestNvimKeysOfTheChat(t *testing.T) {
 		n.keys("/^two<CR>gy")
 		n.until("the block", `return vim.fn.getreg('"') == 'one\n\ntwo\n'`)
 		n.keys("g?")
-		n.untilScreen("gy      yank the block of code")
+		n.untilScreen("yank the block of code")
 		for _, key := range []string{"q", "<Esc>"} { // closes the list, and not the chat
 			n.keys(key)
 			n.poll("the list of keys is closed", func() bool { return !strings.Contains(n.screen(), "yank the block") })
 			require.Equal(t, "cursord_chat", n.lua("return vim.bo.filetype"))
 			n.keys("g?")
-			n.untilScreen("gy      yank the block of code")
+			n.untilScreen("yank the block of code")
 		}
 		n.keys("q")
 		n.keys("gg/lib.a.go:12<CR>gd")

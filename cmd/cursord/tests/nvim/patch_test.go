@@ -107,7 +107,7 @@ func TestNvimReviewBuffer(t *testing.T) {
 		n.keys(":Cursord patch<CR>")
 		line("where it is", "@@ -24,7 +2")
 		n.keys("g?")
-		n.untilScreen("A       accept the file")
+		n.untilScreen("accept the file")
 		n.keys("jk")
 		n.keys(":Cursord reject<CR>")
 		hunks(2)

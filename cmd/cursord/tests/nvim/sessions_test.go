@@ -60,6 +60,13 @@ func TestNvimSessions(t *testing.T) {
 		n.untilScreen("change f\n")
 		n.keys("/change<CR>K")
 		n.untilScreen("│It is two now.")
+		n.keys("q")
+		n.poll("it is closed, and the list is not", func() bool {
+			screen := n.screen()
+			return !strings.Contains(screen, "│It is two now.") && strings.Contains(screen, " Sessions")
+		})
+		n.keys("K")
+		n.untilScreen("│It is two now.")
 		n.keys("jkR")
 		n.untilScreen("another title\n")
 		require.Equal(t, "change f", n.lua("return asked.default"))

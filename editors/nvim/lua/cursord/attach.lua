@@ -13,6 +13,7 @@ vim.api.nvim_create_autocmd('BufWritePre', {
   nested = true,
   callback = function(args)
     require('cursord.meanwhile').before_write(args.buf)
+    require('cursord.review.kept').before_write(args.buf)
   end,
 })
 
@@ -24,6 +25,9 @@ on({ 'BufReadPost', 'FileChangedShellPost' }, function(args)
 end)
 on('BufWritePost', function(args)
   docs.written(args.buf, args.match)
+  if args.match == vim.api.nvim_buf_get_name(args.buf) then
+    require('cursord.review.kept').written(args.buf)
+  end
 end)
 
 require('cursord.review.view')

@@ -165,6 +165,7 @@ function M.show(ws)
     )
     set_options(below, common)
     set_options(below, { winfixheight = true, winbar = '' })
+    require('cursord.windows').keep_height(below, above)
     if not config.own_statusline then
       set_options(below, { statusline = ' Cursor: input%=%l,%c ' })
     end
@@ -272,6 +273,7 @@ end
 function M.send(ws, prompt, opts)
   opts = opts or {}
   local full = require('cursord.prompts').expand(ws.root, prompt)
+  require('cursord.recall').remember(panel_of(ws).input, prompt, full)
   local more, problems = context.expand(ws, full, opts.origin or panel_of(ws).origin)
   if #problems > 0 then
     rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
@@ -331,7 +333,6 @@ function M.submit()
     return
   end
   api.nvim_buf_set_lines(buf, 0, -1, false, {})
-  require('cursord.keys').remember(buf, prompt)
   M.send(ws, prompt)
 end
 

@@ -1,5 +1,6 @@
 --- Keys of the chat.
 local message = require('cursord.message')
+local recall = require('cursord.recall')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
@@ -147,7 +148,8 @@ end
 
 --- Maps keys to closing a float, until it is closed. The cursor is not in the float.
 --- @param win integer
-local function closed_by(win, keys)
+--- @param keys string[]
+function M.closed_by(win, keys)
   local buf, old = api.nvim_get_current_buf(), {} --- @type integer, table<string, table>
   for _, key in ipairs(keys) do
     old[key] = vim.fn.maparg(key, 'n', false, true)
@@ -172,32 +174,72 @@ local function closed_by(win, keys)
   })
 end
 
+--- @param lines string[]
+--- @return integer
+local function width_of(lines)
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, api.nvim_strwidth(line))
+  end
+  return width
+end
+
+--- Puts the second half of some lines beside the first.
+--- @param lines string[]
+--- @param column integer where the second half begins
+--- @return string[]
+local function in_two(lines, column)
+  local out, half = {}, math.ceil(#lines / 2)
+  for i = 1, half do
+    local room = (' '):rep(column - api.nvim_strwidth(lines[i]))
+    out[i] = lines[i] .. (lines[half + i] and room .. lines[half + i] or '')
+  end
+  return out
+end
+
 --- Lists the keys of this buffer in a float; "q" and <Esc> close it.
 function M.help()
-  local lines, seen = {}, {}
+  local of = {} --- @type table<string, string[]> the keys of each action
   for _, mode in ipairs({ 'n', 'i' }) do
     for _, one in ipairs(api.nvim_buf_get_keymap(0, mode)) do
       local about = one.desc and one.desc:match('^cursord: (.*)$')
-      local line = about and ('%-7s %s'):format(one.lhs, about)
-      if line and not seen[line] then
-        seen[line] = true
-        lines[#lines + 1] = line
+      of[about or ''] = of[about or ''] or {}
+      if about and not vim.list_contains(of[about], one.lhs) then
+        table.insert(of[about], one.lhs)
       end
     end
   end
+  of[''] = nil
+  local keys = {} --- @type table<string, string>
+  for about, list in pairs(of) do
+    table.sort(list)
+    keys[about] = table.concat(list, ' ')
+  end
+  local lines, column = {}, width_of(vim.tbl_values(keys)) + 1
+  for about, list in pairs(keys) do
+    lines[#lines + 1] = list .. (' '):rep(column - #list) .. about
+  end
   table.sort(lines)
+  local most, width = vim.o.lines - 4, width_of(lines)
+  if #lines > most and 2 * width + 4 <= vim.o.columns then
+    lines = in_two(lines, width + 2)
+    width = width_of(lines)
+  end
   local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
   local _, win = vim.lsp.util.open_floating_preview(lines, '', opts)
   if win ~= api.nvim_get_current_win() then -- called a second time, it moves the cursor into the float
-    closed_by(win, { 'q', '<Esc>' })
+    M.closed_by(win, { 'q', '<Esc>' })
   end
   -- The float shows all keys, wherever the cursor is.
-  local height = math.max(math.min(#lines, vim.o.lines - 5), 1)
+  local height = math.max(math.min(#lines, most), 1)
+  local left = math.min(vim.fn.win_screenpos(0)[2] - 1, vim.o.columns - width - 2)
   api.nvim_win_set_config(win, {
     relative = 'editor',
-    row = math.floor((vim.o.lines - height) / 2) - 1,
-    col = math.max(vim.fn.win_screenpos(0)[2] - 1, 0),
+    row = math.max(math.floor((vim.o.lines - height) / 2) - 1, 0),
+    col = math.max(left, 0),
+    width = math.max(math.min(width, vim.o.columns - 2), 1),
     height = height,
+    footer = #lines > height and ' more: g? again, then j ' or nil,
   })
 end
 
@@ -214,44 +256,6 @@ function M.transcript(buf)
     { 'yank the block of code', 'gy', 'n', yank_block },
     { 'these keys', 'g?', 'n', M.help },
   })
-end
-
-local sent = {} --- @type table<integer, { list: string[], at: integer, draft?: string }> by buffer
-
---- Adds a prompt to the history of the input.
---- @param buf integer an input
---- @param text string
-function M.remember(buf, text)
-  local of = sent[buf] or { list = {}, at = 0 }
-  sent[buf] = of
-  if of.list[#of.list] ~= text then
-    of.list[#of.list + 1] = text
-  end
-  of.at, of.draft = #of.list + 1, nil
-end
-
---- Recalls an earlier prompt when the cursor is on the first line, or a later one on the last line; else moves the
---- cursor.
---- @param buf integer
---- @param by integer
---- @param key string
-local function history(buf, by, key)
-  return function()
-    local of = sent[buf]
-    local edge = by < 0 and 1 or api.nvim_buf_line_count(buf)
-    local to = of and of.at + by or 0
-    if not of or api.nvim_win_get_cursor(0)[1] ~= edge or to < 1 or to > #of.list + 1 then
-      return api.nvim_feedkeys(vim.keycode(key), 'n', false)
-    end
-    if of.at > #of.list then
-      of.draft = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n')
-    end
-    of.at = to
-    local lines = vim.split(of.list[to] or of.draft or '', '\n', { plain = true })
-    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-    local row = by < 0 and 1 or #lines
-    api.nvim_win_set_cursor(0, { row, #lines[row] })
-  end
 end
 
 --- Shows in an empty input which keys send and help, as far as there is room.
@@ -288,8 +292,8 @@ function M.input(buf)
   M.map(buf, {
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
-    { 'what was sent before', '<Up>', 'ni', history(buf, -1, '<Up>') },
-    { 'what was sent after', '<Down>', 'ni', history(buf, 1, '<Down>') },
+    { 'what was sent before', '<Up>', 'ni', recall.key(buf, -1, '<Up>') },
+    { 'what was sent after', '<Down>', 'ni', recall.key(buf, 1, '<Down>') },
     { 'these keys', 'g?', 'n', M.help },
   })
   local hint_soon = vim.schedule_wrap(function()
@@ -317,7 +321,7 @@ function M.input(buf)
       hint_soon()
     end,
     on_detach = function()
-      sent[buf] = nil
+      recall.forget(buf)
     end,
   })
 end

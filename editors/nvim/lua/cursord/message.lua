@@ -124,19 +124,30 @@ function M.show_first(act)
   show_soon()
 end
 
---- Shows all messages, the latest at the end.
+--- Shows all messages, the latest at the end. The cursor is on the first line of the latest, and as much of it is shown as
+--- half of the screen has room for.
 function M.open()
   if #kept == 0 then
     return M.note('nothing was said')
   end
   local lines = vim.split(table.concat(kept, '\n'), '\n', { plain = true })
+  local first = #lines - select(2, kept[#kept]:gsub('\n', ''))
+  local from = api.nvim_get_current_win()
   vim.cmd('botright ' .. math.min(#lines, 10) .. 'new')
+  require('cursord.windows').back_to(from)
   local buf = api.nvim_get_current_buf()
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable, vim.wo[0][0].wrap = false, true
   vim.keymap.set('n', 'q', '<C-w>c', { buffer = buf, desc = 'cursord: close' })
-  api.nvim_win_set_cursor(0, { #lines, 0 })
+  vim.wo[0][0].scrolloff = 0
+  local all = api.nvim_win_text_height(0, {}).all
+  local latest = api.nvim_win_text_height(0, { start_row = first - 1 }).all
+  local height = math.min(all, math.max(latest, 10), math.max(math.floor(vim.o.lines / 2), 1))
+  api.nvim_win_set_height(0, height)
+  api.nvim_win_set_cursor(0, { latest > height and first or #lines, 0 })
+  vim.cmd('normal! ' .. (latest > height and 'zt' or 'zb'))
+  api.nvim_win_set_cursor(0, { first, 0 })
 end
 
 return M

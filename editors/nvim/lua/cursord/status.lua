@@ -37,20 +37,19 @@ local function plural(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
---- The activity of the running turns in words, that of a working one first.
+--- The activity of the running turns in words, that of a working one first, and the number of those that wait.
 --- @param ws cursord.Workspace
---- @return string
+--- @return string # "working, 1 queued"
 local function work(ws)
-  local text
+  local text, waiting = nil, 0
   for _, turn in ipairs(ws:busy()) do
-    if turn.status == 'running' then
+    if turn.status ~= 'running' then
+      waiting = waiting + 1
+    elseif text ~= 'working' then
       text = quiet.note(turn)
-      if text == 'working' then
-        break
-      end
     end
   end
-  return text
+  return waiting > 0 and ('%s, %d queued'):format(text, waiting) or text
 end
 
 --- A state in words: "working, 3 hunks".
@@ -115,8 +114,9 @@ local has_progress = vim.fn.has('nvim-0.12') == 1
 local progress_status =
   { completed = 'success', failed = 'failed', cancelled = 'success', interrupted = 'failed' }
 
+--- @param ws cursord.Workspace
 --- @param turn cursord.Turn
-local function progress(turn)
+local function progress(ws, turn)
   if not has_progress or not config.get().notify.progress then
     return
   end
@@ -130,7 +130,8 @@ local function progress(turn)
   }
   message.show_first(function()
     vim.cmd.redraw()
-    api.nvim_echo({ { turn.status } }, false, about)
+    local text = turn.status == 'queued' and M.state(ws) == 'working' and work(ws) or turn.status
+    api.nvim_echo({ { text } }, false, about)
   end)
 end
 
@@ -148,8 +149,11 @@ local function turn_ended(ws, turn)
     text, level = error.message .. (error.hint and '\n  ' .. error.hint or ''), vim.log.levels.ERROR
   elseif turn.status ~= 'completed' then
     text, level = 'the turn was ' .. turn.status, vim.log.levels.WARN
-  elseif hunks > 0 then
-    text = ('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file'))
+  end
+  if hunks > 0 then
+    local left = ('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file'))
+    local line, hint = text:match('^([^\n]*)(.*)$')
+    text = text == 'done' and left or ('%s; %s%s'):format(line, left, hint)
   end
   rpc.say(text, level)
   local session = ws.sessions[turn.sessionId]
@@ -164,11 +168,11 @@ workspace.on('turn', function(ws, turn, before)
     failed[ws] = nil
   elseif before and not workspace.ended(before) then
     failed[ws] = turn.status == 'failed' or nil
-    progress(turn)
+    progress(ws, turn)
     turn_ended(ws, turn)
   end
   if not ended and not (before and before.status == turn.status) then
-    progress(turn)
+    progress(ws, turn)
   end
   changed(ws)
 end)

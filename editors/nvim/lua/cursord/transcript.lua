@@ -13,6 +13,7 @@ local bar = tools.bar
 --- @field ws cursord.Workspace
 --- @field session? string
 --- @field turns table<string, string> the sort keys of turns, by id
+--- @field asked table<string, string> the prompts of turns, by id
 --- @field orphans table<string, cursord.Item[]> items of turns that have not come yet
 --- @field oldest? string the oldest item, if there are older ones to read
 local Transcript = setmetatable({}, { __index = require('cursord.blocks') })
@@ -71,7 +72,7 @@ function Transcript:bind(session)
 end
 
 function Transcript:forget()
-  self.turns, self.orphans, self.oldest = {}, {}, nil
+  self.turns, self.asked, self.orphans, self.oldest = {}, {}, {}, nil
   self:empty()
 end
 
@@ -194,7 +195,7 @@ function Transcript:turn(turn)
   local order = ('%s %s'):format(turn.createdAt, turn.id)
   local head = self.by_id[turn.id]
   if not head then
-    self.turns[turn.id] = order
+    self.turns[turn.id], self.asked[turn.id] = order, turn.prompt
     local lines = vim.split(turn.prompt, '\n', { plain = true })
     for _, image in ipairs(turn.images or {}) do
       lines[#lines + 1] = ('[image: %s]'):format(image)
@@ -225,6 +226,18 @@ function Transcript:turn(turn)
     end, lines)
     self:insert('end ' .. turn.id, order .. ' ~', lines)
   end
+end
+
+--- The prompts that are shown, in order.
+--- @return string[]
+function Transcript:prompts()
+  local ids = vim.tbl_keys(self.asked)
+  table.sort(ids, function(a, b)
+    return self.turns[a] < self.turns[b]
+  end)
+  return vim.tbl_map(function(id)
+    return self.asked[id]
+  end, ids)
 end
 
 --- Shows a page of the transcript.

@@ -283,7 +283,9 @@ function M.open(ws, turn)
   if win and vim.list_contains(api.nvim_tabpage_list_wins(0), win) then
     api.nvim_set_current_win(win)
   else
+    local last = api.nvim_get_current_win()
     vim.cmd(('botright %dsplit'):format(math.max(math.floor(vim.o.lines * 0.6), 5)))
+    require('cursord.windows').back_to(last)
     api.nvim_win_set_buf(0, self.buf)
     set_options(0)
     fresh = true

@@ -244,6 +244,10 @@ function M.all(verb, ws, path, opts)
     local selector = path and { path = path }
       or opts.turn and { turnId = opts.turn }
       or { all = true }
+    if (path and not ws.diffs[path]) or (not path and ws:pending() == 0) then
+      rpc.say('nothing to review' .. (path and ' in ' .. path or ''))
+      return done()
+    end
     send(verb, ws, selector, nil, function(ok, applied, skipped)
       finish(verb, ws, opts, ok, applied, skipped)
       done()

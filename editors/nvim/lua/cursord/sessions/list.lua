@@ -93,13 +93,18 @@ local function preview(entry)
       width = vim.o.columns - 4,
       height = height,
     })
+    if win ~= api.nvim_get_current_win() then
+      keys.closed_by(win, { 'q', '<Esc>' })
+    end
   end)
 end
 
 --- Opens the list.
 --- @param ws cursord.Workspace
 function M.open(ws)
+  local from = api.nvim_get_current_win()
   vim.cmd('botright 12split')
+  require('cursord.windows').back_to(from)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, buf)
   vim.bo[buf].bufhidden = 'wipe'

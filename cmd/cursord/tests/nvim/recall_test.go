@@ -1,0 +1,125 @@
+//go:build unix
+
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimRecallsAllPrompts recalls by <Up> the prompts of ":Cursord ask", one that could not be sent, and, in another
+// Neovim, those of the session.
+func TestNvimRecallsAllPrompts(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "text\n")
+		w.Start()
+		w.Trusts()
+		const init = "vim.g.cursord = { notify = { progress = false } }"
+		n := neovim(w, t, bin, init, "f")
+		n.turn("first")
+		n.ex("Cursord ask see @quickfix")
+		n.until("a refusal", "return said[#said].text:find('the quickfix list is empty', 1, true) ~= nil")
+		input := func() {
+			n.t.Helper()
+			n.ex("Cursord chat")
+			n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode:find('^i') ~= nil")
+			n.keys("<Esc>")
+			n.until("Normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
+		}
+		up := func(key, want string) {
+			n.t.Helper()
+			n.keys(key)
+			n.until("the prompt "+want, "return vim.api.nvim_get_current_line() == ...", want)
+		}
+		n.ex("Cursord chat") // which closes it
+		input()
+		n.keys("cc<Esc>")
+		up("<Up>", "see @quickfix")
+		up("<Up>", "first")
+		n.kill()
+
+		n = neovim(w, t, bin, init, "f")
+		input()
+		n.untilScreen("│first")
+		up("<Up>", "first")
+		up("<Down>", "")
+		n.quiet()
+	})
+}
+
+// TestNvimSaysThatATurnRunsAndOneWaits opens the chat in the middle of a turn, with another one queued.
+func TestNvimSaysThatATurnRunsAndOneWaits(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "text\n")
+		w.Plays(world.Streams("I wait."), world.Waits("never"), world.Done)
+		w.Start()
+		e := w.Opens()
+		first := e.Asks(nil)
+		e.Asks(world.Obj{"sessionId": first.SessionID, "prompt": "the second"})
+		n := neovim(w, t, bin, "vim.g.cursord = {}", "f")
+		n.ex("Cursord chat")
+		n.until("both", "return require('cursord').statusline() == 'cursord: working, 1 queued'")
+		n.untilScreen("working, 1 queued")
+		require.NotContains(t, n.screen(), "\nqueued")
+		n.quiet()
+	})
+}
+
+// TestNvimHasNothingToReview decides everything when there is nothing, and in a file without hunks.
+func TestNvimHasNothingToReview(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "text\n")
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "", "f")
+		for command, why := range map[string]string{"Cursord reject!": "nothing to review", "Cursord accept all": "nothing to review", "Cursord reject file": "nothing to review in f"} {
+			n.lua("said = {}")
+			n.ex(command)
+			n.until(why, "return said[1] ~= nil and said[1].text == ...", "cursord: "+why)
+		}
+		n.quiet()
+	})
+}
+
+// TestNvimListsAllKeys fits the keys of the review buffer and of the chat onto a screen of 24 rows.
+func TestNvimListsAllKeys(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w, _ := world.Reviewing(t, "f", "a\n", "b\n")
+		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 100, 24", "f")
+		n.keys(":Cursord patch<CR>")
+		n.untilScreen("modified f +1 −1")
+		n.keys("g?")
+		for _, about := range []string{"accept all that is shown", "these keys", "this turn alone, or all", "off the list, of a file outside"} {
+			n.untilScreen(about)
+		}
+		closed := func() {
+			n.t.Helper()
+			n.keys("q")
+			n.poll("it is closed", func() bool {
+				return !strings.Contains(n.screen(), "these keys") && !strings.Contains(n.screen(), "more: g?")
+			})
+		}
+		closed()
+		n.lua("vim.o.lines = 18")
+		n.keys("g?")
+		n.untilScreen("more: g? again, then j")
+		closed()
+		n.lua("vim.o.columns, vim.o.lines = 80, 24")
+		n.keys(":Cursord chat<CR>")
+		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
+		n.keys("<Esc><C-w>kg?")
+		n.untilScreen("go to the file under the cursor│")
+		n.quiet()
+	})
+}

@@ -1,0 +1,87 @@
+--- Keeps the chat as it is when other windows open and close.
+local api = vim.api
+local M = {}
+
+--- @class cursord.KeptHeight
+--- @field buf integer the window's buffer
+--- @field above integer the window that has the rest of the lines
+--- @field height integer that the window shall have
+--- @field got integer that it has got
+--- @field stale boolean windows have come or gone since, so that Neovim may have resized it
+
+local kept = {} --- @type table<integer, cursord.KeptHeight> by window
+
+--- Restores the heights after windows have come or gone. Else a new height is the person's.
+local function check()
+  for win, one in pairs(kept) do
+    if not api.nvim_win_is_valid(win) then
+      kept[win] = nil
+    elseif api.nvim_win_get_buf(win) ~= one.buf or not api.nvim_win_is_valid(one.above) then
+      -- It shows a file now, or it is alone: the height of the only window would be that of the command line.
+      vim.wo[win].winfixheight, kept[win] = false, nil
+    elseif api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
+      local now = api.nvim_win_get_height(win)
+      if one.stale then
+        one.stale = false
+        if now ~= one.height then
+          api.nvim_win_set_height(win, one.height)
+        end
+        one.got = api.nvim_win_get_height(win)
+      elseif now ~= one.got then
+        one.height, one.got = now, now
+      end
+    end
+  end
+end
+
+local check_soon = vim.schedule_wrap(check)
+
+--- Keeps the height of a window. Neovim gives it the lines of a closed window below it, in spite of 'winfixheight'.
+--- @param win integer
+--- @param above integer the window that gets the lines instead
+function M.keep_height(win, above)
+  local height = api.nvim_win_get_height(win)
+  local buf = api.nvim_win_get_buf(win)
+  kept[win] = { buf = buf, above = above, height = height, got = height, stale = false }
+end
+
+--- Makes Neovim go back to a window when the current one is closed. By itself it goes to a neighbour.
+--- @param from integer
+function M.back_to(from)
+  local win = api.nvim_get_current_win()
+  if from == win then
+    return
+  end
+  api.nvim_create_autocmd('WinClosed', {
+    pattern = tostring(win),
+    once = true,
+    callback = function()
+      if api.nvim_get_current_win() ~= win then
+        return
+      end
+      api.nvim_create_autocmd('WinEnter', {
+        once = true,
+        callback = function()
+          local here = api.nvim_get_current_tabpage()
+          if api.nvim_win_is_valid(from) and api.nvim_win_get_tabpage(from) == here then
+            api.nvim_set_current_win(from)
+          end
+        end,
+      })
+    end,
+  })
+end
+
+local group = api.nvim_create_augroup('cursord_windows', {})
+api.nvim_create_autocmd({ 'WinNew', 'WinClosed', 'VimResized' }, {
+  group = group,
+  callback = function()
+    for _, one in pairs(kept) do
+      one.stale = true
+    end
+    check_soon()
+  end,
+})
+api.nvim_create_autocmd('WinResized', { group = group, callback = check })
+
+return M
