@@ -95,6 +95,20 @@ func TestASaveBesideAWriteInPlace(t *testing.T) {
 	require.Equal(t, "a\n", string(Read(dir, "g").Data))
 }
 
+// TestAWriteInPlaceLooksAgain: the file is saved just before it would be written in place.
+func TestAWriteInPlaceLooksAgain(t *testing.T) {
+	mine := diffs.Content{Exists: true, Data: []byte("mine\n"), Mode: 0o644}
+	dir := t.TempDir()
+	put(t, dir, "f", mine)
+	require.NoError(t, os.Link(filepath.Join(dir, "f"), filepath.Join(dir, "g")))
+	info, err := os.Lstat(filepath.Join(dir, "f"))
+	require.NoError(t, err)
+	c := changing(diffs.Content{Exists: true, Data: []byte("a\n"), Mode: 0o644}, diffs.Content{Exists: true, Data: []byte("b\n"), Mode: 0o644})
+	c.Links = linksOf(info)
+	require.ErrorIs(t, in(t, dir).rewrite(c, info), ErrChanged)
+	require.Equal(t, "mine\n", string(Read(dir, "f").Data))
+}
+
 // TestAFileThatStaysOpenIsNotReplaced: a program has the file open for writing, and its later writes are in the file.
 func TestAFileThatStaysOpenIsNotReplaced(t *testing.T) {
 	if runtime.GOOS != "linux" {

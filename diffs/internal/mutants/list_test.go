@@ -126,7 +126,7 @@ func disk() []mutant {
 		{
 			name: "the disk is not read again before a decision", file: "daemon/internal/review/refresh.go",
 			old: "if !s.here.Same(seen) && !r.takeSave(f, s.here) {",
-			now: "if false {", tests: "cmd/cursord/tests/review TestUserEditsSurviveEveryDecision",
+			now: "if _ = seen; false {", tests: "cmd/cursord/tests/review TestUserEditsSurviveEveryDecision",
 		},
 		{
 			name: "what only a call's end can tell is guessed", file: "daemon/internal/review/refresh.go",
@@ -230,7 +230,7 @@ func disk() []mutant {
 		},
 		{
 			name: "what is written in place is not looked at again", file: "daemon/internal/atomicfile/apply.go",
-			old: "if !t.is(c.To, f) || !bytes.Equal(now, c.Before.Data) ||", now: "if !t.is(c.To, f) ||", tests: "daemon/internal/atomicfile .",
+			old: "if !t.is(c.To, f) || !bytes.Equal(now, c.Before.Data) ||", now: "if _ = now; !t.is(c.To, f) ||", tests: "daemon/internal/atomicfile .",
 		},
 		{
 			name: "a save beside a write in place is not noticed", file: "daemon/internal/atomicfile/apply.go",
