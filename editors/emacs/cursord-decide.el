@@ -346,22 +346,6 @@ Called again, undo the decision before that."
   (interactive)
   (cursord--step (cursord-workspace-open) :diff/redo "done again"))
 
-(defun cursord-dismiss-in (ws &optional path)
-  "Take the file PATH, outside of WS, off the list; without PATH, all such files."
-  (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
-                   :then (lambda (result)
-                           (cursord-say "dismissed %s"
-                                        (cursord-plural
-                                         (plist-get result :dismissed) "file")))))
-
-(defun cursord-comment (ws hunk text)
-  "Tell the agent TEXT about HUNK of WS with the next prompt."
-  (unless (string-blank-p text)
-    (cursord-request ws
-                     :diff/comment (list :hunk (plist-get hunk :id) :text text)
-                     :then (lambda (_)
-                             (cursord-say "the agent gets this with its next prompt")))))
-
 (defun cursord-read-comment ()
   "With a prefix argument, read a comment; return nil if it is empty."
   (when current-prefix-arg

@@ -12,6 +12,7 @@
 (require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
+(require 'cursord-say)
 
 (cl-defstruct (cursord-group (:constructor cursord--group-make) (:copier nil))
   "A run of deleted lines and the added lines that stand in their place."
@@ -98,6 +99,38 @@ A renamed file, or one with another mode, can have such hunks as well."
   "Return LINE without carriage return and byte order mark.
 A buffer has these in its coding system."
   (string-remove-prefix "\ufeff" (string-remove-suffix "\r" line)))
+
+(defcustom cursord-shown-lines 8
+  "The most deleted lines that a buffer shows at a place.
+The review buffer has all of them.  With 0, a line only counts them."
+  :type 'natnum
+  :group 'cursord)
+
+(defconst cursord--shown-columns 500
+  "The most characters that are shown of a deleted line.")
+
+(defun cursord--absent-text (lines sign face)
+  "Return the string that shows LINES with SIGN and FACE."
+  (let* ((count (length lines))
+         (shown (if (<= count cursord-shown-lines)
+                    lines
+                  (take cursord-shown-lines lines)))
+         (rest (- count (length shown))))
+    (concat
+     (mapconcat (lambda (line)
+                  (let ((line (cursord--bare line)))
+                    (propertize (concat sign
+                                        (if (> (length line)
+                                               cursord--shown-columns)
+                                            (concat (substring line 0
+                                                               cursord--shown-columns) "…")
+                                          line)
+                                        "\n")
+                                'face face)))
+                shown "")
+     (when (> rest 0)
+       (propertize (format "%s… %s%s\n" sign (if shown "and " "")
+                           (cursord-plural rest "line")) 'face face)))))
 
 (provide 'cursord-groups)
 ;;; cursord-groups.el ends here

@@ -23,12 +23,6 @@
 (require 'cursord-groups)
 (require 'cursord-signs)
 
-(defcustom cursord-shown-lines 8
-  "The most deleted lines that a buffer shows at a place.
-The review buffer has all of them.  With 0, a line only counts them."
-  :type 'natnum
-  :group 'cursord)
-
 (defface cursord-added '((t :inherit diff-added :extend t))
   "Face of lines that the agent added."
   :group 'cursord)
@@ -38,9 +32,6 @@ The review buffer has all of them.  With 0, a line only counts them."
 (defface cursord-fringe '((t :inherit diff-changed))
   "Face of the marks beside changed lines."
   :group 'cursord)
-
-(defconst cursord--shown-columns 500
-  "The most characters that are shown of a deleted line.")
 
 (defvar cursord-mode)                   ; whether marks are shown
 
@@ -81,29 +72,6 @@ Return the last row, or nil if one of the lines is not there."
         (throw 'no nil))
       (setq at row))
     at))
-
-(defun cursord--absent-text (lines sign face)
-  "Return the string that shows LINES with SIGN and FACE."
-  (let* ((count (length lines))
-         (shown (if (<= count cursord-shown-lines)
-                    lines
-                  (take cursord-shown-lines lines)))
-         (rest (- count (length shown))))
-    (concat
-     (mapconcat (lambda (line)
-                  (let ((line (cursord--bare line)))
-                    (propertize (concat sign
-                                        (if (> (length line)
-                                               cursord--shown-columns)
-                                            (concat (substring line 0
-                                                               cursord--shown-columns) "…")
-                                          line)
-                                        "\n")
-                                'face face)))
-                shown "")
-     (when (> rest 0)
-       (propertize (format "%s… %s%s\n" sign (if shown "and " "")
-                           (cursord-plural rest "line")) 'face face)))))
 
 (defun cursord--dress (overlay)
   "Give OVERLAY its looks, or take them away if `cursord-mode' is off."

@@ -349,5 +349,21 @@ It is the latest session, if none was chosen."
              (cursord-complain err)
              (funcall done)))))
 
+(defun cursord-dismiss-in (ws &optional path)
+  "Take the file PATH, outside of WS, off the list; without PATH, all such files."
+  (cursord-request ws :diff/dismiss (if path (list :path path) (list :all t))
+                   :then (lambda (result)
+                           (cursord-say "dismissed %s"
+                                        (cursord-plural
+                                         (plist-get result :dismissed) "file")))))
+
+(defun cursord-comment (ws hunk text)
+  "Tell the agent TEXT about HUNK of WS with the next prompt."
+  (unless (string-blank-p text)
+    (cursord-request ws
+                     :diff/comment (list :hunk (plist-get hunk :id) :text text)
+                     :then (lambda (_)
+                             (cursord-say "the agent gets this with its next prompt")))))
+
 (provide 'cursord-workspace)
 ;;; cursord-workspace.el ends here

@@ -147,5 +147,37 @@
             (should (funcall seen)))
         (cursord-mode -1)))))
 
+(ert-deftest cursord-test-buffers-follow-without-hunks ()
+  "Also a file that never had hunks, and one whose hunks a shell accepted."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 20))
+           (after (cursord-test-numbered 20 5 "five\n"))
+           (ws (progn (cursord-test-put "f" before)
+                      (cursord-test-put "other" "one\n")
+                      (cursord-test-put "typed" "one\n")
+                      (cursord-test-open)))
+           (typed (find-file-noselect (cursord-test-file "typed")))
+           (other (find-file-noselect (cursord-test-file "other"))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-turn ws "change")
+      (cursord-test-until "the change" (equal after (buffer-string)))
+      (should (eql 0 (let ((default-directory (cursord-test-file "")))
+                       (call-process "cursord" nil nil nil "accept" "--all"))))
+      (cursord-test-until "no hunks" (null (cursord-hunk-places)))
+      (with-current-buffer typed (insert "mine\n"))
+      (cursord-test-put "typed" "two\n")
+      (cursord-test-put "f" before)
+      (cursord-test-put "other" "one\ntwo\n")
+      (cursord-test-until "the former text" (equal before (buffer-string)))
+      (should-not (buffer-modified-p))
+      (with-current-buffer other
+        (cursord-test-until "the second line" (equal "one\ntwo\n" (buffer-string)))
+        (should-not (buffer-modified-p))
+        (delete-file buffer-file-name)
+        (cursord--reread)
+        (should (equal "one\ntwo\n" (buffer-string))))
+      (should (equal "mine\none\n" (with-current-buffer typed (buffer-string)))))))
+
 (provide 'cursord-merge-tests)
 ;;; cursord-merge-tests.el ends here

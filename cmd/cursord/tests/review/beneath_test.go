@@ -198,6 +198,7 @@ func TestASaveOverAgentsLinesInACall(t *testing.T) {
 			begun("c", sessions.ItemCompleted)
 			begun("d", sessions.ItemRunning)
 			require.Equal(t, after, w.Get("f"))
+			e.Diffs() // a barrier: the daemon has read the file after the first call
 			doc.Save()
 			e.Diffs() // a barrier: the daemon knows of the save
 			w.Put("../go", "")
