@@ -14,7 +14,7 @@ KILLS     ?= 1000
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # The tests by processes: all subjects but those that time decides. "go test" takes packages in the order of the list, so the
-# longest come first. Three packages go at a time on two processors, because tests wait for much of their time.
+# longest come first.
 TESTS     := ./cmd/cursord/tests
 LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
@@ -65,7 +65,7 @@ test: undertest ## run all tests: concurrent packages and the random stories wit
 	$(RACE) -parallel 6 $(filter $(GOROUTINES),$(PACKAGES))
 	$(PLAIN) -parallel 6 $(filter-out $(GOROUTINES),$(PACKAGES))
 	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
-	$(PLAIN) -p 3 -parallel 3 -skip '$(RACY)' $$($(PROCESSES))
+	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
 	$(PLAIN) $(TESTS)/alone
 
 quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds

@@ -120,7 +120,7 @@ func TestChatCommands(t *testing.T) {
 		tm.Until(end + "\n\n>")
 	}
 	answer("/hlep", "\n> /hlep\nunknown command \"/hlep\"; did you mean /help? (/help lists them; a prompt that begins with\n/ is sent with a space before it)")
-	answer("/help", "\nCtrl-C cancels the turn that is shown, and leaves where none runs; turns go on then.")
+	answer("/help", "\nCtrl-C cancels the turn that is shown; where none runs it empties the line, or leaves;\nturns go on then.")
 	require.Contains(t, tm.Screen(), "  /tidy ")
 	answer("/mode nonsense", "\nthe mode is \"nonsense\"; it must be agent, ask or plan")
 	answer("/mode ask", "\nThe next prompts are sent in the mode ask.")
