@@ -65,6 +65,7 @@ func TestNvimSavesDuringACommand(t *testing.T) {
 				w.Put("../go", "")
 				e.Ends(turn)
 				require.Equal(t, []string{"g"}, world.Sorted(world.Keys(e.Diffs())))
+				n.until("Neovim has heard of it", "return require('cursord.workspace').find().diffs['g'] ~= nil")
 				n.ex("Cursord reject!")
 				n.poll("the reject", func() bool { return w.Get("g") == "g\n" })
 				require.Equal(t, after, w.Get(c.file))
