@@ -20,7 +20,7 @@ func seen(moment int64) filestat.Stat {
 // TestEarlierChanges: a file is seen in several states before its change is found and taken in.
 func TestEarlierChanges(t *testing.T) {
 	if !filestat.ChangeTimes {
-		t.Skip("the file system does not tell when files were changed")
+		t.Skip("this system gives no times of changes of files")
 	}
 	s := takeSnapshot(t, false, "f", "in/g")
 	require.Equal(t, []string{s.root, s.Full("in")}, s.Folders())
@@ -60,7 +60,7 @@ func TestEarlierChanges(t *testing.T) {
 // read. Before, the text counted as the person's, and the command's change was not listed at all.
 func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	if !filestat.ChangeTimes {
-		t.Skip("the file system does not tell when files were changed")
+		t.Skip("this system gives no times of changes of files")
 	}
 	for _, leave := range []bool{false, true} {
 		s := takeSnapshot(t, false, "f")
@@ -98,7 +98,7 @@ func TestAChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 // and the read. Before, both changes were taken in as perhaps a person's, before the second one's author was known.
 func TestACommandsChangeIsOverwrittenBeforeItIsRead(t *testing.T) {
 	if !filestat.ChangeTimes {
-		t.Skip("the file system does not tell when files were changed")
+		t.Skip("this system gives no times of changes of files")
 	}
 	s := takeSnapshot(t, false, "f")
 	require.NoError(t, os.WriteFile(s.Full("f"), []byte("the command's"), 0o644))

@@ -194,7 +194,7 @@ func TestClear(t *testing.T) {
 func TestWhereInstalled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("a shell script")
+		t.Skip(".ci/where is a shell script, which Windows does not run")
 	}
 	top, err := output("go", "list", "-m", "-f", "{{.Dir}}")
 	require.NoError(t, err)

@@ -277,7 +277,7 @@ func (l *listener) leaves() {
 		return
 	}
 	if half, ok := l.conn.(world.Piped); ok {
-		half.WriteCloser.Close() // which ends at this
+		half.WriteCloser.Close() // which then ends
 		for {
 			if _, err := l.lines.ReadSlice('\n'); err != nil && err != bufio.ErrBufferFull {
 				break

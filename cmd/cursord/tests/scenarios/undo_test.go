@@ -177,7 +177,7 @@ func (sw *scenarioWorld) crashes() {
 			break
 		}
 	}
-	time.Sleep(time.Duration(sw.rng.IntN(4000)) * time.Microsecond) // anywhere in the decisions, or after them
+	time.Sleep(time.Duration(sw.rng.IntN(4000)) * time.Microsecond) // not a wait: the kill comes at a random moment, during the decisions or after them
 	sw.restarts(true, func(*space) {})
 	for _, ch := range ended {
 		<-ch
