@@ -62,8 +62,12 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, reje
 		}
 	}
 	var gone []uint64
+	if r.op.ID != 0 && r.was && !r.is && now.Exists { // the person had the deleted file in an editor
+		gone = append(gone, r.op.ID)
+	}
 	for _, p := range r.list() {
 		switch {
+		case slices.Contains(gone, p.id):
 		case slices.Contains(unseen, p.id) && r.gone(p, later), slices.Contains(seen, p.id) && r.gone(p, later) && !r.replaced(p, later):
 			gone = append(gone, p.id)
 		}

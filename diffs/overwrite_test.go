@@ -64,6 +64,23 @@ func TestOverwritingAFileThatWasCreated(t *testing.T) {
 	require.ElementsMatch(t, []string{"mine", "X", "Z"}, strings.Fields(string(r.Current().Data)))
 }
 
+func TestOverwritingAFileThatWasDeleted(t *testing.T) {
+	for _, c := range []struct {
+		saved, undone string
+		pending       bool
+	}{{"a b c", "", true}, {"a B c", "B", true}, {"mine", "mine", false}} {
+		r := New(spaced("a b c"))
+		r.Observe(Content{}, &Source{TurnID: "t"})
+		d, rejects := r.Overwrite(spaced(c.saved), nil, nil)
+		require.True(t, rejects)
+		require.Equal(t, spaced(c.saved), r.Current())
+		require.False(t, r.Pending(), "the save says that the file stays")
+		require.NoError(t, r.Undo(d))
+		require.Equal(t, c.pending, r.Pending(), "what the person has replaced is not the agent's deletion")
+		require.Equal(t, c.undone, strings.Join(strings.Fields(string(r.Current().Data)), " "), "the person's lines stay")
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	r := New(spaced("a b c d e"))
 	r.Observe(spaced("a X Z c e"), &Source{TurnID: "t"})

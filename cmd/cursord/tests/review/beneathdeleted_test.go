@@ -21,9 +21,9 @@ func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 	for name, decide := range map[string]func(w *world.World, e *world.Editor, doc *world.Document){
 		"saved": func(w *world.World, e *world.Editor, doc *world.Document) {
 			doc.Save()
-			e.Diffs()
+			require.Empty(e.T, e.Diffs(), "the save rejects the deletion")
 			w.RequireTree(world.Tree{"f": mine})
-			e.Decides("diff/reject", world.Obj{"all": true})
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			require.Contains(e.T, w.Get("f"), "mine 2\n")
 		},
 		"closed, and rejected": func(w *world.World, e *world.Editor, doc *world.Document) {
