@@ -29,7 +29,7 @@ RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cur
 PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
 
 .DEFAULT_GOAL := help
-.PHONY: help release try-release build install demo picture undertest test quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
+.PHONY: help release try-release build install demo picture undertest undertest-race test test-processes test-packages quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,13 +60,21 @@ picture: build ## draw the picture of README from a run of the demo
 undertest:
 	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
 
-test: undertest ## run all tests: concurrent packages and the random stories with the race detector, the rest without
-	CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
-	$(RACE) -parallel 6 $(filter $(GOROUTINES),$(PACKAGES))
-	$(PLAIN) -parallel 6 $(filter-out $(GOROUTINES),$(PACKAGES))
-	$(RACE) -parallel 4 -run '$(RACY)' $(RACED)
-	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
+undertest-race:
+	@CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
+
+test: undertest undertest-race ## run all tests: concurrent packages and the random stories with the race detector, the rest without
+	$(MAKE) --no-print-directory -j 2 test-processes test-packages
 	$(PLAIN) $(TESTS)/alone
+
+# The two halves run side by side: at the end of each stage but one or two tests run, and the other half fills the processors.
+test-processes:
+	$(PLAIN) -parallel 4 -skip '$(RACY)' $$($(PROCESSES))
+
+test-packages:
+	$(RACE) -p 1 -parallel 4 -run '$(RACY)' $(RACED)
+	$(RACE) -p 1 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
+	$(PLAIN) -p 1 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
 
 quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
