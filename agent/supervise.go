@@ -62,7 +62,7 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 			ended = true
 			p.Kill()
 		case <-idle.C:
-			if now := moment(); now-due > int64(step) {
+			if now := moment(); stopped(time.Duration(now-due), step) {
 				awake = now // what stopped us may have stopped the agent too, and its output since then is not read yet
 			}
 			alone := r.stage.Load() == leftAlone
@@ -88,6 +88,10 @@ func (r *run) supervise(ctx context.Context, p *process.Child) process.Exit {
 		}
 	}
 }
+
+// stopped reports whether a look that comes late shows that something has stopped this process. On a busy machine each look of
+// short steps is late, and a turn that takes this for a stop never ends.
+func stopped(late, step time.Duration) bool { return late > max(step, time.Second) }
 
 // patience returns how much longer the agent may stay quiet, counted from a moment since which this process was able to hear
 // it.
