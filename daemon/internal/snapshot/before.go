@@ -31,7 +31,8 @@ func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 	return diffs.Content{}, s.absent(name)
 }
 
-// Noted returns the content of a path in its latest note, if it is available and was is the path's state before that.
+// Noted returns the content of a path in its latest note. known is false if the content was not kept, or if the path is absent
+// and was, its state before, was absent too.
 func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +44,7 @@ func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known
 	return atomicfile.ContentOf(e.Mode, data), known
 }
 
-// TakenIn reports whether a change that a scan found has been noted since.
+// TakenIn reports whether the change of a scan is in a later note.
 func (s *Snapshot) TakenIn(fd Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +227,7 @@ func (s *Snapshot) NoteGone(name string) {
 	}
 }
 
-// Older reports whether the known state of a path is older than what came there at a time.
+// Older reports whether the known state of a path is from before the moment when, at which something came to the path.
 func (s *Snapshot) Older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,8 +235,8 @@ func (s *Snapshot) Older(name string, when int64) bool {
 	return e == nil || e.Changed() < when
 }
 
-// Saved takes in that a path has held img, which a person saved, and now holds disk. A difference between the two came
-// later.
+// Saved notes that a person saved img at a path, and that the disk now holds the state disk. A difference between the two
+// came after the save.
 func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	if disk.Same(img) {
 		s.Note(name, filestat.Stat{}, img)
@@ -278,8 +279,8 @@ func (s *Snapshot) Lacks() string {
 	return s.short
 }
 
-// keepLinks notes which of the listed files have several names, unless something may have been written already. Once the agent
-// may be at work, only files count that have not changed since the turn began: a new name is a change.
+// keepLinks notes which of the listed files have several names. It notes none if something may have been written already.
+// Once the agent may be at work, it takes only files that have not changed since the turn began: a new name is a change.
 func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,7 +296,8 @@ func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names ma
 	}
 }
 
-// Linked returns the names that a path's file had when the turn began; zero if it had one, or if that is unknown.
+// Linked returns the names that a path's file had when the turn began. It is zero if the file had one name, or if the number
+// is unknown.
 func (s *Snapshot) Linked(name string) atomicfile.Links {
 	s.mu.Lock()
 	defer s.mu.Unlock()

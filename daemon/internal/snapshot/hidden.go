@@ -109,7 +109,8 @@ func (s *Snapshot) hidden(ctx context.Context, repos []git.Repository, left *Lef
 	return files
 }
 
-// within splits the files that rules of the turn hide: list may be listed; over counts the others. Each file counts once.
+// within splits the files that rules of the turn hide. list holds those that may be listed; over counts the others. Each
+// file counts once.
 func (s *Snapshot) within(names []string) (list []string, over int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +132,7 @@ func (s *Snapshot) within(names []string) (list []string, over int) {
 	return list, over
 }
 
-// ruledAnew reports whether the rules of ignore files may differ from those when the turn began.
+// ruledAnew reports whether the rules of ignore files may differ from the rules at the turn's beginning.
 func (s *Snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	s.mu.Lock()
 	anew, rules := s.reruled, s.rules
@@ -187,7 +188,7 @@ func (f ignoreFile) same(lines []string) bool {
 	return len(now) == len(f.lines)
 }
 
-// newRulesIn reports whether new folders below dir have ignore files, or are more than search allows.
+// newRulesIn reports whether new folders below dir have ignore files, or are too many to search.
 func (s *Snapshot) newRulesIn(dir string, search *int) bool {
 	list, err := os.ReadDir(s.Full(dir))
 	if err != nil {

@@ -90,11 +90,12 @@ func (s *Snapshot) paired(all []Change) []Change {
 	return left
 }
 
-// sameFile reports whether the file at now is the very file that is gone from another path; both have the same inode number.
+// sameFile reports whether the file at the path now is the file that is gone from another path. Both have the same inode
+// number.
 func (s *Snapshot) sameFile(was, is filestat.Stat, now string) bool {
 	if was.Mode.Type() != is.Mode.Type() || was.Touched(is) {
 		return was.Touched(is)
 	}
-	t, known := filestat.Born(s.Full(now)) // a new file that reuses the number is younger
+	t, known := filestat.Born(s.Full(now)) // a new file with the old number is younger
 	return known && t < s.began-int64(filestat.RacyTime)
 }

@@ -7,10 +7,10 @@ import (
 	"cursord/daemon/internal/git"
 )
 
-// repositoryOf returns the innermost repository that has a path; nil if the path is in none. s.mu must be held.
+// repositoryOf returns the innermost repository that holds a path, or nil if none does. s.mu must be held.
 func (s *Snapshot) repositoryOf(name string) *git.Repository { return git.Among(s.repos, name) }
 
-// relist lists the files that exist now, as far as possible, and notes which nested repositories have come and gone, whose
+// relist lists the present files, as far as possible. It notes which nested repositories have come and gone, because their
 // contents are unknown.
 func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Listed) {
 	s.mu.Lock()
@@ -34,7 +34,7 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 		kept = append(kept, r)
 	}
 	var within []string
-	var byGit []git.Repository // of the other repositories, all files are listed
+	var byGit []git.Repository // in the other repositories, all files are listed
 	for _, r := range kept {
 		list, nested, err := s.listNow(ctx, r, left)
 		if err != nil && ctx.Err() == nil || r.Git.Found() != r.Is {
@@ -69,8 +69,8 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 	return files
 }
 
-// walkWithin lists the files in the folder of a repository that git cannot list as when the turn began. Ignored files are
-// among them; files of nested repositories are not.
+// walkWithin lists the files in the folder of a repository that git can no longer list. Ignored files are among them; files
+// of nested repositories are not.
 func (s *Snapshot) walkWithin(ctx context.Context, r git.Repository, repos []git.Repository, left *LeftOut) (files []git.Listed) {
 	w := walk(ctx, s.Full(strings.TrimSuffix(r.At, "/")))
 	s.tellCut(w.cut && ctx.Err() == nil, left)

@@ -19,8 +19,8 @@ func (f *Change) justCut() bool {
 	return f.Is.Exists() && f.Is.Size == 0 && f.Was.Size > 0 && clock.Now()-f.Is.Changed() < int64(atomicfile.EmptyTime)
 }
 
-// beingSaved waits until a save that may be going on has ended. It returns true if a person's save does not end in time. A
-// later look must then take in the file, and what it holds may be that person's even if calls wrote too.
+// beingSaved waits until the save of a file has ended. It returns true if a person's save does not end in time. Then a later
+// scan must take in the file, and its content may be that person's even if calls wrote too.
 func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bool {
 	cut := f.beingCut() || f.justCut()
 	if cut && f.Source == nil && f.justCut() {

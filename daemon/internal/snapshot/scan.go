@@ -65,8 +65,8 @@ type candidate struct {
 	moved bool       // it came from the path of another candidate
 }
 
-// rank orders changes for a scan that has no room for all. First are files with a known former content, then other files
-// that existed before, then new files, because a command can make any number of those.
+// rank orders the changes of a scan that has no room for all: first files with a known former content, then other files that
+// existed before, then new files, because a command can make any number of those.
 func (s *candidate) rank() int {
 	switch {
 	case s.entry != nil && (s.entry.blob.OID != "" || s.entry.content != nowhere):
@@ -135,7 +135,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}
-			// Somebody has changed the file since the look. If the look found the known state, that is the whole change.
+			// Somebody has changed the file since it was listed. If it was unchanged then, this is the whole change.
 			if known := sus.entry != nil && sus.entry.Stat == sus.is; f.Is != sus.is && (known || f.Source != nil) {
 				first := sus.is
 				sus.is = f.Is
@@ -146,7 +146,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 					continue
 				case known:
 					f.Source = v.Source
-				case v.Leave: // by then it is known whose the second change is
+				case v.Leave: // the next scan knows who made the second change
 					s.Saw(f.Path, first, f.At)
 					continue
 				case v.Source == nil:

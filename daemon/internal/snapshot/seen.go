@@ -8,13 +8,13 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// Bounds of what is kept of changes that were seen but not taken in.
+// Bounds of the changes that were seen and not taken in.
 const (
 	seenFiles = 10_000
 	seenTimes = 32 // times of one file; the last is the latest
 )
 
-// Folders lists the absolute paths of the folders that had listed files, and the root. Folders with the fewest other folders
+// Folders lists the absolute paths of the root and of the folders with listed files. Folders with the fewest other folders
 // around them come first.
 func (s *Snapshot) Folders() (dirs []string) {
 	s.mu.Lock()
@@ -43,13 +43,13 @@ func (s *Snapshot) Name(full string) string {
 	return filepath.ToSlash(name)
 }
 
-// An Earlier is a change of a path that was changed again later.
+// An Earlier is a change of a path before its latest change.
 type Earlier struct {
 	When int64 // when it was made, by the clock of the file system
 	By   int64 // a time by which it had certainly been made
 }
 
-// Saw notes the state in which a path was seen after a change that had been made by a moment. That is an Earlier of the
+// Saw notes the state of a path after a change that was made before the moment by. That change becomes an Earlier of the
 // path's next change.
 func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	if !st.Exists() || !filestat.ChangeTimes {
@@ -72,7 +72,7 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	}
 }
 
-// EarlierOf returns the changes of a path after a moment and before its change at when.
+// EarlierOf returns the changes of a path between a moment and the path's change at when.
 func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,7 @@ func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 	return all
 }
 
-// takenIn returns the moment up to which all changes of a path have been taken in, as far as that is known. s.mu must be
-// held.
+// takenIn returns the latest moment of which it is known that all earlier changes of a path are taken in. s.mu must be held.
 func (s *Snapshot) takenIn(name string) int64 {
 	e := s.files[name]
 	if e == nil {

@@ -105,21 +105,22 @@ func (s *Snapshot) Ready() <-chan struct{} { return s.ready }
 // Began returns the moment of package clock at which the snapshot was begun.
 func (s *Snapshot) Began() int64 { return s.began }
 
-// AgentBegins says that the agent may be at work from now on, even before a call of it is heard of. Take says so itself after Wait.
+// AgentBegins notes that the agent may be at work from now on, even before its first call is known. Take notes it after Wait
+// at the latest.
 func (s *Snapshot) AgentBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begun = true
 }
 
-// CallBegins says that calls may write from now on: contents that were not read yet are unknown.
+// CallBegins notes that calls may write from now on. Contents that are not read by now stay unknown.
 func (s *Snapshot) CallBegins() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
 }
 
-// Empty returns a snapshot that knows nothing and needs no Close.
+// Empty returns a snapshot that knows no content and needs no Close.
 func Empty(root string) *Snapshot {
 	return &Snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
 }
@@ -300,7 +301,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	}
 }
 
-// readSome keeps the contents of some files, and returns for how many it was too late.
+// readSome keeps the contents of some files, and returns the number of files for which there was no time.
 func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 	r, err := atomicfile.NewReader(s.root)
 	if err != nil {
@@ -328,7 +329,7 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 	return 0
 }
 
-// read reads a path, and the state in which it has this content.
+// read returns the content of a path, and the path's state with this content.
 func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
 	before := filestat.Of(s.Full(name))
 	for try := 0; ; try++ {
@@ -341,7 +342,7 @@ func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomi
 	}
 }
 
-// readTop notes only what the root itself holds.
+// readTop notes the entries of the root folder alone.
 func (s *Snapshot) readTop() {
 	list, err := os.ReadDir(s.root)
 	if err != nil {
@@ -359,7 +360,7 @@ func (s *Snapshot) readTop() {
 	}
 }
 
-// TooWide says why a root is too broad to be looked at as a whole, such as a home folder; "" if it is not.
+// TooWide returns the reason why a root, such as a home folder, is too broad for a snapshot; "" if it is not.
 func TooWide(root string) string {
 	if filepath.Dir(root) == root {
 		return "it is the root of the file system"

@@ -5,8 +5,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// ChangedAt returns the moment of the last change of a path whose state is now. A file in a new folder came with that
-// folder.
+// ChangedAt returns the moment of a path's last change; now is the path's present state. A file in a new folder came with
+// that folder.
 func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	when, there := now.Changed(), now.Exists()
 	if there && when >= s.began {
@@ -15,7 +15,7 @@ func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
 	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
 		st := filestat.Of(s.Full(dir))
 		was := dir == "." || s.hadDir(dir, st)
-		if !there || !was { // the times of a moved folder show the move
+		if !there || !was { // a moved folder's times show the move
 			when = max(when, st.Changed())
 		}
 		if was {

@@ -11,17 +11,16 @@ import (
 )
 
 // A workspace can keep git from listing it: with a FIFO in the place of a .gitignore, or with a rule that takes years to
-// match. Then the folders are read without git. That lists too much, since nobody knows what git ignores, but it is better
-// than nothing.
+// match. Then the folders are read without git. That lists ignored files too, which is better than listing none.
 
 // Times that git may take to list a workspace before the folders are read instead.
 const (
 	firstListing = 10 * time.Second // for a snapshot
 	lastListing  = 8 * time.Second  // out of the time of a turn's last scan
-	slowListing  = time.Second      // after a listing that took too long: a prompt, or the end of a call, waits for it
+	slowListing  = time.Second      // after a listing that took too long, because a prompt or the end of a call waits for it
 )
 
-// patience returns how long git may take to list the workspace; it is most or less.
+// patience returns how long git may take to list the workspace. It is most, or less after a listing that took too long.
 func (s *Snapshot) patience(most time.Duration) time.Duration {
 	if s.guard != nil && s.guard.Slow != nil && s.guard.Slow.Load() {
 		return min(most, slowListing)
@@ -29,7 +28,7 @@ func (s *Snapshot) patience(most time.Duration) time.Duration {
 	return most
 }
 
-// took notes how a listing ended; asked is its own context.
+// took notes how a listing ended. asked is the context of the listing alone.
 func (s *Snapshot) took(asked context.Context, err error) {
 	if s.guard == nil || s.guard.Slow == nil {
 		return
@@ -39,9 +38,9 @@ func (s *Snapshot) took(asked context.Context, err error) {
 	}
 }
 
-// listNow is list for a scan, which can go on without git.
+// listNow lists the files of a repository for a scan, which can go on without the list.
 func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut) (files []git.Listed, nested []string, err error) {
-	most := ScanTime // a scan between calls leaves it to the next one
+	most := ScanTime // a scan between calls leaves the list to the next scan
 	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*ScanTime {
 		most = lastListing
 	}
@@ -57,7 +56,8 @@ func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut)
 	return files, nested, err
 }
 
-// withoutGit returns a text for people: why git has not listed a workspace; "" if the cause is not a file in the workspace.
+// withoutGit returns a text for people that says why git has not listed a workspace. It is "" if no file in the workspace is
+// the cause.
 func withoutGit(asked context.Context, err error) string {
 	switch {
 	case errors.Is(asked.Err(), context.DeadlineExceeded):
