@@ -61,7 +61,7 @@ func (d *Diagnosis) lookAtHelix(asked bool) {
 	case !h.known && len(h.Languages) > 0:
 		d.problem("helix", installs, "languages.toml gives languages the server cursord, but does not say how to start it")
 	case !h.known:
-		d.problem("helix", installs, "Helix does not know of cursord")
+		d.problem("helix", installs, "Helix is not set up for cursord")
 		return
 	default:
 		if _, err := exec.LookPath(state.Command); err != nil {

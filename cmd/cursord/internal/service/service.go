@@ -103,13 +103,13 @@ func (s *Service) Install(ctx context.Context, r *Report, stop func() error) err
 		}
 	}
 	if err := runAll(ctx, r, s.start); err != nil {
-		return fmt.Errorf("%w\nthe files are there, and nothing runs by them: run \"cursord service install\" again where the service manager can be reached, or \"cursord service uninstall\"", err)
+		return fmt.Errorf("%w\nthe service files are written, but the service is not running: run \"cursord service install\" again where the service manager can be reached, or remove the files with \"cursord service uninstall\"", err)
 	}
 	if s.lingers != nil && !s.lingers() {
 		r.note("logging out ends the daemon, and its turns; to keep it running: loginctl enable-linger")
 	}
 	if os.Getenv("CURSOR_API_KEY") != "" {
-		r.note("CURSOR_API_KEY is not passed on, since others can read the files: give it to the service manager, or log in with \"cursor-agent login\"")
+		r.note("CURSOR_API_KEY is not written into the service files, because others can read them: give it to the service manager, or log in with \"cursor-agent login\"")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func TestServiceWithoutItsManager(t *testing.T) {
 	units := filepath.Join(w.Dir, ".config", "systemd", "user")
 	out, err := run("install")
 	require.Error(t, err)
-	require.Contains(t, out, "Failed to connect to bus\nthe files are there, and nothing runs by them")
+	require.Contains(t, out, "Failed to connect to bus\nthe service files are written, but the service is not running")
 	require.FileExists(t, filepath.Join(units, "cursord.socket"))
 	out, err = run("uninstall")
 	require.NoError(t, err, out)
