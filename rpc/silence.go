@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// silenceAfter is how long an agent may be silent before people are told.
+// silenceAfter is how long an agent may be silent before a notice says so.
 const silenceAfter = time.Minute
 
 // Silence says for people how long a running turn has been silent, such as "no output for 1m 20s"; "" if that is not long.

@@ -26,7 +26,7 @@ type document struct {
 
 	sent    bool // the daemon knows that it is open
 	unsent  bool // the daemon does not have its latest text
-	lacks   bool // an agent changed lines on disk that it does not have, and the user was told
+	lacks   bool // an agent changed lines on disk that it does not have, and a message has said so
 	merging bool // the agent's changes to its file are on their way into it
 	waiting *time.Timer
 	listing bool // its hunks are about to be published again

@@ -205,7 +205,7 @@ func (c *connection) fromDaemon(body []byte) [][]byte {
 		}
 		c.answered(m)
 	default:
-		c.told(m)
+		c.notified(m)
 	}
 	if !w.play.later || bad != nil {
 		return [][]byte{body}
@@ -280,8 +280,8 @@ func (c *connection) ended(t *sessions.Turn) {
 	}
 }
 
-// told looks at a notification of the daemon.
-func (c *connection) told(m rpc.Message) {
+// notified looks at a notification of the daemon.
+func (c *connection) notified(m rpc.Message) {
 	w := c.w
 	var p struct {
 		Seq            uint64

@@ -25,7 +25,7 @@ type daemonConn struct {
 	cursor        *cursor
 	conn          io.ReadWriteCloser
 	from          *rpc.FrameReader
-	complained    bool                     // the editor was told that the handshake takes long
+	complained    bool                     // a notice to the editor has said that the handshake takes long
 	resubscribing map[string]*subscription // workspaces that are being subscribed again, by the request's id
 	heard         atomic.Uint64            // grows when the daemon says something
 	reset         *resetError              // why no other connection may be made

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	quickTries = 3 // to reach a daemon, before the editor is told
+	quickTries = 3 // to reach a daemon, before the editor gets a notice
 	quickPause = 50 * time.Millisecond
 	firstPause = time.Second // before the next try; it doubles each time
 	longPause  = time.Minute

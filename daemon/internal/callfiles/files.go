@@ -24,7 +24,7 @@ const (
 
 // Files are the files of a tree that open calls name.
 type Files struct {
-	Ledger   *attribution.Ledger // is told about the saves
+	Ledger   *attribution.Ledger // gets the saves
 	Watch    *savewatch.Watch    // nil: the files are not watched
 	Absolute func(path string) string
 	Read     func(path string) atomicfile.State // reads a path, with targets of links as people name them

@@ -35,7 +35,7 @@ type Turn struct {
 	stop    func()                      // ends the taking of start
 	looked  chan struct{}               // closed when people's changes from before the turn have been taken in
 	open    map[string][]*watchedCall   // by call id
-	odd     map[spot]bool               // files that cannot be reviewed and that people have been told about
+	odd     map[spot]bool               // files that cannot be reviewed and that a notice has named
 
 	// For changes that no call names; see unannounced.go.
 	scans   bool // the turn may write

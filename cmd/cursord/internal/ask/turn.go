@@ -1,4 +1,4 @@
-// Package ask starts a turn and follows it to its end. It asks for trust if told to, says what a queued turn waits for,
+// Package ask starts a turn and follows it to its end. It asks for trust if asked to, says what a queued turn waits for,
 // cancels the turn at a signal, and gives up on a daemon that cannot write its database. A view.Follower shows the turn.
 package ask
 

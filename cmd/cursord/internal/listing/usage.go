@@ -172,6 +172,6 @@ func printUse(out io.Writer, use Use) {
 	}
 	term.Table(out, rows, 0)
 	if n := use.Total.Unknown; n > 0 {
-		fmt.Fprintf(out, "of %s the agent told no tokens\n", term.Count(n, "turn"))
+		fmt.Fprintf(out, "%s without a token count from the agent\n", term.Count(n, "turn"))
 	}
 }
