@@ -202,12 +202,18 @@ func TestWhereInstalled(t *testing.T) {
 	for _, dir := range []string{ours, other} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "cursord"), []byte("#!/bin/sh\n"), 0o700))
 	}
+	tools := t.TempDir() // not /usr/bin, where a cursord may be installed
+	for _, name := range []string{"sh", "basename", "dirname"} {
+		at, err := exec.LookPath(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Symlink(at, filepath.Join(tools, name)))
+	}
 	for path, want := range map[string]string{
 		"": ours + " is not on your PATH.", ours: "it is on your PATH", ours + ":" + other: "it is on your PATH",
 		other + ":" + ours: "your PATH finds another cursord first: " + other + "/cursord.",
 	} {
 		cmd := exec.Command(filepath.Join(strings.TrimSpace(top), ".ci", "where"), filepath.Join(ours, "cursord"))
-		cmd.Env = []string{"PATH=" + path + ":/usr/bin:/bin"}
+		cmd.Env = []string{"PATH=" + path + ":" + tools}
 		said, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", said)
 		require.True(t, strings.HasPrefix(string(said), "installed "+ours+"/cursord\n"+want), "%s", said)
