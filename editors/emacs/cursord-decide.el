@@ -14,6 +14,7 @@
 (require 'cursord-document)
 (require 'cursord-disk)
 (require 'cursord-files)
+(require 'cursord-steps)
 
 (defconst cursord--done-words
   '((:diff/accept . "accepted") (:diff/reject . "rejected")))
@@ -70,7 +71,12 @@ Return nil if a buffer has changed meanwhile; such a buffer is left alone."
             (with-current-buffer (cursord-document-buffer document)
               (when-let* ((hash (buffer-hash))
                           (made (cursord--decision-at document hash decision)))
-                (push (cons hash made) (cursord-document-edited document)))
+                ;; Without a request, the daemon does not take back the decision
+                ;; of a conflict.
+                (if (seq-some #'cursord-conflict-p
+                              (plist-get (cursord-diff-of document) :hunks))
+                    (push (cons hash made) (cursord-document-rejects document))
+                  (push (cons hash made) (cursord-document-edited document))))
               (cursord-apply-edits (plist-get one :edits))
               (unless decision
                 (cursord--forget-rejects document)))
@@ -142,7 +148,8 @@ their diff, nil if they are of several."
   "Call METHOD with PARAMS, about the hunks SEEN, in WS.
 Call AFTER with whether it was done, and with the answer.  AGAIN is non-nil in
 the second attempt."
-  (pcase-let ((`(,problem . ,rev) (cursord--check ws seen)))
+  (pcase-let ((`(,problem . ,rev) (cursord--check ws seen))
+              (before (cursord--diffs-by-path ws)))
     (if problem
         (progn (cursord-say "%s" problem)
                (funcall after nil nil))
@@ -151,7 +158,10 @@ the second attempt."
        :then (lambda (result)
                (if (cursord-protected #'cursord--take-decision ws method result
                                       seen)
-                   (funcall after t result)
+                   (progn
+                     (cursord-protected #'cursord-steps-add ws method params
+                                        result before)
+                     (funcall after t result))
                  (cursord-say "the text changed at the same moment; decide again")
                  (funcall after nil nil)))
        :else (lambda (err)
@@ -346,22 +356,6 @@ Called again, undo the decision before that."
   (interactive)
   (cursord--step (cursord-workspace-open) :diff/redo "done again"))
 
-(defun cursord-read-comment ()
-  "With a prefix argument, read a comment; return nil if it is empty."
-  (when current-prefix-arg
-    (let ((text (read-string "Comment for the agent: ")))
-      (unless (string-blank-p text)
-        text))))
-
-(defun cursord--but-yours (ws)
-  "Return how many hunks a reject of all of WS leaves, as text; \"\" for none."
-  (let ((count 0))
-    (maphash (lambda (_path diff)
-               (cl-incf count
-                        (length (cursord-maybe-yours (plist-get diff :hunks)))))
-             (cursord-workspace-diffs ws))
-    (if (zerop count) "" (format ", but %d that may be yours" count))))
-
 (defun cursord--all-ids (ws)
   "Return the ids of all hunks of WS, sorted."
   (let (ids)
@@ -370,26 +364,6 @@ Called again, undo the decision before that."
                  (push (plist-get hunk :id) ids)))
              (cursord-workspace-diffs ws))
     (sort ids #'string<)))
-
-(defun cursord-confirm-all (ws method)
-  "Ask whether to do METHOD with all hunks of WS; return their ids, or nil.
-Signal a `user-error' if hunks came or went during the question."
-  (let ((pending (cursord-pending ws))
-        (ids (cursord--all-ids ws)))
-    (when (zerop (car pending))
-      (user-error "There is nothing to review"))
-    (and (y-or-n-p (format "%s %s in %s%s? "
-                           (if (eq method :diff/accept)
-                               "Accept all"
-                             "Reject all")
-                           (cursord-plural (car pending) "hunk")
-                           (cursord-plural (cdr pending) "file")
-                           (if (eq method :diff/accept)
-                               ""
-                             (cursord--but-yours ws))))
-         (if (equal ids (cursord--all-ids ws))
-             ids
-           (user-error "%s" (concat "T" (substring cursord--other-hunks 1)))))))
 
 (provide 'cursord-decide)
 ;;; cursord-decide.el ends here

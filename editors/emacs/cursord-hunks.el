@@ -128,6 +128,42 @@ Send COMMENT to the agent."
                           (with-selected-window window
                             (cursord--advance hunk buffer point))))))))
 
+(defun cursord-read-comment ()
+  "With a prefix argument, read a comment; return nil if it is empty."
+  (when current-prefix-arg
+    (let ((text (read-string "Comment for the agent: ")))
+      (unless (string-blank-p text)
+        text))))
+
+(defun cursord--but-yours (ws)
+  "Return how many hunks a reject of all of WS leaves, as text; \"\" for none."
+  (let ((count 0))
+    (maphash (lambda (_path diff)
+               (cl-incf count
+                        (length (cursord-maybe-yours (plist-get diff :hunks)))))
+             (cursord-workspace-diffs ws))
+    (if (zerop count) "" (format ", but %d that may be yours" count))))
+
+(defun cursord-confirm-all (ws method)
+  "Ask whether to do METHOD with all hunks of WS; return their ids, or nil.
+Signal a `user-error' if hunks came or went during the question."
+  (let ((pending (cursord-pending ws))
+        (ids (cursord--all-ids ws)))
+    (when (zerop (car pending))
+      (user-error "There is nothing to review"))
+    (and (y-or-n-p (format "%s %s in %s%s? "
+                           (if (eq method :diff/accept)
+                               "Accept all"
+                             "Reject all")
+                           (cursord-plural (car pending) "hunk")
+                           (cursord-plural (cdr pending) "file")
+                           (if (eq method :diff/accept)
+                               ""
+                             (cursord--but-yours ws))))
+         (if (equal ids (cursord--all-ids ws))
+             ids
+           (user-error "%s" (concat "T" (substring cursord--other-hunks 1)))))))
+
 ;;;###autoload
 (defun cursord-accept-hunk (&optional comment)
   "Accept the hunk at point, or the lines of hunks in the region.

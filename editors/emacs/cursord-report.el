@@ -16,6 +16,7 @@
 (require 'cursord-document)
 (require 'cursord-disk)
 (require 'cursord-replace)
+(require 'cursord-steps)
 
 (defconst cursord--tell-pause 0.08
   "Seconds without typing after which the text is reported.")
@@ -76,11 +77,16 @@ Call DONE in the end, with whether the earliest was undone."
              (if (cdr decisions)
                  (cursord--take-back document (cdr decisions) done)
                (cursord-say "the text is back, but not its hunk: %s"
-                            (if (member (cursord-error-kind err)
-                                        '("conflict" "notFound"))
-                                "something else was decided since; M-x cursord-undo takes back that first"
-                              (cursord-error-text err)))
+                            (cursord-undo-problem err))
                (funcall done nil))))))
+
+(defun cursord--await (seconds arrived)
+  "Take messages until ARRIVED, a function, returns non-nil, for SECONDS at most.
+Return whether it did."
+  (let ((limit (time-add nil seconds)) value)
+    (while (not (or (setq value (funcall arrived)) (time-less-p limit nil)))
+      (accept-process-output nil 0.01))
+    value))
 
 (defconst cursord--take-back-most 2
   "The most seconds for which a save waits until decisions are undone.")
@@ -88,14 +94,36 @@ Call DONE in the end, with whether the earliest was undone."
 (defun cursord--take-back-now (document decisions)
   "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
 The daemon would take the saved lines for a person's otherwise."
-  (let ((limit (time-add nil cursord--take-back-most)) ended undone)
+  (let (ended undone)
     (cursord--take-back document decisions
                         (lambda (ok) (setq ended t undone ok)))
-    (while (not (or ended (time-less-p limit nil)))
-      (accept-process-output nil 0.01))
+    (cursord--await cursord--take-back-most (lambda () ended))
     ;; The daemon may have written the file; Emacs shall not ask about that.
     (when (and undone (buffer-modified-p))
       (set-visited-file-modtime))))
+
+(defconst cursord--tell-most 1
+  "The most seconds for which a save waits until the daemon knows its text.")
+
+(defvar cursord--late nil
+  "Whether the daemon did not answer within `cursord--tell-most'.
+Saves do not wait until it has answered.")
+
+(defun cursord--tell-text-now (document)
+  "Tell the daemon the text of DOCUMENT, whose buffer is about to be saved.
+While a turn runs, wait until the daemon knows it: if the daemon saw the file
+first, it would take the text for that of an agent's command."
+  (let ((ws (cursord-document-ws document)) known)
+    (cursord--tell-text document)
+    (when (and (cursord-document-open document)
+               (cursord-busy-turns ws))
+      (cl-flet ((heard (&rest _) (setq known t cursord--late nil)))
+        (cursord-request ws :diff/list
+                         (list :path (cursord-document-path document))
+                         :then #'heard :else #'heard))
+      (unless (or cursord--late
+                  (cursord--await cursord--tell-most (lambda () known)))
+        (setq cursord--late t)))))
 
 (defun cursord--tell-text (document)
   "Tell the daemon the text of the current buffer, of DOCUMENT."

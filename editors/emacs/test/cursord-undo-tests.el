@@ -49,6 +49,7 @@
           (`(,isolation ,method ,way ,decided ,back)
            `(("none" cursord-accept-hunk command ,after ,after)
              ("none" cursord-accept-hunk shell ,after ,after)
+             ("none" cursord-accept-hunk buffer ,after ,after)
              ("none" cursord-reject-hunk command ,before ,after)
              ("none" cursord-reject-hunk shell ,before ,after)
              ("none" cursord-reject-hunk buffer ,before ,after)
@@ -125,6 +126,115 @@
       (cursord-test-until "the text" (equal (funcall mine after) (buffer-string)))
       (cursord-test-until "what is said"
         (string-match-p "\\`the text is back, but not its hunk" (cursord-test-said))))))
+
+(ert-deftest cursord-test-undo-of-an-accept ()
+  "Undo takes back an accept, which changed no text, and then earlier changes."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 30))
+           (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
+           (ws (cursord-test-open))
+           (pending (lambda (hunks files said)
+                      (cursord-test-until (format "%d hunks" hunks)
+                        (and (equal (cons hunks files) (cursord-pending ws))
+                             (string-match-p said (cursord-test-said)))))))
+      (dolist (name '("f" "g" "closed"))
+        (cursord-test-put name before))
+      (cursord-test-plays (mapcar (lambda (name)
+                                    (cursord-test-edits name before after))
+                                  '("f" "g" "closed")))
+      (dolist (name '("g" "f"))
+        (find-file (cursord-test-file name))
+        (buffer-enable-undo))
+      (cursord-test-turn ws "change them")
+      (cursord-test-until "the marks" (equal '(5 25) (cursord-test-rows)))
+
+      ;; One hunk: undo, redo, undo.
+      (cursord-test-go 5)
+      (cursord-accept-hunk)
+      (funcall pending 5 3 "\\`accepted 1 hunk")
+      (cursord-test-way-back 'buffer)
+      (funcall pending 6 3 "\\`undone: 6 hunks left in 3 files")
+      (should (equal '(5 25) (cursord-test-rows)))
+      (cursord-test-way-back 'buffer)
+      (funcall pending 5 3 "\\`accepted 1 hunk")
+      (cursord-test-way-back 'buffer)
+      (funcall pending 6 3 "\\`undone")
+
+      ;; All hunks of open and closed files are one decision.
+      (cursord-decide-all ws :diff/accept)
+      (funcall pending 0 0 "\\`accepted 6 hunks; nothing left")
+      (cursord-test-way-back 'buffer)
+      (funcall pending 6 3 "\\`undone: 6 hunks left in 3 files")
+      (with-current-buffer "g"
+        (cursord-test-way-back 'buffer)
+        (funcall pending 6 3 "\\`that is undone already: 6 hunks left")
+        (should (equal after (buffer-string))))
+
+      ;; An accept that is not the latest decision stays, and undo says why.
+      (cursord-test-go 5)
+      (cursord-accept-hunk)
+      (funcall pending 5 3 "\\`accepted 1 hunk")
+      (cursord-decide-all ws :diff/accept "closed")
+      (funcall pending 3 2 "\\`accepted 2 hunks")
+      (cursord-test-way-back 'buffer)
+      (funcall pending 3 2 "\\`the text is as before, but not its hunks: something else was decided since; M-x cursord-undo takes back that first")
+      (should-not (buffer-modified-p))
+
+      ;; A buffer that was killed has no undo; the log of decisions has.
+      (kill-buffer "f")
+      (find-file (cursord-test-file "f"))
+      (cursord-undo)
+      (funcall pending 5 3 "\\`undone")
+      (cursord-undo)
+      (funcall pending 6 3 "\\`undone")
+      (cursord-test-agree ws "f" after 2))))
+
+(ert-deftest cursord-test-undo-of-a-conflict ()
+  "Undo brings back a conflict, however it was decided, also after a save."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n"))
+           (merged (cursord-test-numbered 9 3 "mine\n" 8 "8\n"))
+           (both (cursord-test-numbered 9 3 "mine\nagent\n" 8 "8\n"))
+           (ws (cursord-test-open)))
+      (pcase-dolist (`(,command ,decided ,back)
+                     `((cursord-accept-hunk ,after ,merged)
+                       (cursord-accept-both ,both ,merged)
+                       (cursord-reject-hunk ,merged ,both)))
+        (dolist (save '(nil t))
+          (ert-info ((format "%s %s" command save))
+            (cursord-talk-with ws nil)
+            (cursord-test-put "f" before)
+            (find-file (cursord-test-file "f"))
+            (buffer-enable-undo)
+            (cursord-test-go 3)
+            (delete-line)
+            (insert "mine\n")
+            (undo-boundary)
+            (cursord-test-plays (cursord-test-edits "f" before after))
+            (cursord-test-turn ws "change it")
+            (cursord-test-until "the conflict"
+              (and (equal merged (buffer-string))
+                   (equal '(3 8) (cursord-test-rows))))
+            (cursord-test-go 3)
+            (call-interactively command)
+            (cursord-test-until "the decision"
+              (and (equal decided (buffer-string))
+                   (equal '(1 . 1) (cursord-pending ws))))
+            (when save
+              (let ((inhibit-message t)) (save-buffer))
+              (cursord-test-agree ws "f" decided 1))
+            (cursord-test-way-back 'buffer)
+            (cursord-test-until "the text" (equal back (buffer-string)))
+            (cursord-test-until "the hunk"
+              (and (equal '(2 . 1) (cursord-pending ws))
+                   (= 2 (length (cursord-test-rows)))))
+            (should-not (string-match-p "error" (cursord-test-said)))
+            (set-buffer-modified-p nil)
+            (kill-buffer "f")
+            (cursord-decide-all ws :diff/reject)
+            (cursord-test-until "the end"
+              (equal '(0 . 0) (cursord-pending ws)))))))))
 
 ;; Text without its hunk would be written unreviewed.
 (ert-deftest cursord-test-undo-and-save-at-once ()

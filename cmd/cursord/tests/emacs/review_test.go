@@ -341,6 +341,7 @@ func TestEmacsConflicts(t *testing.T) {
 				e.eval(`(progn (with-current-buffer "f" (save-buffer)) nil)`)
 				e.agree(c, "f", want, 1)
 				if one.command == "save-buffer" {
+					require.Regexp(t, `cursord: saved your lines over the agent.s in 1 conflict; M-x cursord-undo brings the agent.s back\n`, e.messages())
 					w.CursordOK("undo", "--workspace", w.Root)
 					for _, line := range []string{"mine 5\n", "agent 5\n"} {
 						require.Contains(t, w.Get("f"), line, "what a save took away is back")

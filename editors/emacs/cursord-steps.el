@@ -1,0 +1,181 @@
+;;; cursord-steps.el --- Decisions as steps of a buffer's undo  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Some decisions leave the text of a buffer as it is: an accept of lines that are
+;; there already, and a conflict that is decided for the person's lines.  Each of
+;; them is an entry of its own in the buffer's undo list.  So `undo' takes it back
+;; in its place, and does not take out the agent's lines instead.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'cursord-workspace)
+(require 'cursord-document)
+(require 'cursord-groups)
+
+(declare-function cursord--in-turn "cursord-decide" (ws run))
+(declare-function cursord--check "cursord-decide" (ws hunks))
+(declare-function cursord--take-decision "cursord-decide" (ws method result))
+(declare-function cursord-left "cursord-decide" (ws))
+(declare-function cursord--say-decided "cursord-decide")
+
+(cl-defstruct (cursord-decided (:constructor cursord--decided-make)
+                               (:copier nil))
+  "A decision that left the text of a buffer as it was."
+  ws
+  method
+  (number nil :documentation "The daemon's number of the decision.")
+  (hunks nil :documentation "The decided hunks, as they were before.")
+  (params nil :documentation "The request that makes the decision again."))
+
+(defvar cursord--decided-by-key (make-hash-table :test #'eq :weakness 'key)
+  "Decisions by the strings that stand for them in undo lists.
+An undo list holds no structures, because packages write such lists to files.")
+
+(defun cursord--diffs-by-path (ws)
+  "Return the diffs of WS, an alist from their paths."
+  (let (all)
+    (maphash (lambda (path diff) (push (cons path diff) all))
+             (cursord-workspace-diffs ws))
+    all))
+
+(defun cursord--same-text-p (method hunks)
+  "Return non-nil if METHOD with HUNKS leaves the text of their file."
+  (if (eq method :diff/accept)
+      (not (seq-some #'cursord-isolated-p hunks))
+    (seq-every-p #'cursord-conflict-p hunks)))
+
+(defun cursord--hunks-gone (ws before)
+  "Return the hunks of BEFORE, diffs by path, that WS does not have any more.
+The value is an alist from paths to hunks.  A hunk that lost lines counts."
+  (let (all)
+    (pcase-dolist (`(,path . ,diff) before all)
+      (let ((now (make-hash-table :test #'equal)))
+        (seq-doseq (hunk (plist-get (gethash path (cursord-workspace-diffs ws))
+                                    :hunks))
+          (puthash (plist-get hunk :id) hunk now))
+        (when-let* ((gone (seq-remove
+                           (lambda (hunk)
+                             (when-let* ((is (gethash (plist-get hunk :id) now)))
+                               (equal (cursord-changed-lines is)
+                                      (cursord-changed-lines hunk))))
+                           (plist-get diff :hunks))))
+          (push (cons path gone) all))))))
+
+(defun cursord--push-step (function key)
+  "Have undo in the current buffer call FUNCTION with KEY."
+  (when (listp buffer-undo-list)
+    (push (list 'apply function key) buffer-undo-list)))
+
+(defun cursord-steps-add (ws method params result before)
+  "Make a decision a step of undo in the buffers whose text it has left.
+METHOD and PARAMS are its request in WS, RESULT is the answer, and BEFORE are
+the diffs of WS before it, an alist from paths."
+  (let* ((paths (mapcar (lambda (diff) (plist-get diff :path))
+                        (plist-get result :diffs)))
+         (edited (mapcar (lambda (one) (plist-get one :path))
+                         (plist-get result :edits)))
+         (gone (cursord--hunks-gone ws (seq-filter (lambda (one)
+                                                     (member (car one) paths))
+                                                   before)))
+         (hunks (seq-mapcat #'cdr gone))
+         (number (plist-get result :decision))
+         (key (format "%s" number)))
+    (when (and number hunks)
+      (puthash key (cursord--decided-make
+                    :ws ws :method method :number number :hunks hunks
+                    :params (if (plist-member params :lines)
+                                params
+                              (list :hunks
+                                    (vconcat (mapcar (lambda (hunk)
+                                                       (plist-get hunk :id))
+                                                     hunks)))))
+               cursord--decided-by-key)
+      (pcase-dolist (`(,path . ,its) gone)
+        (when-let* ((document (cursord-document-at ws path))
+                    ((buffer-live-p (cursord-document-buffer document)))
+                    ((not (member path edited)))
+                    ((cursord--same-text-p method its)))
+          (with-current-buffer (cursord-document-buffer document)
+            (undo-boundary)
+            (cursord--push-step #'cursord--undo-decided key)
+            (undo-boundary)))))))
+
+;;;; Undo and redo
+
+;; `undo' calls these two functions.  They begin later, after its own message.
+
+(defun cursord--undo-decided (key)
+  "Take back the decision with KEY, in the daemon."
+  (cursord--push-step #'cursord--redo-decided key)
+  (run-at-time 0 nil #'cursord-protected #'cursord--undo-decided-now
+               (gethash key cursord--decided-by-key)))
+
+(defun cursord--redo-decided (key)
+  "Make the decision with KEY again, in the daemon."
+  (cursord--push-step #'cursord--undo-decided key)
+  (run-at-time 0 nil #'cursord-protected #'cursord--redo-decided-now
+               (gethash key cursord--decided-by-key)))
+
+(defun cursord--undo-decided-now (decided)
+  "Take back DECIDED, in the daemon; nil is a decision of an earlier Emacs."
+  (if (null decided)
+      (cursord-say "undo does not know this decision any more; M-x cursord-undo takes back the latest one")
+    (let ((ws (cursord-decided-ws decided)))
+      (cursord--in-turn
+       ws
+       (lambda (done)
+         (if (null (car (cursord--check ws (cursord-decided-hunks decided))))
+             (progn (cursord-say "that is undone already: %s" (cursord-left ws))
+                    (funcall done))
+           (cursord-request
+            ws :diff/undo (list :decision (cursord-decided-number decided))
+            :then (lambda (result)
+                    (cursord-protected #'cursord--take-decision ws :diff/undo
+                                       result)
+                    (cursord-say "undone: %s" (cursord-left ws))
+                    (funcall done))
+            :else (lambda (err)
+                    (cursord-say "the text is as before, but not its hunks: %s"
+                                 (cursord-undo-problem err))
+                    (funcall done)))))))))
+
+(defun cursord--redo-decided-now (decided)
+  "Make DECIDED again, in the daemon, if its hunks are as they were."
+  (when decided
+    (let ((ws (cursord-decided-ws decided))
+          (method (cursord-decided-method decided)))
+      (cursord--in-turn
+       ws
+       (lambda (done)
+         (pcase-let ((`(,problem . ,rev)
+                      (cursord--check ws (cursord-decided-hunks decided))))
+           (if problem
+               (progn (cursord-say "%s" problem)
+                      (funcall done))
+             (cursord-request
+              ws method (append (and rev (list :rev rev))
+                                (cursord-decided-params decided))
+              :then (lambda (result)
+                      (setf (cursord-decided-number decided)
+                            (plist-get result :decision))
+                      (cursord-protected #'cursord--take-decision ws method
+                                         result)
+                      (cursord--say-decided ws method
+                                            (plist-get result :applied) nil)
+                      (funcall done))
+              :else (lambda (err)
+                      (cursord-complain err)
+                      (funcall done))))))))))
+
+(defun cursord-undo-problem (err)
+  "Return why the daemon did not undo a decision, by its error ERR, and a hint."
+  (if (member (cursord-error-kind err) '("conflict" "notFound"))
+      "something else was decided since; M-x cursord-undo takes back that first"
+    (cursord-error-text err)))
+
+(provide 'cursord-steps)
+;;; cursord-steps.el ends here
