@@ -253,7 +253,7 @@ First undo the decisions that the buffer's undo has taken back."
       (when-let* ((decisions (cursord--taken-back document)))
         (cursord-protected #'cursord--take-back-now document decisions)))
     (unless (cursord--in-sync-p document)
-      (cursord-protected #'cursord--tell-text document))))
+      (cursord-protected #'cursord--tell-text-now document))))
 
 (defun cursord--saved ()
   "Tell the daemon that the current buffer was saved, also under a new name."
@@ -276,18 +276,19 @@ First undo the decisions that the buffer's undo has taken back."
                      (cursord-plural over "conflict"))))
     ;; A higher version than that of the last text says that the file has a
     ;; text that the daemon does not know.
-    (if (not (cursord-document-open document))
-        (progn
-          (cursord--tell-holds document)
-          (cl-incf (cursord-document-version document)))
-      (unless (eql (cursord-document-tick document)
-                   (buffer-chars-modified-tick))
-        (cl-incf (cursord-document-version document))
+    (unless (and (cursord-document-open document)
+                 (eql (cursord-document-tick document)
+                      (buffer-chars-modified-tick)))
+      (cl-incf (cursord-document-version document))
+      (when (cursord-document-open document)
         (setf (cursord-document-tick document) (buffer-chars-modified-tick))))
     (cursord-notify ws
                     :document/didSave (list :uri (cursord-uri ws
                                                               (cursord-document-file document))
                                             :version (cursord-document-version document)))
+    ;; Later: the daemon takes a text that it first hears of by this for the
+    ;; file's, and not for a person's.
+    (cursord--tell-holds document)
     (cursord--note-conflict document)))
 
 (defun cursord--reverted ()

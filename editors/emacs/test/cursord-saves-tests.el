@@ -1,0 +1,81 @@
+;;; cursord-saves-tests.el --- Saves while an agent works, in batch  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; See cursord-tests.el.
+
+;;; Code:
+
+(eval-and-compile
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+
+(require 'cursord-test-world)
+(require 'cursord-decide)
+
+(ert-deftest cursord-test-saves-during-a-command ()
+  "Lines that a person types and saves during a command are no hunks.
+A reject of all leaves them."
+  (cursord-test-with-world
+    (cursord-test-put "g" "g\n")
+    (cursord-test-put "f" "a\n")
+    (cursord-test-put "reviewed" "a\n")
+    (let ((coding-system-for-write 'latin-1))
+      (write-region "é\n" nil (cursord-test-file "latin1") nil 'silent))
+    (let* ((ws (cursord-test-open))
+           (script (cursord-test-runs "true"))
+           (calls nil)
+           (count (lambda (event _ws object _before)
+                    (when (and (eq event 'item)
+                               (equal "running" (plist-get object :status))
+                               (equal "tool" (plist-get object :kind)))
+                      (push object calls)))))
+      (cursord-test-plays (cursord-test-edits "reviewed" "a\n" "b\na\n"))
+      (find-file (cursord-test-file "reviewed"))
+      (cursord-test-turn ws "edit")
+      (cursord-decide-all ws :diff/accept)
+      (cursord-test-agree ws "reviewed" "b\na\n" 0)
+      (add-hook 'cursord-event-functions count)
+      (unwind-protect
+          (dolist (name '("f" "reviewed" "new" "latin1"))
+            (ert-info (name)
+              (find-file (cursord-test-file name))
+              (setq calls nil)
+              (cursord-test-plays
+               (car script)
+               (format "{\"fake\":\"exec\",\"argv\":[\"sh\",\"-c\",\"echo x >> g; touch ../ready-%s\"]}" name)
+               (cursord-test-waits (concat "go-" name))
+               (cdr script))
+              (let ((mine (concat (buffer-string) "mine\n"))
+                    (turn (plist-get (plist-get (cursord-send ws "run it") :turn)
+                                     :id)))
+                (cursord-test-until "the command"
+                  (and calls
+                       (file-exists-p (expand-file-name (concat "ready-" name)
+                                                        cursord-test-dir))))
+                (goto-char (point-max))
+                (insert "mine\n")
+                (let ((inhibit-message t)) (save-buffer))
+                (cursord-call ws :diff/list nil) ; the daemon has heard of it
+                (write-region "" nil (expand-file-name (concat "go-" name)
+                                                       cursord-test-dir)
+                              nil 'silent)
+                (cursord-test-until "the end of the turn"
+                  (when-let* ((now (gethash turn (cursord-workspace-turns ws))))
+                    (cursord-turn-ended-p now)))
+                (cursord-test-until "the hunk"
+                  (equal '(1 . 1) (cursord-pending ws)))
+                (should (gethash "g" (cursord-workspace-diffs ws)))
+                (cursord-decide-all ws :diff/reject)
+                (cursord-test-until "the reject"
+                  (and (equal "g\n" (cursord-test-get "g"))
+                       (equal '(0 . 0) (cursord-pending ws))))
+                (should (equal mine (buffer-string)))
+                (revert-buffer t t)
+                (should (equal mine (buffer-string))))))
+        (remove-hook 'cursord-event-functions count)))))
+
+(provide 'cursord-saves-tests)
+;;; cursord-saves-tests.el ends here
