@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/config/similar"
 	"cursord/editors"
 )
 
@@ -43,7 +43,7 @@ func ofGroup(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), misuse.DidYouMean(args[0], names))
+	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), similar.DidYouMean(args[0], names))
 }
 
 // wrongFlag suggests the flag that was meant, or says which values the flag takes.
@@ -59,7 +59,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}
 	var names []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	return fmt.Errorf("%w%s", err, misuse.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+	return fmt.Errorf("%w%s", err, similar.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
 // ofHelp checks that the command to describe exists.

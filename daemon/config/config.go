@@ -18,6 +18,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"cursord/daemon/config/similar"
 	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/internal/atomicfile"
@@ -189,8 +190,8 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 	var warnings []string
 	for key := range values {
 		if !slices.Contains(names, key) {
-			warnings = append(warnings, fmt.Sprintf("%s: unknown key %q; the keys are %s",
-				position(path, data, key), key, strings.Join(names, ", ")))
+			warnings = append(warnings, fmt.Sprintf("%s: unknown key %q%s (\"cursord config\" lists all keys)",
+				position(path, data, key), key, similar.DidYouMean(key, names)))
 		}
 	}
 	slices.Sort(warnings)

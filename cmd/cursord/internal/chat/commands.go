@@ -14,11 +14,11 @@ import (
 	"unicode"
 
 	"cursord/cmd/cursord/internal/complete"
-	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
+	"cursord/daemon/config/similar"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -118,7 +118,7 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		names[i] = "/" + known.name
 	}
 	return fmt.Errorf(`unknown command "/%s"%s (/help lists them; a prompt that begins with / is sent with a space before it)`,
-		term.Clean(name), misuse.DidYouMean("/"+name, names))
+		term.Clean(name), similar.DidYouMean("/"+name, names))
 }
 
 // savedPrompts returns the files of the user's Cursor commands by their names. A file of the workspace hides one of the home
@@ -245,7 +245,7 @@ func (c *Chat) model(ctx context.Context, args []string) error {
 		for _, m := range list.Models {
 			ids = append(ids, m.ID)
 		}
-		return fmt.Errorf("there is no model %q%s (/model lists them)", term.Clean(name), misuse.DidYouMean(name, ids))
+		return fmt.Errorf("there is no model %q%s (/model lists them)", term.Clean(name), similar.DidYouMean(name, ids))
 	}
 	c.Params.Model = &name
 	c.View.line("The next prompts use the model " + term.Clean(name) + ".")

@@ -19,6 +19,7 @@ import (
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/config/similar"
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 )
@@ -125,7 +126,7 @@ func (f *File) Get(out io.Writer, key string) error {
 }
 
 func unknown(key string) error {
-	hint := misuse.DidYouMean(key, config.Keys())
+	hint := similar.DidYouMean(key, config.Keys())
 	if hint == "" {
 		hint = `; "cursord config" lists all keys`
 	}
@@ -197,7 +198,7 @@ func modelWarning(model string, models []api.Model) string {
 	if slices.Contains(ids, model) {
 		return ""
 	}
-	return fmt.Sprintf("cursord: the agent lists no model %q%s (cursord models lists them)\n", term.Clean(model), misuse.DidYouMean(model, ids))
+	return fmt.Sprintf("cursord: the agent lists no model %q%s (cursord models lists them)\n", term.Clean(model), similar.DidYouMean(model, ids))
 }
 
 // Edit opens the file in the person's editor, and then makes a running daemon reload it. A file with mistakes is not
