@@ -26,6 +26,9 @@ stderr. On a terminal you can type a prompt for the session shown last, or a com
 them). Ctrl-C cancels the turn that is shown; if none runs, it empties the line, or leaves if the line is empty, as
 Ctrl-D does. Leaving ends no turn.
 
+If stdin is a pipe or a file, each of its lines is sent when the turn before has ended, and the chat ends after the last
+one, or the first that fails, with the exit status of run. With </dev/null, or an empty input, it only follows.
+
 --split opens it in a new pane of tmux, zellij, WezTerm or kitty (which must allow remote control). Editors use it:
 "cursord editor install helix" has a key for it.`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -63,7 +66,14 @@ Ctrl-D does. Leaving ends no turn.
 			}
 			params.Workspace = root
 			explain := (&ask.Turn{Params: params}).Explain
-			return (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
+			err = (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
+			if stopped := (*chat.StoppedError)(nil); errors.As(err, &stopped) {
+				if stopped.Cancelled {
+					return statusError(exitCancelled)
+				}
+				return statusError(exitFailed)
+			}
+			return err
 		},
 	}
 	p.addFlag(c)

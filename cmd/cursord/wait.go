@@ -1,14 +1,10 @@
 package main
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/run"
-	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 )
 
@@ -42,8 +38,8 @@ Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 ca
 				}
 				return ask.Result(t)
 			}
-			if t.Result != nil && *t.Result != "" {
-				fmt.Fprintln(c.OutOrStdout(), view.Said(c.OutOrStdout(), strings.TrimRight(*t.Result, "\n")))
+			if err := run.PrintText(c.Context(), client, c.OutOrStdout(), t); err != nil {
+				return err
 			}
 			here, _ := (&place{}).find(c.Context(), client)
 			run.SayEnd(c.ErrOrStderr(), t, pending, here)

@@ -19,6 +19,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/oklog/ulid/v2"
 
+	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
@@ -34,6 +35,7 @@ type Chat struct {
 	Explain func(error) error   // says in terms of the command line why a turn was refused
 
 	terminal *terminal         // nil where the prompt cannot be drawn
+	script   *script           // nil without a pipe or a file to read
 	work     chan func() error // prompts and commands to be done one after the other; only they use Params and begins
 	begins   bool              // the next prompt begins a session
 	failed   chan error        // errors of work and of cancellations
@@ -43,8 +45,9 @@ type Chat struct {
 
 const workMost = 64 // prompts and commands that may wait to be sent
 
-// Run follows the workspace and shows it on out until the person leaves. The person types on in, if in is a terminal. The
-// error is a term.SignalError if a signal has ended Run.
+// Run follows the workspace and shows it on out until the person leaves. The person types on in, if in is a terminal;
+// the lines of a pipe or a file are a script. The error is a term.SignalError if a signal has ended Run, and a StoppedError if a
+// line of the script has failed.
 func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -63,6 +66,11 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		ended = c.terminal.ended
 		defer c.terminal.close()
 	}
+	var carried chan struct{}
+	if run.HasInput(in) {
+		c.script = newScript(in)
+		carried = c.script.done
+	}
 	defer c.View.leave()
 	if err := c.begin(ctx); err != nil {
 		return err
@@ -79,8 +87,15 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ticks := time.NewTicker(view.TickTime)
 	defer ticks.Stop()
 	for {
-		var err error
+		lines, err := c.nextLine()
+		if err != nil {
+			return err
+		}
 		select {
+		case text, ok := <-lines:
+			err = c.line(ctx, text, ok)
+		case <-carried:
+			c.script.busy = false
 		case now := <-ticks.C:
 			c.View.Tick(now)
 			c.note()
@@ -91,8 +106,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 			err = c.signal(sig)
 		case <-interrupts:
 			err = c.interrupt(ctx, false)
-		case err := <-c.failed:
-			c.View.complain(err)
+		case err = <-c.failed:
 		case <-ended:
 			return cmp.Or(c.terminal.err, errors.New("the terminal is gone"))
 		case <-c.Client.Done():
@@ -103,10 +117,12 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		switch {
 		case errors.Is(err, errLeave):
 			return nil
-		case errors.As(err, new(term.SignalError)):
+		case errors.As(err, new(term.SignalError)), errors.As(err, new(*StoppedError)):
 			return err
 		case err != nil:
-			c.View.complain(err)
+			if c.View.complain(err); c.script != nil && c.script.sent {
+				return &StoppedError{}
+			}
 		}
 	}
 }
@@ -262,7 +278,7 @@ func (c *Chat) begin(ctx context.Context) error {
 	return nil
 }
 
-// showLast shows the last turn of a session, if it has ended.
+// showLast shows the last turn of a session to a person, if it has ended.
 func (c *Chat) showLast(ctx context.Context, session string) error {
 	t, err := lastPage(ctx, c.Client, session)
 	if err != nil {
@@ -273,8 +289,12 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 		return nil
 	}
 	last := t.Turns[len(t.Turns)-1]
-	if !last.Status.Final() {
+	switch {
+	case !last.Status.Final():
 		return nil // the subscription reports it
+	case c.script != nil: // stdout is for its answers
+		c.View.goOn(session)
+		return nil
 	}
 	var items []*sessions.Item
 	for _, item := range t.Items {
@@ -289,7 +309,9 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 // prompt sends a prompt, with a text attached if with is set. If the daemon refuses it, the prompt goes back into the line.
 func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error {
 	turn := ulid.Make().String()
-	c.View.prompted(turn, strings.TrimSpace(text))
+	if c.View.prompted(turn, strings.TrimSpace(text)); c.script != nil {
+		c.script.turn = turn
+	}
 	return c.later(func() error {
 		params := c.Params
 		params.Prompt, params.TurnID = strings.TrimSpace(text), turn

@@ -200,7 +200,14 @@ func (c *Chat) own(ctx context.Context, args ...string) error {
 		ctx = c.terminal.ctx
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if c.script != nil { // its lines are not for the command
+		if cmd.Run() != nil {
+			return &StoppedError{}
+		}
+		return nil
+	}
+	cmd.Stdin = os.Stdin
 	if c.terminal != nil {
 		c.terminal.feed.post(&execMsg{cmd})
 		return nil

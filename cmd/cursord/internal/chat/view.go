@@ -21,17 +21,17 @@ type View struct {
 
 	mu      sync.Mutex // guards all below
 	show    *view.Screen
-	turns   map[string]*turnState // turns not yet shown to their ends
-	order   []string              // of turns that have begun; the first is on the screen
-	ended   map[string]bool       // turns that are not shown any more
-	owned   map[string]bool       // turns whose prompts were typed here
-	session string                // the session of the turn shown last
-	sending string                // the turn of the last prompt shown, until that turn begins
-	unsent  []unsent              // typed prompts whose turns the daemon has not reported yet
-	with    []string              // notes about the files that go with the next prompt
-	prompts bool                  // the terminal echoes lines itself, so the view asks for prompts
-	asking  bool                  // the "> " is on the screen
-	held    []func()              // notifications that wait for release
+	turns   map[string]*turnState          // turns not yet shown to their ends
+	order   []string                       // of turns that have begun; the first is on the screen
+	owned   map[string]bool                // turns whose prompts were typed here
+	ended   map[string]sessions.TurnStatus // turns that are not shown any more
+	session string                         // the session of the turn shown last
+	sending string                         // the turn of the last prompt shown, until that turn begins
+	unsent  []unsent                       // typed prompts whose turns the daemon has not reported yet
+	with    []string                       // notes about the files that go with the next prompt
+	prompts bool                           // the terminal echoes lines itself, so the view asks for prompts
+	asking  bool                           // the "> " is on the screen
+	held    []func()                       // notifications that wait for release
 	holding bool
 	since   uint64 // the seq at the beginning: later changes are new
 }
@@ -49,7 +49,7 @@ type unsent struct{ turn, text string }
 // NewView returns a view of all turns of a workspace, or of one session if only is its id.
 func NewView(show *view.Screen, only string) *View {
 	return &View{
-		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]bool{}, owned: map[string]bool{}, session: only,
+		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]sessions.TurnStatus{}, owned: map[string]bool{}, session: only,
 	}
 }
 
@@ -109,7 +109,7 @@ func (v *View) take(method string, params json.RawMessage) {
 }
 
 func (v *View) concerns(session, turn string) bool {
-	return (v.only == "" || v.only == session) && !v.ended[turn]
+	return (v.only == "" || v.only == session) && v.ended[turn] == ""
 }
 
 func (v *View) of(id string) *turnState {
@@ -143,7 +143,7 @@ func (v *View) turn(now *sessions.Turn) {
 	switch {
 	case now.Status.Final() && !begun:
 		// The turn ended before this view began.
-		v.ended[now.ID] = true
+		v.ended[now.ID] = now.Status
 		delete(v.turns, now.ID)
 		return
 	case !slices.Contains(v.order, now.ID):
@@ -154,7 +154,7 @@ func (v *View) turn(now *sessions.Turn) {
 	for t := v.turns[v.shown()]; t != nil && t.turn.Status.Final(); t = v.turns[v.shown()] {
 		v.close(t.turn)
 		delete(v.turns, t.turn.ID)
-		v.ended[t.turn.ID] = true
+		v.ended[t.turn.ID] = t.turn.Status
 		if v.order = v.order[1:]; len(v.order) > 0 {
 			v.open(v.turns[v.order[0]])
 		}
@@ -254,7 +254,7 @@ func (v *View) past(t *sessions.Turn, items []*sessions.Item) {
 		v.show.Item(item)
 	}
 	v.close(t)
-	v.ended[t.ID], v.session = true, t.SessionID
+	v.ended[t.ID], v.session = t.Status, t.SessionID
 }
 
 // say shows a line that belongs to no turn.

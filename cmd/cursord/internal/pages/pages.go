@@ -1,9 +1,10 @@
-// Package pages reads the daemon's paged answers whole: all sessions, all turns, a whole transcript. It keeps nothing.
+// Package pages reads the daemon's paged answers whole: all sessions, all turns, a whole transcript, the items of a turn. It keeps nothing.
 package pages
 
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"cursord/daemon/api"
@@ -132,4 +133,25 @@ func Transcript(ctx context.Context, client *rpc.Client, session string) (*api.T
 		all.Items = append(all.Items, page.Items...)
 	}
 	return all, nil
+}
+
+// Items reads the items of a turn that has ended, the oldest first.
+func Items(ctx context.Context, client *rpc.Client, turn *sessions.Turn) ([]*sessions.Item, error) {
+	var items []*sessions.Item
+	if turn.StartedAt == nil {
+		return nil, nil // it was cancelled in the queue
+	}
+	for params := (rpc.SessionReadParams{SessionID: turn.SessionID}); ; {
+		page, err := client.SessionRead(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		of := slices.DeleteFunc(slices.Clone(page.Items), func(i *sessions.Item) bool { return i.TurnID != turn.ID })
+		items = append(of, items...)
+		older := len(items) > 0 && len(page.Items) > 0 && page.Items[0].TurnID != turn.ID // the rest is of older turns
+		if older || !page.More || len(page.Items) == 0 {
+			return items, nil
+		}
+		params.Before = page.Items[0].ID
+	}
 }

@@ -57,7 +57,7 @@ func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string
 		prompt = args[0]
 	}
 	text := ""
-	if !given || hasInput(stdin) {
+	if !given || HasInput(stdin) {
 		if text, err = readAll(stdin, errOut); err != nil {
 			return "", nil, err
 		}
@@ -74,8 +74,8 @@ func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string
 	return prompt, piped, nil
 }
 
-// hasInput reports whether stdin is a pipe, a socket or a file: neither a terminal nor the null device.
-func hasInput(stdin io.Reader) bool {
+// HasInput reports whether stdin is a pipe, a socket or a file: neither a terminal nor the null device.
+func HasInput(stdin io.Reader) bool {
 	f, ok := stdin.(*os.File)
 	if !ok {
 		return true

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
@@ -54,6 +55,20 @@ func Follow(turn string, f Format, out, errOut io.Writer, quiet bool) *view.Foll
 		errOut = io.Discard
 	}
 	return view.NewFollower(turn, view.NewScreen(out, errOut), nil)
+}
+
+// PrintText prints the agent's text of a turn that has ended as Follow shows it in the format Text.
+func PrintText(ctx context.Context, client *rpc.Client, out io.Writer, turn *sessions.Turn) error {
+	items, err := pages.Items(ctx, client, turn)
+	if err != nil {
+		return err
+	}
+	show := view.NewScreen(out, io.Discard)
+	for _, item := range items {
+		show.Item(item)
+	}
+	show.End()
+	return nil
 }
 
 // An Outcome is a turn that has ended, for programs.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +81,10 @@ func TestChatBeginsWithoutAGap(t *testing.T) {
 				c := &chat.Chat{Client: client, View: v, Params: rpc.TurnStartParams{Workspace: w.Root}}
 				ctx, leave := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
-				go func() { ended <- c.Run(ctx, strings.NewReader(""), &out) }()
+				nothing, err := os.Open(os.DevNull)
+				require.NoError(t, err)
+				defer nothing.Close()
+				go func() { ended <- c.Run(ctx, nothing, &out) }()
 				screen := func() string { return world.Elapsed(out.String()) }
 				require.Eventually(t, func() bool {
 					return strings.Contains(screen(), "\n> in between\nHere.\n— completed\n")
