@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"syscall"
 )
 
 // relatives lists the running processes of this user, without the present one.
@@ -13,28 +12,27 @@ func relatives() (list []relative) {
 	if err != nil {
 		return nil
 	}
+	var buf []byte
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if r, ok := relativeOf(pid); ok {
+		if r, ok := relativeOf(pid, &buf); ok {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-func relativeOf(pid int) (r relative, ok bool) {
+// relativeOf describes a process of this user; ok is false if there is none. It reads into the memory of buf.
+func relativeOf(pid int, buf *[]byte) (r relative, ok bool) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	info, err := os.Stat(dir)
-	if err != nil {
+	if !ofThisUser(dir) {
 		return r, false
 	}
-	if st, is := info.Sys().(*syscall.Stat_t); !is || int(st.Uid) != os.Getuid() {
-		return r, false
-	}
-	stat, err := os.ReadFile(dir + "/stat")
+	stat, err := readInto(*buf, dir+"/stat")
+	*buf = stat
 	if err != nil {
 		return r, false
 	}
@@ -54,6 +52,6 @@ func relativeOf(pid int) (r relative, ok bool) {
 
 // beginning returns when a process began.
 func beginning(pid int) uint64 {
-	r, _ := relativeOf(pid)
+	r, _ := relativeOf(pid, new([]byte))
 	return r.began
 }

@@ -45,6 +45,9 @@ func Survivors(mark string) (list []Info) {
 // does not show environments. It takes some milliseconds.
 func Orphans(mark string) (pids []int) {
 	all := marked(mark)
+	if len(all) == 0 {
+		return nil
+	}
 	for _, p := range relatives() {
 		if slices.Contains(all, p.pid) && p.parent != os.Getpid() && !slices.Contains(all, p.parent) {
 			pids = append(pids, p.pid)

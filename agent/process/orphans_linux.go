@@ -25,37 +25,58 @@ func marked(mark string) (pids []int) {
 		return nil
 	}
 	starting := startPauses
+	var env []byte
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
 		dir := "/proc/" + entry.Name()
-		info, err := os.Stat(dir)
-		if err != nil {
+		if !ofThisUser(dir) {
 			continue
 		}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Getuid() {
-			continue
-		}
-		env, err := os.ReadFile(dir + "/environ")
+		env, err = readInto(env, dir+"/environ")
 		for ; err == nil && len(env) == 0 && starting > 0 && hasProgram(dir); starting-- {
 			time.Sleep(startPause) // it is becoming another program, whose environment is not visible yet
-			env, err = os.ReadFile(dir + "/environ")
+			env, err = readInto(env, dir+"/environ")
 		}
-		if err != nil {
-			continue
-		}
-		if holds(env, mark) {
+		if err == nil && holds(env, mark) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// holds reports whether an environment, in the system's form, has a mark.
+// ofThisUser reports whether a process, named by its folder in /proc, runs and is this user's.
+func ofThisUser(dir string) bool {
+	var st syscall.Stat_t
+	return syscall.Stat(dir, &st) == nil && int(st.Uid) == os.Getuid()
+}
+
+// readInto reads a file of /proc into the memory of buf. A look at all processes reads hundreds, and os.ReadFile makes twice
+// as many system calls.
+func readInto(buf []byte, path string) ([]byte, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return buf[:0], err
+	}
+	defer syscall.Close(fd)
+	for buf = buf[:0]; ; {
+		buf = slices.Grow(buf, 4<<10)
+		n, err := syscall.Read(fd, buf[len(buf):cap(buf)])
+		if n > 0 {
+			buf = buf[:len(buf)+n]
+		}
+		if err != syscall.EINTR && n <= 0 {
+			return buf, err
+		}
+	}
+}
+
+// holds reports whether an environment, in the system's form, has a mark. It may write behind the end of env.
 func holds(env []byte, mark string) bool {
-	return bytes.Contains(slices.Concat([]byte{0}, env, []byte{0}), []byte("\x00"+mark+"\x00"))
+	env = append(env, 0) // the last entry of a process that writes to its own environment may lack its end
+	return bytes.HasPrefix(env, []byte(mark+"\x00")) || bytes.Contains(env, []byte("\x00"+mark+"\x00"))
 }
 
 // ancestorSteps is how many ancestors Descends looks at.
@@ -69,11 +90,11 @@ func Descends(pid int, mark string) bool {
 		if pid <= 1 || pid == os.Getpid() {
 			return false
 		}
-		r, ok := relativeOf(pid)
+		r, ok := relativeOf(pid, new([]byte))
 		if !ok {
 			return false
 		}
-		if env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ"); err == nil && holds(env, mark) {
+		if env, err := readInto(nil, "/proc/"+strconv.Itoa(pid)+"/environ"); err == nil && holds(env, mark) {
 			return true
 		}
 		pid = r.parent
