@@ -19,6 +19,7 @@ import (
 func TestPrompts(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	e := w.Opens()
 	for name, prompt := range map[string]string{
@@ -119,6 +120,7 @@ func TestCommandLine(t *testing.T) {
 func TestHugeLines(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	e := w.Opens()
 	tool := func(content string) string {
@@ -228,6 +230,7 @@ func TestHugeFlood(t *testing.T) {
 	world.TooLargeForRace(t)
 	const deltas = 300_000
 	w := world.New(t)
+	w.Huge = true
 	w.Plays(world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, deltas), world.Piece("{{i}},"), world.Succeeds(""))
 	w.Start()
 	e := w.Opens()
@@ -251,6 +254,7 @@ func TestHugeOutput(t *testing.T) {
 	world.TooLargeForRace(t)
 	const lines, size = 8000, 64 << 10
 	w := world.New(t)
+	w.Huge = true
 	pad := strings.Repeat("x", size)
 	w.Plays(world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d,"lines":2}`, lines),
 		`{"type":"user","message":{"content":[{"type":"text","text":"`+pad+`"}]}}`, `{"type":"novelty","text":"`+pad+`"}`,
@@ -272,6 +276,7 @@ func TestHugeTextWithoutEnd(t *testing.T) {
 	const piecesOf, pieces, most = 1 << 20, 33, 32 << 20
 	chunk := strings.Repeat("0123456789abcde\n", piecesOf/16)
 	w := world.New(t)
+	w.Huge = true
 	w.Plays(world.InitLine, fmt.Sprintf(`{"fake":"repeat","n":%d}`, pieces), world.Piece(chunk), world.Thinks("hm"), world.Piece("the end"), world.Succeeds("the end"))
 	w.Start()
 	e := w.Opens()
@@ -360,6 +365,7 @@ func TestHugeOpenCalls(t *testing.T) {
 	world.TooLargeForRace(t)
 	const calls = 20_000
 	w := world.New(t)
+	w.Huge = true
 	w.Plays(opens(calls, `"path":"f{{i}}"`)...)
 	w.Start()
 	e := w.Opens()

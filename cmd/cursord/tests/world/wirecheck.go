@@ -32,7 +32,7 @@ const firstNotices, noticeSample = 200, 50
 
 // wires returns the folder in which a world's processes record their messages; "" if they do not.
 func (w *World) wires() string {
-	if _, bench := w.T.(*testing.B); bench {
+	if _, bench := w.T.(*testing.B); bench || w.Huge {
 		return ""
 	}
 	return filepath.Join(w.Dir, "wires")
