@@ -10,17 +10,18 @@ import (
 	"syscall"
 	"time"
 
+	"cursord/cmd/cursord/internal/undertest/apart"
 	"cursord/daemon"
 )
 
 // Variables of the environment.
 const (
-	Fault       = "CURSORD_FAULT"         // a file with a plan of faults in the steps of decisions
-	CommitFault = "CURSORD_COMMIT_FAULT"  // a file with a fault of the database's commits
-	Ahead       = "CURSORD_AHEAD"         // a file with the time by which the clock is ahead
-	Meter       = "CURSORD_METER"         // a file to which SIGUSR1 writes the process's use of memory
-	GivesWay    = "CURSORD_GIVES_WAY"     // a file: the daemon that removes it exits, as if another daemon had come first
-	Life        = "CURSORD_TEST_LIFE"     // a named pipe: the process ends when nobody holds it open
+	Fault       = "CURSORD_FAULT"        // a file with a plan of faults in the steps of decisions
+	CommitFault = "CURSORD_COMMIT_FAULT" // a file with a fault of the database's commits
+	Ahead       = apart.Ahead
+	Meter       = "CURSORD_METER"     // a file to which SIGUSR1 writes the process's use of memory
+	GivesWay    = "CURSORD_GIVES_WAY" // a file: the daemon that removes it exits, as if another daemon had come first
+	Life        = apart.Life
 	Wires       = "CURSORD_TEST_WIRES"    // a folder to which processes record their messages
 	WiresOf     = "CURSORD_TEST_WIRES_OF" // the commands that record
 )
@@ -35,18 +36,13 @@ func Start() (fault func(daemon.Step) error, ahead func(unix int64) time.Duratio
 	if plan := os.Getenv(CommitFault); plan != "" {
 		fault = commitFault(plan)
 	}
-	if path := os.Getenv(Ahead); path != "" {
-		ahead = aheadBy(path)
-	}
 	if path := os.Getenv(Meter); path != "" {
 		go meters(path)
 	}
 	if place := os.Getenv(GivesWay); place != "" && len(os.Args) > 1 && os.Args[1] == "serve" && os.Remove(place) == nil {
 		os.Exit(0)
 	}
-	if pipe := os.Getenv(Life); pipe != "" {
-		go endWith(pipe)
-	}
+	apart.EndWithTest()
 	recordWires()
-	return fault, ahead
+	return fault, apart.ClockAhead()
 }

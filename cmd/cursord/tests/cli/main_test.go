@@ -60,7 +60,7 @@ func setupScript(env *testscript.Env) error {
 	if err := os.MkdirAll(filepath.Dir(agent), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec cursord fake-agent \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(agent, []byte("#!/bin/sh\nexec "+world.FakeAgent()+" \"$@\"\n"), 0o700); err != nil {
 		return err
 	}
 	home := filepath.Join(env.WorkDir, "home")

@@ -26,7 +26,7 @@ func TooLargeForRace(t *testing.T) {
 }
 
 // programVar names the program under test, if it is built already: DIR/cursord with the tag cursordtest, and with the race
-// detector if the tests are.
+// detector if the tests are. Beside it may be DIR/fakeagent.
 const programVar = "CURSORD_TEST_PROGRAM"
 
 // Main runs the tests of a package and ends the process. The program under test is the first "cursord" in PATH. If the
@@ -80,6 +80,18 @@ var shared string
 
 // Shared is a folder for files that several tests of a package use. Main removes it.
 func Shared() string { return shared }
+
+// FakeAgent returns the command of the fake agent: the small program beside cursord if there is one, else cursord itself.
+var FakeAgent = sync.OnceValue(func() string {
+	cursord, err := exec.LookPath("cursord")
+	if err != nil {
+		panic(err)
+	}
+	if small, err := exec.LookPath(filepath.Join(filepath.Dir(cursord), "fakeagent")); err == nil {
+		return small
+	}
+	return cursord + " fake-agent"
+})
 
 // build builds the program under test: cursord with package undertest.
 func build(path string) error {

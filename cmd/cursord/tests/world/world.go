@@ -85,9 +85,7 @@ func New(t testing.TB) *World {
 	if wires := w.wires(); wires != "" {
 		require.NoError(t, os.Mkdir(wires, 0o700))
 	}
-	cursord, err := exec.LookPath("cursord")
-	require.NoError(t, err)
-	w.Put("../agent", "#!/bin/sh\nexec "+cursord+" fake-agent \"$@\"\n")
+	w.Put("../agent", "#!/bin/sh\nexec "+FakeAgent()+" \"$@\"\n")
 	require.NoError(t, os.Chmod(w.Path("../agent"), 0o755))
 	w.Plays(`{"type":"result","subtype":"success","result":"done"}`)
 	t.Cleanup(func() {

@@ -1,13 +1,19 @@
 //go:build unix
 
-package undertest
+package apart
 
 import (
 	"os"
 	"syscall"
 )
 
-// endWith ends this process when nobody holds the other end of the pipe any more.
+// EndWithTest ends this process when nobody holds the other end of the pipe that Life names any more.
+func EndWithTest() {
+	if pipe := os.Getenv(Life); pipe != "" {
+		go endWith(pipe)
+	}
+}
+
 func endWith(pipe string) {
 	f, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err == nil {
