@@ -58,10 +58,13 @@ picture: build ## draw the picture of README from a run of the demo
 	cd .ci/picture && $(GO) run . $(CURDIR)/$(PICTURE) '$$ cursord run' '$$ cursord stop' $(CURDIR)/bin/cursord demo
 
 undertest:
-	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/cursord ./cmd/cursord
+	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/ ./cmd/cursord ./cmd/cursord/internal/undertest/fakeagent
 
 undertest-race:
 	@CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
+	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest-race/ ./cmd/cursord/internal/undertest/fakeagent
+
+test: export TMPDIR := $(shell .ci/scratch)
 
 test: undertest undertest-race ## run all tests: concurrent packages and the random stories with the race detector, the rest without
 	$(MAKE) --no-print-directory -j 2 test-processes test-packages
