@@ -327,6 +327,28 @@ func (d *Daemon) Trust(path string, trusted bool) (string, error) {
 	})
 }
 
+// Trusted reports whether turns may run in a workspace, and lists the settings of its repositories that are used only after
+// another Trust. It changes nothing.
+func (d *Daemon) Trusted(path string) (api.TrustResult, error) {
+	root, err := resolveRoot(path)
+	if err != nil {
+		return api.TrustResult{}, err
+	}
+	w, err := d.workspaceAt(root)
+	if err != nil {
+		return api.TrustResult{}, err
+	}
+	defer w.release()
+	state := api.TrustResult{Workspace: root}
+	if err := w.call(func() { state.Trusted = w.trusted }); err != nil {
+		return api.TrustResult{}, err
+	}
+	if state.Trusted {
+		state.Unused = w.claims.Unused()
+	}
+	return state, nil
+}
+
 // ClientJoined counts a connection in Status, and keeps the daemon from ending for idleness. Call left when the connection
 // ends.
 func (d *Daemon) ClientJoined() (left func()) {

@@ -30,7 +30,7 @@ func TestWrongParams(t *testing.T) {
 	c := w.client(nil)
 	file := filepath.Join(w.workspace, "greeting.txt")
 	where := fmt.Sprintf(`"workspace":%q`, w.workspace)
-	require.NoError(t, c.Call(t.Context(), "workspace/trust", TrustParams{w.workspace, true}, nil))
+	require.NoError(t, c.Call(t.Context(), "workspace/trust", TrustParams{Workspace: w.workspace, Trusted: true}, nil))
 	for _, test := range []struct{ method, params, field string }{
 		{"workspace/subscribe", ``, "workspace"},
 		{"workspace/subscribe", `[]`, "params"},

@@ -96,12 +96,7 @@ type WorkspaceList struct {
 type TrustParams struct {
 	Workspace string `json:"workspace"`
 	Trusted   bool   `json:"trusted"`
-}
-
-// TrustResult is the result of workspace/trust, with the workspace's resolved path.
-type TrustResult struct {
-	Workspace string `json:"workspace"`
-	Trusted   bool   `json:"trusted"`
+	DryRun    bool   `json:"dryRun,omitempty"` // change nothing
 }
 
 // SessionCreateParams are the parameters of session/create.

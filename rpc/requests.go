@@ -226,7 +226,7 @@ func (c *Client) WorkspaceSubscribe(ctx context.Context, p SubscribeParams) (res
 }
 
 // WorkspaceTrust makes the request workspace/trust, as PROTOCOL.md describes it.
-func (c *Client) WorkspaceTrust(ctx context.Context, p TrustParams) (result TrustResult, err error) {
+func (c *Client) WorkspaceTrust(ctx context.Context, p TrustParams) (result api.TrustResult, err error) {
 	err = c.Call(ctx, "workspace/trust", p, &result)
 	return result, err
 }

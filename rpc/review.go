@@ -64,7 +64,7 @@ func (f *face) place(_ context.Context, p *MergeParams) (PlaceResult, error) {
 
 func stepped(reply func(UndoResult, error)) func(api.Decided, error) {
 	return func(decided api.Decided, err error) {
-		reply(UndoResult{nonNil(decided.Diffs), decided.Edits}, err)
+		reply(UndoResult{nonNil(decided.Diffs), decided.Edits, decided.Step}, err)
 	}
 }
 

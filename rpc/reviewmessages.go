@@ -65,6 +65,7 @@ type PlaceResult struct {
 type UndoResult struct {
 	Diffs []*sessions.Diff    `json:"diffs"`
 	Edits []api.DocumentEdits `json:"edits,omitempty"`
+	Step  *api.Step           `json:"step,omitempty"` // nil for diff/merge
 }
 
 // CommentParams are the parameters of diff/comment.

@@ -113,6 +113,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 			sessions.ItemRejected, sessions.ItemCancelled),
 		reflect.TypeFor[sessions.DiffKind](): words(sessions.DiffModified, sessions.DiffCreated, sessions.DiffDeleted,
 			sessions.DiffRenamed, sessions.DiffMode, sessions.DiffSymlink, sessions.DiffBinary, sessions.DiffLarge),
+		reflect.TypeFor[api.StepKind](): words(api.StepAccept, api.StepReject, api.StepCommit),
 		reflect.TypeFor[sessions.Via](): words(sessions.ViaEdit, sessions.ViaShell, sessions.ViaTool, sessions.ViaHook,
 			sessions.ViaUnknown),
 		reflect.TypeFor[api.ErrorKind](): words(api.KindInvalid, api.KindCancelled, api.KindNotFound,

@@ -14,9 +14,12 @@ func (f *face) workspaces(context.Context, *None) (WorkspaceList, error) {
 	return WorkspaceList{nonNil(list)}, err
 }
 
-func (f *face) trust(_ context.Context, p *TrustParams) (TrustResult, error) {
+func (f *face) trust(_ context.Context, p *TrustParams) (api.TrustResult, error) {
+	if p.DryRun {
+		return f.d.Trusted(p.Workspace)
+	}
 	root, err := f.d.Trust(p.Workspace, p.Trusted)
-	return TrustResult{root, p.Trusted}, err
+	return api.TrustResult{Workspace: root, Trusted: p.Trusted}, err
 }
 
 func (f *face) subscribe(ctx context.Context, p *SubscribeParams, reply func(api.Subscribed, error)) {

@@ -40,8 +40,8 @@ func TestTrustOfMoreThanHere(t *testing.T) {
 		c := trustCommand()
 		c.SetIn(strings.NewReader("y\n"))
 		c.SetErr(new(strings.Builder))
-		require.NoError(t, mayTrust(c, tt.root, true), tt.here)
-		err := mayTrust(c, tt.root, false)
+		require.NoError(t, mayTrust(c, tt.root, nil, true), tt.here)
+		err := mayTrust(c, tt.root, nil, false)
 		if tt.says == "" {
 			require.NoError(t, err, tt.here)
 			continue

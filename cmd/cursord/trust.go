@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ or the home folder, it asks first; without a terminal, name DIR.
 
 It also lets cursord use the filters, and the parts outside of the workspace, that the configuration of its git
 repositories names now. An agent can change that configuration, so later additions are not used until you trust the
-workspace again.`,
+workspace again: that lists them and asks.`,
 	})
 }
 
@@ -47,7 +48,11 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 			return err
 		}
 		if trusted {
-			if err := mayTrust(c, root, len(args) == 1); err != nil {
+			now, err := client.WorkspaceTrust(c.Context(), rpc.TrustParams{Workspace: root, Trusted: true, DryRun: true})
+			if err != nil {
+				return err
+			}
+			if err := mayTrust(c, root, now.Unused, len(args) == 1); err != nil {
 				return err
 			}
 		}
@@ -68,14 +73,14 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// mayTrust asks the person before a workspace is trusted that covers more than they may think. Without a terminal it is an
-// error, unless they have named the workspace.
-func mayTrust(c *cobra.Command, root string, named bool) error {
+// mayTrust asks the person before a workspace is trusted that covers more than they may think, or whose repositories have
+// new settings, which are not used yet. Without a terminal it is an error, unless they have named the workspace.
+func mayTrust(c *cobra.Command, root string, unused []string, named bool) error {
 	here, err := resolveDir(".")
 	if err != nil {
 		return err
 	}
-	shown, covers := term.Clean(root), ""
+	shown, covers, question := term.Clean(root), "", "Trust "+term.Clean(root)
 	switch {
 	case root == homeDir():
 		covers = shown + " is your home folder: an agent there can change all of your files, settings and keys too"
@@ -83,6 +88,9 @@ func mayTrust(c *cobra.Command, root string, named bool) error {
 		covers = shown + " is the whole file system: an agent there can change every file that you can change"
 	case !named && root != here:
 		covers = shown + " is the workspace around this directory: an agent can run commands and change files in all of it"
+	case len(unused) > 0:
+		covers = "these settings of git repositories in " + shown + " are new, and cursord does not use them yet: " + term.Clean(strings.Join(unused, "; "))
+		question = "Use them"
 	default:
 		return nil
 	}
@@ -92,7 +100,7 @@ func mayTrust(c *cobra.Command, root string, named bool) error {
 		return misuse.Errorf("%s; if you mean it, name it: cursord trust %s", covers, term.ShellWord(root))
 	case terminal:
 		fmt.Fprintln(errOut, covers+".")
-		if !term.Agrees(c.InOrStdin(), errOut, "Trust "+shown) {
+		if !term.Agrees(c.InOrStdin(), errOut, question) {
 			return errors.New("nothing was trusted")
 		}
 	}

@@ -43,11 +43,11 @@ func stepping(verb, done, short string) *cobra.Command {
 					left += " in " + term.Count(files, "file")
 				}
 			}
+			where := term.Count(len(out.Diffs), "file")
 			if len(out.Diffs) == 1 {
-				fmt.Fprintf(c.OutOrStdout(), "%s: %s has %s to review\n", done, term.Clean(out.Diffs[0].Path), left)
-			} else {
-				fmt.Fprintf(c.OutOrStdout(), "%s in %s: %s to review\n", done, term.Count(len(out.Diffs), "file"), left)
+				where = term.Clean(out.Diffs[0].Path)
 			}
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s in %s; %s to review\n", done, decide.Step(out.Step), where, left)
 			return nil
 		}),
 	}

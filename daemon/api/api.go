@@ -103,6 +103,7 @@ type Decision struct {
 	Comment string     // a comment for the agent's next prompt
 	Both    bool       // for an accept of conflicts: keep the person's lines, and put the agent's behind them
 	AsEdits bool       // change documents that Client has open by edits, even if they are saved
+	Commit  bool       // a person's commit makes this decision; no client can ask for that
 }
 
 // A LineRange counts a hunk's changed lines from 0, the end exclusive.
@@ -118,7 +119,31 @@ type Decided struct {
 	Skipped  []Skipped        `json:"skipped,omitempty"`
 	Edits    []DocumentEdits  `json:"edits,omitempty"`
 	Decision uint64           `json:"decision,omitempty"` // the decision's number in the workspace; Undo takes it to undo only this decision
+	Step     *Step            `json:"-"`                  // of an undo or redo: the decision
 }
+
+// TrustResult is the result of workspace/trust: whether agents may run in a workspace.
+type TrustResult struct {
+	Workspace string   `json:"workspace"` // its resolved path
+	Trusted   bool     `json:"trusted"`
+	Unused    []string `json:"unused,omitempty"` // for people: settings of its repositories that are not used, at most 100
+}
+
+// A Step is the decision that an undo has taken back, or that a redo has made again.
+type Step struct {
+	Decision uint64   `json:"decision"` // its number in the workspace
+	Kind     StepKind `json:"kind"`
+	Hunks    int      `json:"hunks"` // hunks that the step has changed
+}
+
+// A StepKind says how a decision was made.
+type StepKind string
+
+const (
+	StepAccept StepKind = "accept"
+	StepReject StepKind = "reject" // by a client, or by a save over the agent's lines
+	StepCommit StepKind = "commit" // an accept that a person's commit made
+)
 
 // A Skipped hunk was not decided; Kind is the reason.
 type Skipped struct {

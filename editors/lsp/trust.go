@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"cursord/agent/plaintext"
+	"cursord/daemon/api"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -82,7 +83,7 @@ func (s *Server) askedFolder(t *target) (*workspace, error) {
 func (s *Server) trust(w *workspace) {
 	waiting := w.untrusted
 	w.untrusted = nil
-	call(s, "workspace/trust", rpc.TrustParams{Workspace: w.path, Trusted: true}, func(_ rpc.TrustResult, err error) {
+	call(s, "workspace/trust", rpc.TrustParams{Workspace: w.path, Trusted: true}, func(_ api.TrustResult, err error) {
 		if err != nil {
 			for _, p := range waiting {
 				s.drop(p)

@@ -83,15 +83,20 @@ func (c *Claims) count(at, claim string) bool {
 	if c.trusted[hash] || c.refused[hash] != "" {
 		return c.trusted[hash]
 	}
-	text := short(claim)
-	if at != "." {
-		text = "in " + paths.Shown(at) + ": " + text
-	}
+	text := textOf(at, claim)
 	c.refused[hash] = text
 	if c.untold = append(c.untold, text); !c.Running() {
 		c.Board.Post(c.topic(), slog.LevelWarn, c.Root+": "+notUsed(c.untold))
 	}
 	return false
+}
+
+// textOf returns a claim for people.
+func textOf(at, claim string) string {
+	if at == "." {
+		return short(claim)
+	}
+	return "in " + paths.Shown(at) + ": " + short(claim)
 }
 
 func (c *Claims) topic() string { return "claims " + c.Root }
@@ -164,7 +169,9 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 	}
 	found := map[string]bool{}
 	if trusted {
-		found = c.standing()
+		for hash := range c.standing() {
+			found[hash] = true
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,13 +183,33 @@ func (c *Claims) Trust(trusted bool) sessions.Op {
 	return c.opLocked()
 }
 
-// standing returns the hashes of the present claims of the workspace's repositories, as far as they are found within a
-// second.
-func (c *Claims) standing() map[string]bool {
-	found := map[string]bool{}
+// Unused returns, for people, the present claims that count only after Trust(true), at most mostUnused.
+func (c *Claims) Unused() []string {
+	c.mu.Lock()
+	open, trusted := c.open, maps.Clone(c.trusted)
+	c.mu.Unlock()
+	if open {
+		return nil
+	}
+	var texts []string
+	for hash, text := range c.standing() {
+		if !trusted[hash] {
+			texts = append(texts, text)
+		}
+	}
+	slices.Sort(texts)
+	return texts[:min(len(texts), mostUnused)]
+}
+
+const mostUnused = 100
+
+// standing returns the present claims of the workspace's repositories, as far as they are found within a second: texts for
+// people, by hash.
+func (c *Claims) standing() map[string]string {
+	found := map[string]string{}
 	g := *c.git
 	g.Trust = func(at, claim string) bool {
-		found[hashOf(at, claim)] = true
+		found[hashOf(at, claim)] = textOf(at, claim)
 		return true
 	}
 	c.mu.Lock()

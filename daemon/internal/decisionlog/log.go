@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -22,6 +23,7 @@ const Max = 500
 type Group struct {
 	N          uint64      `json:"-"` // its number in the workspace, which no other has
 	Accept     bool        `json:"accept"`
+	Commit     bool        `json:"commit,omitempty"` // a person's commit accepted it
 	Undone     bool        `json:"undone,omitempty"`
 	Files      []File      `json:"files"`
 	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
@@ -57,6 +59,18 @@ func (g *Group) Hunks() (n int) {
 		}
 	}
 	return n
+}
+
+// Step says which decision an undo or redo of the group is about.
+func (g *Group) Step() *api.Step {
+	kind := api.StepReject
+	switch {
+	case g.Commit:
+		kind = api.StepCommit
+	case g.Accept:
+		kind = api.StepAccept
+	}
+	return &api.Step{Decision: g.N, Kind: kind, Hunks: g.Hunks()}
 }
 
 // A Log has the latest decisions, oldest first. The zero Log has none.

@@ -84,7 +84,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	}()
 	was := sums(choices, dec.Accept)
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
-	g := &decisionlog.Group{Accept: dec.Accept}
+	g := &decisionlog.Group{Accept: dec.Accept, Commit: dec.Commit}
 	plan, failed := r.planAll(choices, dec)
 	drop, err := r.intend(stored.Intent{Group: *g}, plan)
 	if err != nil {

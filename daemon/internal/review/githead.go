@@ -95,7 +95,7 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, m *commits.Move) error {
 	if len(hunks) == 0 {
 		return nil
 	}
-	r.decide(api.Decision{Accept: true, Hunks: hunks}, waiting.NewRequest(func(d api.Decided, err error) {
+	r.decide(api.Decision{Accept: true, Commit: true, Hunks: hunks}, waiting.NewRequest(func(d api.Decided, err error) {
 		if err != nil {
 			r.setup.Log.Info("the hunks of a commit are not accepted", "err", err)
 			return

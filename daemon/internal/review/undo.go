@@ -47,7 +47,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	g := *next
 	g.Files = slices.Clone(g.Files)
 	g.Undone = undo
-	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks()}
+	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks(), Step: g.Step()}
 	var touched, inBuffers, held []*file
 	defer func() { r.letGo(client, held...) }()
 	var restore []func()

@@ -112,3 +112,14 @@ func placeOf(diffs []*sessions.Diff, s api.Skipped) string {
 	}
 	return s.Path
 }
+
+// Step says which decision an undo or redo was about.
+func Step(s *api.Step) string {
+	switch {
+	case s == nil:
+		return "a decision" // an older daemon does not say which
+	case s.Kind == api.StepCommit:
+		return fmt.Sprintf("the accept of %s by a commit", term.Count(s.Hunks, "hunk"))
+	}
+	return fmt.Sprintf("the %s of %s", term.Clean(string(s.Kind)), term.Count(s.Hunks, "hunk"))
+}

@@ -201,7 +201,9 @@ func TestCommittingCountsAsAccepting(t *testing.T) {
 	}
 	require.Empty(t, e.Diffs())
 
-	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	var undone rpc.UndoResult
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, &undone)
+	require.Equal(t, api.StepCommit, undone.Step.Kind)
 	require.Contains(t, e.Diffs(), "new", "undone, it stays so")
 	require.Contains(t, e.Diffs(), "h")
 }

@@ -181,7 +181,7 @@ func TestChatReviews(t *testing.T) {
 	tm.Until("\n> /accept a.txt\naccepted 1 hunk; 1 hunk left in 1 file\n\n>")
 	tm.Types("-l", "/undo")
 	tm.Types("Enter")
-	tm.Until("\n> /undo\nundone: a.txt has 1 hunk to review\n\n>")
+	tm.Until("\n> /undo\nundone: the accept of 1 hunk in a.txt; 1 hunk to review\n\n>")
 	tm.Types("-l", "/review b.txt")
 	tm.Types("Enter")
 	holds(tm, "+b\n")
