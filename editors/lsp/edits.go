@@ -100,7 +100,16 @@ func (s *Server) applyEdits(w *workspace, list []api.DocumentEdits, then func(fa
 			failed(failure)
 			return
 		}
-		s.whenChanged(w, list, func() { then("") })
+		s.whenChanged(w, list, func() {
+			// The daemon gets the changed texts at once: if it got only the text of an undo that follows quickly, it would take the
+			// edits for not made.
+			for _, one := range list {
+				if d := s.docAt(w, one.Path); d != nil {
+					s.flush(d)
+				}
+			}
+			then("")
+		})
 	})
 }
 

@@ -35,6 +35,7 @@ type File struct {
 	N        uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
 	Decision diffs.Decision `json:"decision"`
 	Was      string         `json:"was,omitempty"`    // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
+	Then     string         `json:"then,omitempty"`   // the Sum of the text that it got; "" if it stayed
 	Edited   bool           `json:"edited,omitempty"` // by edits that a client was to make
 	Undone   bool           `json:"undone,omitempty"` // in this file alone: an editor's undo has led back
 }
@@ -183,15 +184,25 @@ func (l *Log) SetUndone(n uint64, in func(File) bool, undone bool) (*Group, []se
 }
 
 // Behind returns the parts of groups in one file that changed its text, the latest first, up to the one that changed it from the text
-// with a sum; nil if none did. Of those that are undone, only the groups in also count.
-func (l *Log) Behind(in func(File) bool, was string, also []uint64) (parts []File, groups []uint64) {
-	for _, g := range slices.Backward(l.groups) {
+// with a sum; nil if none did. Undone groups do not count. The groups in turned count as if they were in the opposite state.
+func (l *Log) Behind(in func(File) bool, was string, turned []uint64) (parts []File, groups []uint64) {
+	return walk(slices.Backward(l.groups), in, false, turned, func(f File) bool { return f.Was == was })
+}
+
+// Ahead returns the parts of undone groups in one file, the earliest first, up to the one that changed its text to the text with a
+// sum; nil if none did. turned is as for Behind.
+func (l *Log) Ahead(in func(File) bool, then string, turned []uint64) (parts []File, groups []uint64) {
+	return walk(slices.All(l.groups), in, true, turned, func(f File) bool { return f.Then == then })
+}
+
+func walk(all iter.Seq2[int, *Group], in func(File) bool, undone bool, turned []uint64, last func(File) bool) (parts []File, groups []uint64) {
+	for _, g := range all {
 		for _, f := range g.Files {
-			if f.Was == "" || !in(f) || (g.Undone || f.Undone) && !slices.Contains(also, g.N) {
+			if f.Was == "" || !in(f) || (g.Undone || f.Undone) != slices.Contains(turned, g.N) != undone {
 				continue
 			}
 			parts, groups = append(parts, f), append(groups, g.N)
-			if f.Was == was {
+			if last(f) {
 				return parts, groups
 			}
 		}

@@ -111,3 +111,27 @@ func TestBehind(t *testing.T) {
 	require.Empty(t, behind("c"))
 	require.Equal(t, []uint64{4, 2, 1}, behind("a", 4))
 }
+
+// TestAhead finds the undone decisions between a file's text and a later text of it.
+func TestAhead(t *testing.T) {
+	var l Log
+	for _, texts := range []string{"ab", "bc", "cd"} {
+		g := decided("f")
+		g.Files[0].Was, g.Files[0].Then = texts[:1], texts[1:]
+		l.Push(g)
+	}
+	f := func(f File) bool { return f.Path == "f" }
+	ahead := func(then string, turned ...uint64) (groups []uint64) {
+		_, groups = l.Ahead(f, then, turned)
+		return groups
+	}
+	require.Empty(t, ahead("d"), "all are made")
+	l.SetUndone(3, f, true)
+	l.SetUndone(2, f, true)
+	require.Equal(t, []uint64{2, 3}, ahead("d"))
+	require.Equal(t, []uint64{2}, ahead("c"))
+	require.Empty(t, ahead("b"), "that one is made")
+	require.Equal(t, []uint64{1, 2}, ahead("c", 1))
+	require.Equal(t, []uint64{3}, ahead("d", 2))
+	require.Empty(t, ahead("c", 2))
+}

@@ -41,7 +41,8 @@ type buffer struct {
 	sent    bool          // edits are on their way to the client; doc does not have them
 	decided bool          // review has decisions that the file's review does not have
 	groups  []uint64      // decisions made, or taken back, in the buffer
-	back    []uint64      // earlier decisions that the text takes back
+	back    []uint64      // earlier decisions that the text takes back, or makes again
+	again   bool          // it makes those in back again
 	changes uint64
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
@@ -95,7 +96,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 		if !held[client] {
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
-			r.setUndone(f, b.back, false)
+			r.setUndone(f, b.back, b.again)
 			if t := b.coming; t != nil && !t.step {
 				r.forgetDecisions(f, []uint64{t.group}) // the client did not make its edits
 			}

@@ -134,7 +134,9 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		if inBuffer {
 			inBuffers = append(inBuffers, c.buffer)
 		}
-		g.Files = append(g.Files, decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Was: c.changed(was[i], edits), Edited: inBuffer})
+		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Edited: inBuffer}
+		part.Was, part.Then = c.changed(was[i], edits)
+		g.Files = append(g.Files, part)
 	}
 	r.reach("store")
 	ops := drop

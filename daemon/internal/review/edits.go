@@ -85,13 +85,21 @@ func sums(choices []*choice, accept bool) []string {
 	return all
 }
 
-// changed returns the sum of the text before a choice was decided; "" if the decision left the text as it was, for example a
-// decision about a mode. Only a changed text can come back by an editor's undo.
-func (c *choice) changed(sum string, edits *api.DocumentEdits) string {
-	if c.buffer == nil && decisionlog.Sum(string(c.f.real().Data)) == sum || c.buffer != nil && edits == nil {
-		return ""
+// changed returns the sums of the texts before and after a choice was decided; "" if the decision left the text as it was,
+// for example a decision about a mode. Only a changed text can come back by an editor's undo and redo.
+func (c *choice) changed(sum string, edits *api.DocumentEdits) (was, then string) {
+	switch {
+	case c.buffer == nil:
+		then = decisionlog.Sum(string(c.f.real().Data))
+	case edits == nil:
+		return "", ""
+	case c.buffer.coming != nil:
+		then = c.buffer.coming.after
 	}
-	return sum
+	if sum == then {
+		return "", ""
+	}
+	return sum, then
 }
 
 // decidedBy notes the decision whose edits are on their way to the buffer. step is true for an undo or a redo.
@@ -143,7 +151,7 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 		}
 	}
 	for _, n := range b.back {
-		step(n, true)
+		step(n, !b.again)
 	}
 	for _, t := range b.done {
 		step(t.group, t.undo)
@@ -183,26 +191,35 @@ func lastTurn(turns []turn, fits func(turn) bool) int {
 	return -1
 }
 
-// takeBack notices that the editor's undo has brought back the text from before decisions that are on disk. Their hunks
-// become pending again.
+// takeBack notices that the editor's undo has brought back the text from before decisions that are on disk, or its redo the
+// text after decisions that are undone there. The review makes the same steps.
 func (r *Reviewer) takeBack(f *file, b *buffer) {
-	text := b.text(f)
+	text, again := b.text(f), false
 	parts, groups := r.log.Behind(f.decidedIn, decisionlog.Sum(text), b.back)
+	if len(parts) == 0 {
+		again = true
+		parts, groups = r.log.Ahead(f.decidedIn, decisionlog.Sum(text), b.back)
+	}
 	if len(parts) == 0 {
 		return
 	}
-	review := f.review.Copy()
+	review, err := f.review.Copy(), error(nil)
 	for _, part := range parts {
-		if review.Undo(part.Decision) != nil {
+		if !again {
+			err = review.Undo(part.Decision)
+		} else {
+			_, err = review.Redo(part.Decision)
+		}
+		if err != nil {
 			return
 		}
 	}
 	if string(f.realOf(review).Data) != text {
 		return
 	}
-	r.setUndone(f, without(b.back, groups), false)
-	r.setUndone(f, without(groups, b.back), true)
-	b.stem, b.back = review, groups
+	r.setUndone(f, without(b.back, groups), b.again)
+	r.setUndone(f, without(groups, b.back), !again)
+	b.stem, b.back, b.again = review, groups, again
 }
 
 func without(list, others []uint64) []uint64 {
