@@ -166,6 +166,11 @@ func TestNvimConflicts(t *testing.T) {
 				n.hunksOf("f", 1)
 				n.ex("write")
 				n.agree(e, "f", want, 1)
+				if one.command != "write!" {
+					n.keys("u")
+					n.untilText("f", strings.Replace(after, "agent 5\n", "mine 5\n", 1))
+					n.hunksOf("f", 2)
+				}
 				if one.command == "write!" {
 					require.Contains(t, n.messages(), "cursord: kept yours in 1 conflict; :Cursord undo brings the agent's lines back")
 					w.CursordOK("undo", "--workspace", w.Root)

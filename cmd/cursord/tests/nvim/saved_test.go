@@ -87,3 +87,81 @@ func TestNvimUndoAfterASave(t *testing.T) {
 		}
 	})
 }
+
+// TestNvimUndoOfAnAccept goes back with "u" over accepts, which leave the text alone. Each is a step of the undo history: its
+// hunk is pending again, and Ctrl-R accepts it again. Where the decision stays, Neovim says why.
+func TestNvimUndoOfAnAccept(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, all := world.Numbered(30, nil), map[int]string{5: "agent 5\n", 20: "agent 20\n"}
+		after := world.Numbered(30, all)
+		was, is := world.Tree{"f": before, "g": before, "closed": before}, world.Tree{"f": after, "g": after, "closed": after}
+		w.PutAll(was)
+		w.Plays(world.Changing(was, is)...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "g")
+		n.ex("edit f")
+		n.ex("Cursord ask do it")
+		n.agree(e, "f", after, 2)
+		n.agree(e, "g", after, 2)
+		for _, save := range []bool{false, true} {
+			n.ex("20Cursord accept")
+			n.agree(e, "f", after, 1)
+			require.False(t, n.modified("f"))
+			if save {
+				n.ex("write")
+			}
+			n.keys("u")
+			n.agree(e, "f", after, 2)
+			n.untilScreen("the accept is taken back; 6 hunks left in 3 files")
+			require.Equal(t, 20.0, n.lua("return vim.fn.line('.')"))
+			n.keys("<C-r>")
+			n.agree(e, "f", after, 1)
+			n.keys("u")
+			n.agree(e, "f", after, 2)
+		}
+		t.Log("several, in lines and over all files")
+		n.ex("5Cursord accept")
+		n.agree(e, "f", after, 1)
+		n.keys("Gomine<Esc>")
+		n.untilText("f", after+"mine\n")
+		n.ex("20Cursord accept")
+		n.hunksOf("f", 0)
+		require.True(t, n.modified("f"))
+		n.keys("u")
+		n.hunksOf("f", 1)
+		require.Equal(t, after+"mine\n", n.text("f"))
+		n.keys("uu")
+		n.agree(e, "f", after, 2)
+		n.ex("Cursord accept!")
+		for _, path := range []string{"f", "g"} {
+			n.agree(e, path, after, 0)
+		}
+		require.Empty(t, e.Diffs())
+		n.ex("silent wall")
+		n.keys("u")
+		n.untilScreen("this was decided in 3 files, and is back in all")
+		for _, path := range []string{"f", "g"} {
+			n.agree(e, path, after, 2)
+		}
+		require.Len(t, e.Diffs()["closed"].Hunks, 2)
+		n.keys("<C-r>")
+		n.agree(e, "g", after, 0)
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 2)
+		n.keys("u") // the decision is taken back already
+		n.quiet()
+		t.Log("another decision since")
+		n.ex("5Cursord accept")
+		n.agree(e, "f", after, 1)
+		e.Decides("diff/accept", world.Obj{"hunks": []string{e.Diffs()["closed"].Hunks[0].ID}})
+		n.keys("u")
+		n.until("the reason", `return said[#said].text == 'cursord: u did not take the decision back: another was made since; '
+			.. ':Cursord undo takes them back one by one'`)
+		n.ex("Cursord undo")
+		n.ex("Cursord undo")
+		n.agree(e, "f", after, 2)
+	})
+}

@@ -9,6 +9,11 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local M = {}
 
+--- @class cursord.Made a decision that has changed the text
+--- @field decision integer
+--- @field state integer the state that it made in the undo history
+--- @field hunks string[] the decided hunks, also of other files
+
 --- @class cursord.Doc
 --- @field buf integer
 --- @field path string absolute, without links
@@ -26,8 +31,10 @@ local M = {}
 --- @field gone? boolean the buffer is no document any more
 --- @field cost number milliseconds that the last report took
 --- @field followed? integer the state in the undo history at which the buffer last followed the disk
---- @field wrote { decision: integer, state: integer }[] decisions that are saved, each with the state that it made
---- @field unsaved { decision: integer, state: integer }[] decisions that are in the unsaved text, likewise
+--- @field wrote cursord.Made[] decisions that are saved
+--- @field unsaved cursord.Made[] decisions that are in the unsaved text
+--- @field steps cursord.Step[] decisions that left the text alone
+--- @field checked? integer the 'changedtick' at which the undo history was last compared with the decisions
 --- @field undoing? fun()[] calls that wait while the daemon takes decisions back
 --- @field timer? uv.uv_timer_t
 
@@ -153,6 +160,7 @@ function M.attach(buf)
     cost = 0,
     wrote = {},
     unsaved = {},
+    steps = {},
   }
   docs[buf], by_path[path] = doc, doc
   if not old then
@@ -269,10 +277,11 @@ end
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @param decision integer
-function M.wrote(ws, rel, decision)
+--- @param hunks string[]
+function M.wrote(ws, rel, decision, hunks)
   local doc = M.at(ws, rel)
   if doc then
-    report.wrote(doc, decision)
+    report.wrote(doc, decision, hunks)
   end
 end
 
@@ -281,10 +290,12 @@ end
 --- @param ws cursord.Workspace
 --- @param rel string
 --- @param decision integer
-function M.edited(ws, rel, decision)
+--- @param hunks string[]
+function M.edited(ws, rel, decision, hunks)
   local doc = M.at(ws, rel)
   if doc then
-    table.insert(doc.unsaved, { decision = decision, state = history.state(doc.buf) })
+    local state = history.state(doc.buf)
+    table.insert(doc.unsaved, { decision = decision, state = state, hunks = hunks })
   end
 end
 

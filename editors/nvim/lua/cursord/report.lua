@@ -1,9 +1,11 @@
 --- Reports the text of buffers with changes to the daemon, and makes the edits with which it answers.
+local counts = require('cursord.review.counts')
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local lines = require('cursord.lines')
 local message = require('cursord.message')
 local rpc = require('cursord.rpc')
+local steps = require('cursord.review.steps')
 
 local api = vim.api
 local M = {}
@@ -28,61 +30,92 @@ end
 --- Notes the state of the undo history that a decision has made in a saved buffer.
 --- @param doc cursord.Doc
 --- @param decision integer
-function M.wrote(doc, decision)
+--- @param hunks string[]
+function M.wrote(doc, decision, hunks)
   if doc.followed then
-    table.insert(doc.wrote, { decision = decision, state = doc.followed })
-    doc.followed = nil
+    table.insert(doc.wrote, { decision = decision, state = doc.followed, hunks = hunks })
+    doc.followed, doc.checked = nil, nil
   end
 end
 
---- The decisions that the person has undone in the buffer with "u", the latest first.
+--- @class cursord.Undone
+--- @field decision integer
+--- @field hunks string[]
+--- @field step? cursord.Step
+
+--- The decisions that the person has undone in the buffer with "u", the latest first, and those that were redone.
 --- @param doc cursord.Doc
---- @return integer[]
-local function taken_back(doc)
-  if #doc.wrote == 0 or not vim.bo[doc.buf].modified then
-    return {}
+--- @return cursord.Undone[] back
+--- @return cursord.Step[] again
+local function turned(doc)
+  local back, kept, tick = {}, {}, api.nvim_buf_get_changedtick(doc.buf)
+  if #doc.wrote + #doc.steps == 0 or doc.checked == tick then
+    return back, {}
   end
+  doc.checked = tick
   local behind, known = history.history(doc.buf)
-  local back, kept = {}, {}
   for _, one in ipairs(doc.wrote) do
-    if behind[one.state] then
+    if behind[one.state] or not vim.bo[doc.buf].modified then
       kept[#kept + 1] = one
     elseif known[one.state] then
-      table.insert(back, 1, one.decision)
+      back[#back + 1] = one
     end
   end
   doc.wrote = kept
-  return back
+  local undone, again = steps.turned(doc, behind, known)
+  for _, step in ipairs(undone) do
+    for _, decision in ipairs(step.decisions) do
+      local hunks = counts.ids(doc.ws, step.parts)
+      back[#back + 1] = { decision = decision, hunks = hunks, step = step }
+    end
+  end
+  table.sort(back, function(a, b)
+    return a.decision > b.decision
+  end)
+  return back, again
 end
 
 --- Has the daemon take these decisions back, in order. If another decision was made since, the rest of the change is only
---- text.
+--- text, and the person is told.
 --- @param doc cursord.Doc
---- @param decisions integer[]
-local function take_back(doc, decisions)
+--- @param back cursord.Undone[]
+local function take_back(doc, back)
   doc.undoing = {}
   local files = {} --- @type table<string, true>
-  local function finish()
+  local refused --- @type cursord.Undone?
+  local function said()
     local count = vim.tbl_count(files)
-    if count > 1 then
-      local text = ('this was decided in %d files, and is back in all'):format(count)
-      message.note(text)
+    if refused and not counts.any_pending(doc.ws, refused.hunks) then
+      local why =
+        'u did not take the decision back: another was made since; :Cursord undo takes them back one by one'
+      rpc.say(why, vim.log.levels.WARN)
+    elseif count > 1 then
+      message.note(('this was decided in %d files, and is back in all'):format(count))
+    elseif count == 1 and back[1].step then
+      message.note(('the %s is taken back; %s'):format(back[1].step.verb, counts.left(doc.ws)))
     end
+  end
+  local function finish()
     local waiting = doc.undoing or {}
     doc.undoing = nil
     M.tell(doc, function()
+      said()
       for _, done in ipairs(waiting) do
         done()
       end
     end)
   end
   local function step(i)
-    if not decisions[i] then
+    local one = back[i]
+    if not one then
       return finish()
+    elseif one.step and counts.any_pending(doc.ws, one.hunks) then
+      return step(i + 1) -- it was taken back otherwise
     end
-    local params = { workspace = doc.ws.root, decision = decisions[i] }
+    local params = { workspace = doc.ws.root, decision = one.decision }
     doc.ws:decide('diff/undo', params, function(err, result)
       if err then
+        refused = err.data and err.data.kind == 'conflict' and one or nil
         return finish()
       end
       require('cursord.docs').apply(doc.ws, result.edits or {})
@@ -96,14 +129,21 @@ local function take_back(doc, decisions)
   step(1)
 end
 
---- Has the daemon take back the decisions that the person has undone in the buffer. Returns whether this is still going
---- on.
+--- Has the daemon take back the decisions that the person has undone in the buffer, and make again those that were redone.
+--- Returns whether decisions are still being taken back.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.takes_back(doc)
-  local decisions = doc.undoing and {} or taken_back(doc)
-  if #decisions > 0 then
-    take_back(doc, decisions)
+  if not doc.undoing then
+    local back, again = turned(doc)
+    for _, step in ipairs(again) do
+      vim.schedule(function()
+        require('cursord.review.decide').parts(step.verb, doc.ws, step.parts, { step = step })
+      end)
+    end
+    if #back > 0 then
+      take_back(doc, back)
+    end
   end
   return doc.undoing ~= nil
 end
@@ -182,11 +222,13 @@ end
 function M.tell(doc, done, save)
   done = done or function() end
   local wanted = doc.reviewed or doc.open or save
-  if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or M.in_sync(doc) or not wanted then
+  if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or not wanted then
     return done()
   elseif M.takes_back(doc) then
     table.insert(doc.undoing, done)
     return
+  elseif M.in_sync(doc) then
+    return done()
   end
   local began = vim.uv.hrtime()
   doc.version = doc.version + 1

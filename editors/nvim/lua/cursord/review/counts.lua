@@ -30,6 +30,39 @@ function M.find(ws, id)
   end
 end
 
+--- The ids of some hunks, or of all in a file or in the workspace.
+--- @param ws cursord.Workspace
+--- @param parts? cursord.Part[]
+--- @param path? string
+--- @return string[]
+function M.ids(ws, parts, path)
+  local out = {}
+  for _, part in ipairs(parts or {}) do
+    out[#out + 1] = part.id
+  end
+  for _, diff in pairs(parts and {} or path and { ws.diffs[path] } or ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      out[#out + 1] = hunk.id
+    end
+  end
+  return out
+end
+
+--- Whether one of some hunks is pending.
+--- @param ws cursord.Workspace
+--- @param ids string[]
+--- @return boolean
+function M.any_pending(ws, ids)
+  for _, diff in pairs(ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      if vim.list_contains(ids, hunk.id) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 --- The first of some texts, and the number of the others.
 --- @param all string[]
 --- @return string[]

@@ -7,6 +7,7 @@ local meanwhile = require('cursord.meanwhile')
 local message = require('cursord.message')
 local patch = require('cursord.review.patch')
 local rpc = require('cursord.rpc')
+local undo_steps = require('cursord.review.steps')
 local view = require('cursord.review.view')
 
 local M = {}
@@ -18,7 +19,8 @@ local done_words = { accept = 'accepted', reject = 'rejected' }
 --- @param ws cursord.Workspace
 --- @param result cursord.Decided
 --- @param isolated? boolean the hunks are in a copy of the workspace
-local function take(verb, ws, result, isolated)
+--- @param hunks? string[] the ids of the decided hunks
+local function take(verb, ws, result, isolated, hunks)
   local applied = true
   local wrote = verb == (isolated and 'accept' or 'reject') and result.decision
   for _, diff in ipairs(wrote and result.diffs or {}) do
@@ -28,14 +30,14 @@ local function take(verb, ws, result, isolated)
     applied = docs.apply(ws, result.edits)
     local decided = verb == 'accept' or verb == 'reject'
     for _, one in ipairs(applied and decided and result.decision and result.edits or {}) do
-      docs.edited(ws, one.path, result.decision)
+      docs.edited(ws, one.path, result.decision, hunks or {})
     end
   end
   for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)
   end
   for _, diff in ipairs(wrote and result.diffs or {}) do
-    docs.wrote(ws, diff.path, result.decision)
+    docs.wrote(ws, diff.path, result.decision, hunks or {})
   end
   return applied
 end
@@ -97,7 +99,7 @@ end
 --- @param ws cursord.Workspace
 --- @param selector table the selector of the protocol
 --- @param parts? cursord.Part[] the hunks as the person saw them
---- @param after fun(ok: boolean, applied: integer, skipped: table[])
+--- @param after fun(ok: boolean, applied: integer, skipped: table[], decision?: integer)
 local function send(verb, ws, selector, parts, after, again)
   local problem, rev = check(ws, parts or {})
   if problem then
@@ -107,13 +109,14 @@ local function send(verb, ws, selector, parts, after, again)
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
   local diff = ws.diffs[selector.path]
   local first = parts and parts[1] and parts[1].hunk or diff and diff.hunks[1]
+  local ids = counts.ids(ws, parts, selector.path)
   ws:decide('diff/' .. verb, params, function(err, result)
     if not err then
-      if not take(verb, ws, result, first and first.isolated) then
+      if not take(verb, ws, result, first and first.isolated, ids) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end
-      return after(true, result.applied, result.skipped or {})
+      return after(true, result.applied, result.skipped or {}, result.decision)
     end
     local present = err.data and err.data.diff
     if present then
@@ -134,6 +137,7 @@ end
 --- @field quiet? boolean
 --- @field turn? string decide only hunks in which this turn had a part
 --- @field skipped? cursord.Skipped[] hunks of the selection that are left alone
+--- @field step? cursord.Step of the undo history, which is made again
 
 local deciding = {} --- @type table<string, true> by hunk
 
@@ -206,11 +210,13 @@ function M.parts(verb, ws, parts, opts)
       steps[#steps + 1] = { selector = selector, parts = { part } }
     end
   end
+  local of, decisions = opts.step or undo_steps.begin(verb, ws, parts), {}
   set_deciding(ws, whole, true)
   in_turn(ws, function(done)
     local applied = 0
     local function stop(ok)
       set_deciding(ws, whole, nil)
+      undo_steps.finish(of, decisions)
       finish(verb, ws, opts, ok, applied, opts.skipped or {})
       done()
     end
@@ -218,10 +224,11 @@ function M.parts(verb, ws, parts, opts)
       if not steps[i] then
         return stop(true)
       end
-      send(verb, ws, steps[i].selector, steps[i].parts, function(ok, n)
+      send(verb, ws, steps[i].selector, steps[i].parts, function(ok, n, _, decision)
         if not ok then
           return stop(false)
         end
+        decisions[#decisions + 1] = decision
         applied = applied + n
         -- The next part's lines may have moved: report the text first.
         docs.flush(ws, function()
@@ -248,7 +255,9 @@ function M.all(verb, ws, path, opts)
       rpc.say('nothing to review' .. (path and ' in ' .. path or ''))
       return done()
     end
-    send(verb, ws, selector, nil, function(ok, applied, skipped)
+    local of = undo_steps.begin(verb, ws, undo_steps.of(verb, ws, path, opts.turn))
+    send(verb, ws, selector, nil, function(ok, applied, skipped, decision)
+      undo_steps.finish(of, { decision })
       finish(verb, ws, opts, ok, applied, skipped)
       done()
     end)
