@@ -172,7 +172,7 @@ func TestNvimConflicts(t *testing.T) {
 					n.hunksOf("f", 2)
 				}
 				if one.command == "write!" {
-					require.Contains(t, n.messages(), "cursord: kept yours in 1 conflict; :Cursord undo brings the agent's lines back")
+					require.Contains(t, n.messages(), "cursord: kept your lines; :Cursord undo brings the agent's back")
 					w.CursordOK("undo", "--workspace", w.Root)
 					for _, line := range []string{"mine 5\n", "agent 5\n"} {
 						require.Contains(t, w.Get("f"), line, "what a save took away is back")

@@ -323,7 +323,7 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 			require.Contains(t, health, part)
 		}
 		n.ex("Cursord nonsense")
-		require.Contains(t, n.messages(), `"nonsense" is no subcommand of :Cursord`)
+		require.Contains(t, n.messages(), `"nonsense" is no subcommand; :Cursord and <Tab> list them`)
 		require.Equal(t, []any{"accept", "accept!", "adddir", "adddir!", "ask", "ask!", "autoreview"}, n.lua("return vim.fn.getcompletion('Cursord a', 'cmdline')"))
 		require.Equal(t, []any{"file"}, n.lua("return vim.fn.getcompletion('Cursord reject f', 'cmdline')"))
 	})

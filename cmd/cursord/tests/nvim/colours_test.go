@@ -3,6 +3,8 @@
 package nvim
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -97,6 +99,8 @@ func TestNvimColours(t *testing.T) {
 			for _, group := range []string{"CursordAdd", "CursordDelete", "CursordAddText", "CursordDeleteText", "CursordMaybe"} {
 				require.Nil(t, n.lua("return vim.api.nvim_get_hl(0, { name = ..., link = false }).fg", group), group)
 			}
+			require.Greater(t, contrast(n.ink("Comment"), n.ground("CursordMaybe")), 3.2, "a comment can be read: %v", look)
+			require.Greater(t, contrast(n.ground("Normal"), n.ground("CursordMaybe")), 1.3, "other lines differ: %v", look)
 			keyword, text, comment := n.ink("@keyword.return.lua"), n.ink("@string.lua"), n.ink("@comment.lua")
 			// The added line: line 3 of the screen, below the deleted one.
 			require.Equal(t, keyword+" on "+add, n.cell("return a * b"))
@@ -134,6 +138,25 @@ func TestNvimColours(t *testing.T) {
 		require.Equal(t, "111111", n.ground("CursordDelete"))
 		n.quiet()
 	})
+}
+
+// contrast returns the ratio of two colours' luminance, from 1 to 21, as WCAG defines it.
+func contrast(a, b string) float64 {
+	luminance := func(colour string) (sum float64) {
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			n, err := strconv.ParseUint(colour[2*i:2*i+2], 16, 8)
+			if err != nil {
+				panic(err)
+			}
+			if v := float64(n) / 255; v <= 0.04045 {
+				sum += weight * v / 12.92
+			} else {
+				sum += weight * math.Pow((v+0.055)/1.055, 2.4)
+			}
+		}
+		return sum + 0.05
+	}
+	return max(luminance(a)/luminance(b), luminance(b)/luminance(a))
 }
 
 // blank replaces the background of Normal with "".

@@ -204,7 +204,7 @@ func TestNvimUndoOfSeveralFiles(t *testing.T) {
 		n.keys("u")
 		n.agree(e, "f", after["f"], 1)
 		n.agree(e, "g", after["g"], 1)
-		n.untilScreen("this was decided in 2 files, and is back in all")
+		n.untilScreen("taken back in 2 files: the decision was about all of them")
 		n.ex("Cursord redo")
 		n.agree(e, "f", before["f"], 0)
 		n.agree(e, "g", before["g"], 0)

@@ -33,7 +33,7 @@ func TestNvimChoosesPermits(t *testing.T) {
 		}
 		n.lua("pick = 'enabled'")
 		n.ex("Cursord sandbox")
-		say("cursord: in the next session commands that the sandbox can hold run, others are denied")
+		say("cursord: in the next session only commands that the sandbox can hold run")
 		n.ex("Cursord autoreview on")
 		say("cursord: in the next session a classifier of the agent decides on commands")
 		n.ex("Cursord adddir ../lib")

@@ -142,7 +142,7 @@ func TestNvimUndoOfAnAccept(t *testing.T) {
 		require.Empty(t, e.Diffs())
 		n.ex("silent wall")
 		n.keys("u")
-		n.untilScreen("this was decided in 3 files, and is back in all")
+		n.untilScreen("taken back in 3 files: the decision was about all of them")
 		for _, path := range []string{"f", "g"} {
 			n.agree(e, path, after, 2)
 		}

@@ -41,7 +41,7 @@ func TestNvimSessions(t *testing.T) {
 		n.until("the choices", "return shown ~= nil")
 		lines := n.lua("return shown").([]any)
 		require.Len(t, lines, 4)
-		require.Equal(t, []any{"New session", "a second one  (1 turn, now, 1 hunk)", "change f  (1 turn, now, 1 hunk)"}, lines[:3])
+		require.Equal(t, []any{"New session", "a second one  (1 turn, now)", "change f  (1 turn, now, 1 hunk)"}, lines[:3])
 		require.True(t, strings.HasPrefix(lines[3].(string), "elsewhere  (1 turn, now, "), lines[3])
 		n.lua("choose(4)")
 		n.until("the chat of the other folder", "return vim.bo.filetype == 'cursord_input' and vim.b.cursord_root == ...", other)
@@ -54,7 +54,7 @@ func TestNvimSessions(t *testing.T) {
 			n.looks(look)
 			n.untilScreen("\n        1 hunk    now        ")
 			require.Contains(t, n.screen(), " Sessions")
-			require.Equal(t, n.ink("CursordMaybeText"), strings.Fields(n.cell("1 hunk "))[0])
+			require.Equal(t, n.ink("CursordRange"), strings.Fields(n.cell("1 hunk "))[0])
 		}
 		n.lua("vim.o.columns = 80")
 		n.untilScreen("change f\n")
@@ -101,6 +101,19 @@ func TestNvimAsksInPlace(t *testing.T) {
 		n.keys("3GVjjga")
 		n.untilScreen("╭ Ask about lines 3–5 ─")
 		require.Contains(t, n.screen(), "line 5\n╭ Ask about lines 3–5 ─", "it is below the lines")
+		asked := func(lines ...any) {
+			n.t.Helper()
+			require.Equal(t, append([]any{}, lines...), n.lua(`local buf = vim.fn.bufnr('lib/a.lua')
+				local ns = vim.api.nvim_get_namespaces().cursord_inline
+				return vim.tbl_map(function(m) return m[2] + 1 end, vim.api.nvim_buf_get_extmarks(buf, ns, 0, -1, {}))`))
+		}
+		asked(3.0, 4.0, 5.0)
+		for _, look := range looks {
+			n.looks(look)
+			require.Equal(t, n.ground("Visual"), strings.Fields(n.cell("line 4"))[2], "the lines that the prompt is about")
+			require.NotEqual(t, n.ground("Visual"), strings.Fields(n.cell("line 6"))[2])
+		}
+		n.looks(look{"dark", 80})
 		n.keys("/ti")
 		n.until("the saved prompt", "return vim.fn.pumvisible() == 1")
 		n.keys("<C-n><CR> and<C-j>then<C-j>stop")
@@ -109,6 +122,7 @@ func TestNvimAsksInPlace(t *testing.T) {
 		n.poll("the prompt", func() bool { return len(w.Runs()) == 1 })
 		require.Equal(t, "<context>\n<selection path=\"lib/a.lua\" lines=\"3-5\">\nline 3\nline 4\nline 5\n</selection>\n</context>\n\nTidy the code up.\n\nand\nthen\nstop",
 			strings.TrimSpace(w.Runs()[0].Prompt))
+		asked()
 		require.Equal(t, []any{1.0, "n"}, n.lua("return { #vim.api.nvim_list_wins(), vim.api.nvim_get_mode().mode }"))
 		n.keys("Vga")
 		n.untilScreen("╭ Ask about line ")

@@ -29,6 +29,7 @@ local function panel_of(ws)
   vim.b[buf].cursord_root = ws.root
   vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'hide', false
   vim.bo[buf].filetype = 'cursord_input'
+  require('cursord.drafts').keep(buf, ws.root)
   panel = { input = buf, shown = panel and panel.shown, origin = panel and panel.origin }
   panels[ws] = panel
   return panel

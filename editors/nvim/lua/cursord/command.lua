@@ -23,7 +23,8 @@ function M.run(cmd)
     end
     sub, mark, rest, name = subs.chat, '', '', 'chat'
   elseif not sub then
-    return rpc.say(('%q is no subcommand of :Cursord'):format(name), vim.log.levels.ERROR)
+    local text = '%q is no subcommand; :Cursord and <Tab> list them'
+    return rpc.say(text:format(name), vim.log.levels.ERROR)
   end
   local bang = cmd.bang or mark == '!'
   if bang and not sub.bang then

@@ -3,6 +3,8 @@
 local api = vim.api
 local M = {}
 
+local ns = api.nvim_create_namespace('cursord_inline')
+
 local lines_most = 10
 
 --- @param win integer
@@ -16,7 +18,7 @@ end
 --- @param selection { first: integer, last: integer, text: string }
 --- @param done fun(prompt: string)
 function M.open(ws, selection, done)
-  local from = api.nvim_get_current_win()
+  local from, asked = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local row = vim.fn.screenpos(from, selection.last + 1, 1).row
   local seen = row > 0 and row < vim.o.lines - 6
   local buf = api.nvim_create_buf(false, true)
@@ -40,10 +42,17 @@ function M.open(ws, selection, done)
     footer = width >= api.nvim_strwidth(footer) and footer or ' <CR> sends · <Esc> closes ',
     footer_pos = 'right',
   })
+  for line = selection.first, selection.last do
+    local opts = { line_hl_group = 'Visual', priority = 200 }
+    pcall(api.nvim_buf_set_extmark, asked, ns, line, 0, opts)
+  end
   vim.bo[buf].filetype = 'cursord_input'
   vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
   local function close()
     vim.cmd.stopinsert()
+    if api.nvim_buf_is_valid(asked) then
+      api.nvim_buf_clear_namespace(asked, ns, 0, -1)
+    end
     if api.nvim_win_is_valid(win) then
       api.nvim_win_close(win, true)
     end

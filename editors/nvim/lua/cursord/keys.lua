@@ -43,7 +43,7 @@ local function go_to_file()
   end
   local stat = ws and path ~= '' and vim.uv.fs_stat(vim.fs.joinpath(ws.root, path))
   if not ws or not stat or stat.type ~= 'file' then
-    return message.note('there is no file of that name: ' .. word)
+    return message.note('there is nothing to open here; i goes to the input, g? shows the keys')
   end
   require('cursord.review.nav').go(ws, path, (tonumber(line) or 1) - 1)
 end

@@ -137,6 +137,8 @@ function M.open()
   require('cursord.windows').back_to(from)
   local buf = api.nvim_get_current_buf()
   vim.bo[buf].buftype, vim.bo[buf].bufhidden, vim.bo[buf].swapfile = 'nofile', 'wipe', false
+  api.nvim_buf_set_name(buf, ('cursord://messages/%d'):format(buf))
+  vim.wo[0][0].statusline = ' Cursor: messages%=%l,%c '
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   vim.bo[buf].modifiable, vim.wo[0][0].wrap = false, true
   vim.keymap.set('n', 'q', '<C-w>c', { buffer = buf, desc = 'cursord: close' })

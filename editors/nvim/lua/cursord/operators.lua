@@ -1,8 +1,8 @@
 --- Accept and reject as operators, so that "." repeats them, and the hunk as a text object.
 local M = {}
 
-local function decide()
-  return require('cursord.review.decide')
+local function here()
+  return require('cursord.review.here')
 end
 
 --- @param act fun()
@@ -16,13 +16,13 @@ for _, name in ipairs({ 'accept', 'reject' }) do
     local first, last = vim.fn.line("'["), vim.fn.line("']")
     local buf = vim.api.nvim_get_current_buf()
     when_known(function()
-      decide().range(name, buf, first - 1, last - 1)
+      here().range(name, buf, first - 1, last - 1)
     end)
   end
   M[name .. '_hunk'] = function()
     local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
     when_known(function()
-      decide().at(name, buf, row)
+      here().at(name, buf, row)
     end)
   end
 end

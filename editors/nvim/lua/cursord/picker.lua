@@ -191,7 +191,7 @@ end
 local permits = {
   sandbox = {
     prompt = 'Commands of the agent: ',
-    { 'enabled', 'enabled', 'commands that the sandbox can hold run, others are denied' },
+    { 'enabled', 'enabled', 'only commands that the sandbox can hold run' },
     { 'disabled', 'disabled', 'there is no sandbox for commands' },
     { 'default', 'default', 'the sandbox is as configured' },
   },

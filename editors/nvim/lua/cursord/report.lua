@@ -90,7 +90,7 @@ local function take_back(doc, back)
         'u did not take the decision back: another was made since; :Cursord undo takes them back one by one'
       rpc.say(why, vim.log.levels.WARN)
     elseif count > 1 then
-      message.note(('this was decided in %d files, and is back in all'):format(count))
+      message.note(('taken back in %d files: the decision was about all of them'):format(count))
     elseif count == 1 and back[1].step then
       message.note(('the %s is taken back; %s'):format(back[1].step.verb, counts.left(doc.ws)))
     end
@@ -174,9 +174,7 @@ function M.merge(doc)
     end
     follow.knows(doc.buf)
     if require('cursord.docs').apply(doc.ws, edits) then
-      require('cursord.message').note(
-        ('changes on disk are in %s, unsaved; u takes them out'):format(doc.rel)
-      )
+      rpc.say(("the agent's changes are in %s, unsaved; u removes them"):format(doc.rel))
     end
   end)
 end

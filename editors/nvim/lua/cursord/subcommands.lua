@@ -39,7 +39,7 @@ end
 local function decide(verb)
   --- @param args cursord.Args
   return function(args)
-    local decisions = require('cursord.review.decide')
+    local decisions, here = require('cursord.review.decide'), require('cursord.review.here')
     local buf = api.nvim_get_current_buf()
     local path = file_here(args)
     if args.bang or args.rest == 'all' then
@@ -51,13 +51,13 @@ local function decide(verb)
         rpc.say('this buffer has no file of the workspace', vim.log.levels.WARN)
       end
     elseif args.rest == 'both' and verb == 'accept' then
-      decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1, nil, true)
+      here.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1, nil, true)
     elseif args.rest ~= '' and args.rest ~= 'hunk' then
       rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
     elseif args.range then
-      decisions.range(verb, buf, args.range.first, args.range.last)
+      here.range(verb, buf, args.range.first, args.range.last)
     else
-      decisions.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1)
+      here.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1)
     end
   end
 end

@@ -80,7 +80,9 @@
 --- @field newStart integer
 --- @field newLines integer
 --- @field lines string[]
+--- @field tied? string the lines of the hunks that are decided with it, in words
 --- @field linked? string[]
+--- @field tied? string the places of the linked hunks, in words; set by this plugin
 --- @field state? 'conflict' the person has changed the same lines in unsaved text
 --- @field isolated? boolean its new lines are in a copy of the workspace, or on disk below unsaved text
 --- @field sources { sessionId: string, turnId: string, itemId?: string, via: 'edit'|'shell'|'tool'|'hook'|'unknown' }[]

@@ -62,11 +62,11 @@ function M.text(ws, id, width)
   }) do
     about[#about + 1] = text ~= '' and text or nil
   end
-  -- If the bar is too narrow, the title is cut, not the activity.
+  -- If the bar is too narrow, the title is cut, and then the end of the activity.
   local state = table.concat(about, ' · ')
-  local room = width and math.max(width - vim.api.nvim_strwidth(state) - 4, 8) or #of.title
-  local title = message.cut(of.title:gsub('%c', ' '), room)
-  return (' %s  %%<%%=%s '):format(plain(title), plain(state))
+  local room = width and width - vim.api.nvim_strwidth(state) - 4 or #of.title
+  local title = room > 2 and message.cut(of.title:gsub('%c', ' '), room) .. '  ' or ''
+  return (' %s%%=%s %%<'):format(plain(title), plain(state))
 end
 
 --- @param ws cursord.Workspace

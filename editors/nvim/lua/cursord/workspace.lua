@@ -247,6 +247,7 @@ function Workspace:put_diff(diff)
   for _, hunk in ipairs(diff.hunks) do
     hunk.isolated = hunk.isolated or hunk.state == 'conflict' or nil
   end
+  require('cursord.review.author').tie(diff)
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)

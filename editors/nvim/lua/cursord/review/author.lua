@@ -15,14 +15,48 @@ function M.maybe_yours(hunk)
   return false
 end
 
---- The note behind a hunk's first line, if it needs one.
+--- The number of a hunk's first changed line in its file.
+--- @param hunk cursord.Hunk
+--- @return integer
+local function line_of(hunk)
+  local at = hunk.isolated and hunk.oldStart or hunk.newStart
+  for _, line in ipairs(hunk.lines) do
+    if line:sub(1, 1) ~= ' ' then
+      break
+    end
+    at = at + 1
+  end
+  return at
+end
+
+--- Notes in the hunks of a diff with which others they are decided.
+--- @param diff cursord.Diff
+function M.tie(diff)
+  local by = {} --- @type table<string, cursord.Hunk>
+  for _, hunk in ipairs(diff.hunks) do
+    by[hunk.id] = hunk
+  end
+  for _, hunk in ipairs(diff.hunks) do
+    local places = {}
+    for _, id in ipairs(hunk.linked or {}) do
+      if by[id] and #by[id].lines > 0 then
+        places[#places + 1] = 'line ' .. line_of(by[id])
+      end
+    end
+    hunk.tied = #places > 0 and table.concat(places, ', ') or nil
+  end
+end
+
+--- The note above a hunk's first line, if it needs one.
 --- @param hunk cursord.Hunk
 --- @return string?
 function M.note_of(hunk)
   if hunk.state == 'conflict' then
-    return "you have changed this, too: reject keeps yours, accept takes the agent's"
+    return "you have changed this, too: reject keeps yours, accept takes the agent's, accept both keeps both"
   end
-  return M.maybe_yours(hunk) and M.note or nil
+  local tied = hunk.tied and 'a moved line of yours: decided together with ' .. hunk.tied
+  local maybe = M.maybe_yours(hunk) and M.note
+  return maybe and tied and maybe .. '; ' .. tied or maybe or tied
 end
 
 --- The hunks that a reject of several hunks leaves alone: those that may be a person's, and those linked with one.

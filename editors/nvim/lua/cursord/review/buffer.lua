@@ -197,7 +197,8 @@ function M.winbar()
   if self.turn then
     text = text .. ' of "' .. message.cut((self.prompt or 'a turn'):gsub('%s+', ' '), 30) .. '"'
   end
-  return (' %s%%<%%=a accept · r reject · u undo · m remark · g? '):format(
+  -- The keys that are named first are the last to be cut.
+  return (' %s%%=a accept · r reject · u undo · m remark · g? %%<'):format(
     text:gsub('%%', '%%%%')
   )
 end

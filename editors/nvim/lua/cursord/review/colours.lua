@@ -8,7 +8,7 @@ local backgrounds = {
   CursordDelete = { from = 'DiffDelete', cterm = { 52, 224 } },
   CursordAddText = { from = 'DiffText', cterm = { 28, 157 } },
   CursordDeleteText = { from = 'DiffText', cterm = { 88, 217 } },
-  CursordMaybe = { from = 'DiffChange', cterm = { 58, 230 } },
+  CursordMaybe = { from = 'DiagnosticWarn', cterm = { 58, 230 } },
 }
 
 local ours = {} --- @type table<string, table> what is defined here, by group

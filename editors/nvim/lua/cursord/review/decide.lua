@@ -1,6 +1,4 @@
 --- Decisions: accept, reject, undo, redo; and remarks to the agent.
-local author = require('cursord.review.author')
-local config = require('cursord.config')
 local counts = require('cursord.review.counts')
 local docs = require('cursord.docs')
 local meanwhile = require('cursord.meanwhile')
@@ -325,65 +323,6 @@ function M.comment(ws, id, text)
   else
     vim.ui.input({ prompt = 'Comment: ' }, send_comment)
   end
-end
-
---- Decides the hunk at a row, and goes to the next one if `after_decide` says so.
---- @param verb 'accept'|'reject'
---- @param buf integer
---- @param row integer
---- @param comment? string
---- @param both? boolean for a conflict: keep the person's lines before the agent's
-function M.at(verb, buf, row, comment, both)
-  local places = require('cursord.review.places')
-  local ws, place = places.workspace(buf), places.at(buf, row)
-  if not ws or not place then
-    rpc.say('there is no hunk here', vim.log.levels.WARN)
-    return
-  end
-  local win = vim.api.nvim_get_current_win()
-  local from, to = vim.api.nvim_win_get_cursor(win), nil
-  M.parts(verb, ws, { { id = place.id, hunk = place.hunk } }, {
-    comment = comment,
-    both = both,
-    after = function(ok)
-      local still = vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf
-      if not ok and still and vim.deep_equal(vim.api.nvim_win_get_cursor(win), to) then
-        vim.api.nvim_win_set_cursor(win, from)
-      end
-    end,
-  })
-  -- The cursor moves at once, so that the next key is about the next hunk.
-  if config.get().review.after_decide == 'next' then
-    require('cursord.review.nav').next_in_buffer(buf)
-    to = vim.api.nvim_win_get_cursor(win)
-  end
-end
-
---- Decides the parts of hunks in a range of rows. A reject of several hunks leaves alone those that may be a person's.
---- @param verb 'accept'|'reject'
---- @param buf integer
---- @param first integer
---- @param last integer
---- @param comment? string
-function M.range(verb, buf, first, last, comment)
-  local places = require('cursord.review.places')
-  local ws, parts = places.workspace(buf), places.parts(buf, first, last)
-  if not ws or #parts == 0 then
-    rpc.say('there is no hunk in these lines', vim.log.levels.WARN)
-    return
-  end
-  local skipped = {}
-  if verb == 'reject' and #parts > 1 then
-    parts = vim.tbl_filter(function(part)
-      local _, diff = counts.find(ws, part.id)
-      local left = diff and author.left(diff)[part.id]
-      if diff and left then
-        skipped[#skipped + 1] = { path = diff.path, hunk = part.id, kind = 'maybeYours' }
-      end
-      return not left
-    end, parts)
-  end
-  M.parts(verb, ws, parts, { comment = comment, skipped = skipped })
 end
 
 return M

@@ -1,5 +1,4 @@
 --- Says after a save that it has decided conflicts: it keeps the person's lines.
-local counts = require('cursord.review.counts')
 local docs = require('cursord.docs')
 local rpc = require('cursord.rpc')
 
@@ -21,8 +20,8 @@ end
 --- @param buf integer
 function M.written(buf)
   if saving[buf] then
-    local text = "kept yours in %s; :Cursord undo brings the agent's lines back"
-    rpc.say(text:format(counts.count(saving[buf], 'conflict')))
+    local kept = saving[buf] == 1 and 'your lines' or ('yours %d times'):format(saving[buf])
+    rpc.say(("kept %s; :Cursord undo brings the agent's back"):format(kept))
     saving[buf] = nil
   end
 end

@@ -64,11 +64,11 @@ local function decide_here(verb)
     if api.nvim_get_mode().mode:find('^[vV\22]') then
       local from, to = vim.fn.line('v') - 1, row
       api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
-      decide.range(verb, self.buf, math.min(from, to), math.max(from, to))
+      require('cursord.review.here').range(verb, self.buf, math.min(from, to), math.max(from, to))
     elseif line and not line.hunk then
       decide.all(verb, self.ws, line.path)
     else
-      decide.at(verb, self.buf, row)
+      require('cursord.review.here').at(verb, self.buf, row)
     end
   end
 end

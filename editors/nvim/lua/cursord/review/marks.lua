@@ -25,7 +25,8 @@ M.ns, M.ns_words = ns, ns_words
 --- @field away_from integer
 --- @field isolated boolean
 --- @field maybe boolean the hunk may be a person's
---- @field note? string the note behind the first line
+--- @field note? string the note above the first line
+--- @field note_lines? integer the number of lines that the note takes
 --- @field row integer according to the diff
 --- @field dressed? boolean all parts are drawn
 
@@ -110,6 +111,24 @@ function M.parse(hunk)
   return groups, present
 end
 
+--- A group for a hunk that is about the whole file: a note above the first line.
+--- @param hunk cursord.Hunk
+--- @param note string
+--- @return cursord.Group
+function M.whole(hunk, note)
+  return {
+    row = 0,
+    here = {},
+    away = {},
+    isolated = false,
+    maybe = author.maybe_yours(hunk),
+    below = false,
+    side = { lines = {} },
+    side_from = 1,
+    note = note,
+  }
+end
+
 local function same_line(a, b)
   return a == b or a == b .. '\r' or a == '\239\187\191' .. b or a == '\239\187\191' .. b .. '\r'
 end
@@ -183,17 +202,44 @@ local function paint(buf, group, row, count)
   })
 end
 
+--- Splits a note into lines that the windows of a buffer have room for.
+--- @param buf integer
+--- @param note string
+--- @return string[]
+local function fold(buf, note)
+  local width, out, line = vim.o.columns, {}, ''
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    width = math.min(width, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
+  end
+  for word in note:gmatch('%S+') do
+    if line ~= '' and #line + 1 + #word > width then
+      out[#out + 1], line = line, word
+    else
+      line = line == '' and word or line .. ' ' .. word
+    end
+  end
+  out[#out + 1] = line
+  return out
+end
+
 --- @param buf integer
 --- @param group cursord.Group
 --- @param row integer the group's first row
 --- @param count integer the group's number of rows
 --- @param spans? table<integer, integer[][]>
-local function place_virtual(buf, group, row, count, spans)
+--- @param beside boolean another window shows the away lines
+local function place_virtual(buf, group, row, count, spans, beside)
   -- Of a hunk in a copy, the new lines are shown below the old ones.
   local under = group.isolated and count > 0
   local at = math.min(under and row + count - 1 or row, api.nvim_buf_line_count(buf) - 1)
+  local shown = beside and {} or virtual(buf, group, spans)
+  local note = group.note and fold(buf, group.note) or {}
+  for i = #note, 1, -1 do
+    table.insert(shown, 1, { { note[i], 'CursordMaybeText' } })
+  end
+  group.note_lines = #note
   group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, 0, {
-    virt_lines = virtual(buf, group, spans),
+    virt_lines = shown,
     virt_lines_above = not under and not group.below,
     undo_restore = false,
   })
@@ -209,7 +255,7 @@ function M.place(buf, group)
     dels, adds = adds, dels
   end
   local kind = group.maybe and 'maybe'
-    or #dels == 0 and 'add'
+    or #dels == 0 and #adds > 0 and 'add'
     or #adds == 0 and 'delete'
     or 'change'
   local last = api.nvim_buf_line_count(buf) - 1
@@ -218,9 +264,6 @@ function M.place(buf, group)
   local opts = { priority = 90, undo_restore = false }
   if #group.here > 1 then
     opts.end_row, opts.end_col = row + #group.here - 1, 0
-  end
-  if cfg.overlay and group.note then
-    opts.virt_text = { { '  ' .. group.note, 'CursordMaybeText' } }
   end
   if cfg.signs then
     opts.sign_text = cfg.sign_text[kind]
@@ -238,7 +281,7 @@ end
 --- @param group cursord.Group
 --- @return integer
 function M.above(group)
-  return group.isolated and #group.here > 0 and 0 or #group.away
+  return group.isolated and #group.here > 0 and 0 or #group.away + (group.note_lines or 0)
 end
 
 --- The present first row of a group, and its number of rows.
@@ -290,8 +333,8 @@ function M.dress(buf, group, beside)
     paint(buf, group, row, count)
   end
   local spans = cfg.words and count == #group.here and mark_words(buf, group, row) or nil
-  if cfg.overlay and #group.away > 0 and not beside then
-    place_virtual(buf, group, row, count, spans)
+  if cfg.overlay and (group.note or #group.away > 0 and not beside) then
+    place_virtual(buf, group, row, count, spans, beside)
     return true
   end
   return false

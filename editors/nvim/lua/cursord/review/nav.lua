@@ -42,7 +42,7 @@ local function stops(ws)
     local doc = docs.at(ws, path)
     local here = doc and places.places(doc.buf) or {}
     for _, place in ipairs(here) do
-      if doc and has_place(diff, place.hunk) then
+      if doc and (has_place(diff, place.hunk) or view.is_of_deleted(diff, place.hunk)) then
         local row = places.cursor_row(doc.buf, place)
         out[#out + 1] = { path = path, row = row, hunk = place.hunk }
       end

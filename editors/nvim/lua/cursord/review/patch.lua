@@ -110,6 +110,7 @@ local function add_hunk(out, diff, hunk)
   local note = hunk.state == 'conflict' and 'changed by you, too'
     or author.maybe_yours(hunk) and 'may be yours'
   about = about .. (note and (' (%s)'):format(note) or '')
+  about = about .. (hunk.tied and (' (with %s)'):format(hunk.tied) or '')
   local row = marks.row(hunk)
   local head = hunk.kind == 'file' and M.became(diff)
   if head and #hunk.lines == 0 then

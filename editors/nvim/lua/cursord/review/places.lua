@@ -74,7 +74,12 @@ function M.at(buf, row)
     local part = other.hunk(row)
     return part and { id = part.id, hunk = part, first = row, last = row }
   end
-  local beside --- @type cursord.Place?
+  local of, beside = view.get(buf), nil --- @type cursord.View?, cursord.Place?
+  for _, shown in pairs(of and of.shown or {}) do
+    if of and view.is_of_deleted(of.diff, shown.hunk) and not shown.deciding then
+      return place_of(buf, shown)
+    end
+  end
   for _, shown in ipairs(view.within(buf, row - 1, row + 1)) do
     local p = place_of(buf, shown)
     if row >= p.first and row <= p.last then

@@ -12,7 +12,7 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local M = {}
 
-local title = 'Cursord review'
+local title = 'Cursord review: a accept · r reject · u undo · g? keys'
 
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
@@ -28,6 +28,7 @@ local function text_of(diff, hunk)
   local by = author.made_by(hunk)
   local made = (by == '' and '' or ' by ' .. by)
     .. (author.maybe_yours(hunk) and ' (may be yours)' or '')
+    .. (hunk.tied and (' (with %s)'):format(hunk.tied) or '')
   if hunk.kind == 'file' and diff.kind ~= 'modified' then
     return patch.became(diff)
       .. (added + removed > 0 and (' (+%d -%d)'):format(added, removed) or '')
@@ -188,6 +189,7 @@ local keys = {
       end
     end,
   },
+  ['g?'] = { 'these keys', require('cursord.keys').help, true },
   d = {
     'side by side',
     function(ws, part, path)

@@ -55,7 +55,7 @@ end
 
 --- Whether two hunks look the same.
 local function is_same(a, b)
-  if #a.lines ~= #b.lines or author.maybe_yours(a) ~= author.maybe_yours(b) then
+  if #a.lines ~= #b.lines or author.note_of(a) ~= author.note_of(b) then
     return false
   end
   for i, line in ipairs(a.lines) do
@@ -129,6 +129,14 @@ local function dress_windows(view)
   end
 end
 
+--- Whether a hunk is the deletion of the file. A buffer that still has the text shows it above the first line.
+--- @param diff cursord.Diff
+--- @param hunk cursord.Hunk
+--- @return boolean
+function M.is_of_deleted(diff, hunk)
+  return diff.kind == 'deleted' and not hunk.isolated
+end
+
 --- Shows a hunk. If the buffer does not have its lines, nothing is shown: another diff is on its way.
 --- @param view cursord.View
 --- @param hunk cursord.Hunk
@@ -143,7 +151,9 @@ local function show(view, hunk)
     remove(view, old)
   end
   local groups, present = marks.parse(hunk)
-  if view.diff.kind == 'deleted' and not hunk.isolated or not marks.is_there(view.buf, present) then
+  if M.is_of_deleted(view.diff, hunk) then
+    groups = { marks.whole(hunk, 'the agent has deleted this file: reject brings it back') }
+  elseif not marks.is_there(view.buf, present) then
     groups = {}
   end
   --- @type cursord.Shown
@@ -204,8 +214,8 @@ function M.update(buf, ws, diff)
   view.shown, view.tick = shown, api.nvim_buf_get_changedtick(buf)
   local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
   local above = first and first.row == 0 and config.get().review.overlay
-  view.top = above and marks.above(first) or 0
   dress_windows(view)
+  view.top = above and marks.above(first) or 0
   make_room(view)
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
@@ -328,6 +338,27 @@ api.nvim_create_autocmd('BufWinEnter', {
   callback = function(args)
     if views[args.buf] then
       make_room(views[args.buf])
+    end
+  end,
+})
+
+-- Notes fit into the windows of their buffer.
+api.nvim_create_autocmd({ 'WinResized', 'BufWinEnter' }, {
+  group = group,
+  callback = function(args)
+    local bufs = { [args.buf] = true }
+    for _, win in ipairs(args.event == 'WinResized' and vim.v.event.windows or {}) do
+      bufs[api.nvim_win_get_buf(win)] = true
+    end
+    for buf in pairs(bufs) do
+      local view = views[buf]
+      for _, shown in pairs(view and view.shown or {}) do
+        if shown.groups[1] and shown.groups[1].note then
+          redo(view)
+          make_room(view)
+          break
+        end
+      end
     end
   end,
 })

@@ -11,7 +11,7 @@ local most, preview_most = 500, 200
 --- @field session? cursord.Session nil for a new one
 --- @field root string the folder
 --- @field here boolean the folder is the current workspace
---- @field hunks integer the number of pending hunks in the folder
+--- @field hunks integer the number of pending hunks in which the session had a part
 --- @field text string
 
 local function plain(text)
@@ -41,6 +41,35 @@ local function line(entry)
   return ('%s  (%s)'):format(plain(s.title), table.concat(about, ', '))
 end
 
+--- Counts the pending hunks of each session.
+--- @param roots string[] the folders that have pending hunks
+--- @param done fun(counts: table<string, integer>) by session
+local function count_hunks(roots, done)
+  local counts, left = {}, #roots
+  if left == 0 then
+    return done(counts)
+  end
+  for _, root in ipairs(roots) do
+    rpc.request('diff/list', { workspace = root }, function(_, result)
+      for _, diff in ipairs(result and result.diffs or {}) do
+        for _, hunk in ipairs(diff.hunks) do
+          local of = {} --- @type table<string, true>
+          for _, source in ipairs(hunk.sources or {}) do
+            of[source.sessionId] = true
+          end
+          for id in pairs(of) do
+            counts[id] = (counts[id] or 0) + 1
+          end
+        end
+      end
+      left = left - 1
+      if left == 0 then
+        done(counts)
+      end
+    end)
+  end
+end
+
 --- Reads all sessions: those of the workspace first, the latest first.
 --- @param ws cursord.Workspace
 --- @param done fun(entries: cursord.SessionEntry[])
@@ -50,21 +79,24 @@ function M.read(ws, done)
       return rpc.say_error(err)
     end
     rpc.request('workspace/list', vim.empty_dict(), function(_, folders)
-      local hunks, here, others = {}, {}, {}
+      local roots = {}
       for _, one in ipairs(folders and folders.workspaces or {}) do
-        hunks[one.workspace] = one.pendingHunks
+        roots[#roots + 1] = one.pendingHunks > 0 and one.workspace or nil
       end
-      for _, session in ipairs(listed.sessions) do
-        local entry = {
-          session = session,
-          root = session.workspace,
-          here = session.workspace == ws.root,
-          hunks = hunks[session.workspace] or 0,
-        }
-        entry.text = line(entry)
-        table.insert(entry.here and here or others, entry)
-      end
-      done(vim.list_extend(here, others))
+      count_hunks(roots, function(counts)
+        local here, others = {}, {}
+        for _, session in ipairs(listed.sessions) do
+          local entry = {
+            session = session,
+            root = session.workspace,
+            here = session.workspace == ws.root,
+            hunks = counts[session.id] or 0,
+          }
+          entry.text = line(entry)
+          table.insert(entry.here and here or others, entry)
+        end
+        done(vim.list_extend(here, others))
+      end)
     end)
   end)
 end

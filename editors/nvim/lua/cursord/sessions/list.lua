@@ -45,7 +45,7 @@ local function draw(buf)
       api.nvim_buf_set_extmark(buf, ns, i - 1, from, { end_col = to, hl_group = group })
     end
     mark(0, 7, 'CursordChatDone')
-    mark(8, 17, 'CursordMaybeText')
+    mark(8, 17, 'CursordRange')
     mark(18, #lines[i] - #entry.session.title:gsub('%s*\n.*', ' …'), 'CursordNote')
   end
 end

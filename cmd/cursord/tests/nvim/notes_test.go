@@ -1,0 +1,65 @@
+//go:build unix
+
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimNotes looks at what a buffer says of a file that the agent has deleted, and of hunks that are decided together; and
+// decides a hunk right after typing in it.
+func TestNvimNotes(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		gone, before := world.Numbered(9, nil), world.Numbered(40, map[int]string{5: "left\n", 25: "right\n"})
+		after := world.Numbered(40, map[int]string{5: "right\n", 25: "left\n"})
+		w.PutAll(world.Tree{"tied": before, "typed": world.Numbered(9, nil)})
+		w.Plays(world.Lines(world.Edits("1", "tied", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(world.Obj{"prompt": "swap them"})
+		e.Decides("diff/accept", world.Obj{"all": true})
+		w.PutAll(world.Tree{"tied": before, "gone": gone}) // a person's lines now
+		e.Diffs()
+		w.Plays(world.Lines(world.Edits("2", "tied", before, after), world.Deletes("3", "gone", gone),
+			world.Edits("4", "typed", world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})))...)
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "gone")
+		n.ex("Cursord ask again")
+		n.untilScreen("the agent has deleted this file: reject brings it back\n▔ line 1\n")
+		n.keys("4G")
+		n.ex("Cursord reject")
+		n.agree(e, "gone", gone, 0)
+		n.ex("Cursord undo")
+		n.poll("it is gone", func() bool { return w.Get("gone") == "(absent)" })
+		n.untilScreen("the agent has deleted this file")
+		n.ex("Cursord next | Cursord prev")
+		n.until("the deletion is a hunk to go to", "return vim.fn.expand('%') == 'gone' and vim.fn.line('.') == 1")
+		n.ex("Cursord accept")
+		n.poll("it is accepted", func() bool { return e.Diffs()["gone"] == nil })
+
+		n.ex("edit tied")
+		n.hunksOf("tied", 2)
+		n.untilScreen("a moved line of yours: decided together with line 25\n")
+		n.ex("Cursord review")
+		n.untilScreen("(with line 25)")
+		n.ex("cclose | Cursord patch")
+		n.untilScreen("(with line 25)")
+		n.keys("q")
+		n.ex("5Cursord reject")
+		n.agree(e, "tied", before, 0)
+
+		n.ex("edit typed")
+		n.hunksOf("typed", 1)
+		n.lua("vim.cmd('normal! 5GAzz') vim.cmd('Cursord reject')")
+		n.untilText("typed", strings.Replace(world.Numbered(9, nil), "line 5\n", "line 5\nagent 5zz\n", 1))
+		n.hunksOf("typed", 0)
+		require.Empty(t, e.Diffs()["tied"])
+		require.Empty(t, n.lua(`return vim.tbl_filter(function(s) return s.level >= vim.log.levels.WARN end, said)`))
+	})
+}
