@@ -57,13 +57,17 @@ keeps the prompt from being sent."
                    (eq (plist-get one :trusted) t)))
             (plist-get (cursord-call ws :workspace/list nil) :workspaces)))
 
+(defun cursord--trust-question (folder)
+  "Return the question whether agents may work in FOLDER."
+  (format "May the agent run commands and change files in %s? " folder))
+
 (defun cursord--ask-trust (ws &optional path)
   "Ask whether agents may work in WS; signal a `user-error' if not.
 If PATH is non-nil, ask about that folder beside WS instead."
   (let ((path (and path (not (equal path (cursord-workspace-path ws))) path)))
-    (unless (yes-or-no-p (format "May the agent run commands and change files in %s? "
-                                 (or path
-                                     (abbreviate-file-name (cursord-workspace-root ws)))))
+    (unless (yes-or-no-p (cursord--trust-question
+                          (or path
+                              (abbreviate-file-name (cursord-workspace-root ws)))))
       (user-error (if path
                       "Nothing was sent: without an argument, M-x cursord-add-directory adds no folder"
                     "Nothing was sent: M-x cursord-trust allows the agent to work here")))
@@ -130,6 +134,10 @@ Return once the daemon has stored the turn; else signal an error."
     (add-to-history 'cursord-prompt-history prompt)
     (let* ((session (cursord-workspace-current ws))
            (made (unless session (cursord--make-session ws)))
+           (waits (and session
+                       (seq-some (lambda (turn)
+                                   (equal session (plist-get turn :sessionId)))
+                                 (cursord-busy-turns ws))))
            answer)
       (unwind-protect
           (setq answer
@@ -149,11 +157,16 @@ Return once the daemon has stored the turn; else signal an error."
                      (puthash (plist-get turn :id) t
                               (cursord-workspace-mine ws))
                      (unless session
+                       ;; The options were those of this session.
+                       (setf (cursord-workspace-next ws) nil)
                        (cursord-talk-with ws (plist-get result :session)
                                           turn))))))
         (when (and made (not answer))
           (cursord-request ws :session/delete (list :sessionId made)
-                           :else #'ignore))))))
+                           :else #'ignore)))
+      (when waits
+        (cursord-say "the prompt waits until the turn before it has ended"))
+      answer)))
 
 (defun cursord-next-options (ws)
   "Return the options of the next new session of WS, a plist."

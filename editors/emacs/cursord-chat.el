@@ -25,6 +25,8 @@
 (declare-function cursord-cancel "cursord-session")
 (declare-function cursord-resume "cursord-session")
 (declare-function cursord-set-model "cursord-options")
+(autoload 'cursord-retry "cursord-again" nil t)
+(autoload 'cursord-edit-prompt "cursord-again" nil t)
 
 (defvar-keymap cursord-chat-mode-map
   :doc "Keys in a chat."
@@ -34,6 +36,8 @@
   "n" #'cursord-next-message
   "p" #'cursord-previous-message
   "c" #'cursord-compose
+  "y" #'cursord-retry
+  "e" #'cursord-edit-prompt
   "C-c C-c" #'cursord-compose
   "k" #'cursord-cancel
   "C-c C-k" #'cursord-cancel
@@ -188,17 +192,18 @@ TURN is the turn that it was made for, if it is new."
 
 (defun cursord--place-at-point ()
   "Return the place that the text at point names, for example src/a.el:12.
-The value is (FILE . LINE), or nil if there is no such file."
+The value is (FILE . LINE), or nil if there is no such file.  LINE is nil for
+the name of a file alone."
   (save-excursion
     (let ((end (line-end-position)))
       (skip-chars-backward "^ \t\n`'\"()[]<>")
-      (when-let* (((looking-at "\\([^ \t\n`'\"()<>:]+\\):\\([0-9]+\\)"))
+      (when-let* (((looking-at "\\([^] \t\n`'\"()<>:]*[^] \t\n`'\"()<>:.,;!?*]\\)\\(?::\\([0-9]+\\)\\)?"))
                   ((<= (match-end 0) end))
-                  (line (string-to-number (match-string 2)))
+                  (line (or (match-string 2) t))
                   (file (cursord-file cursord-buffer-workspace
                                       (match-string-no-properties 1)))
                   ((file-regular-p file)))
-        (cons file line)))))
+        (cons file (and (stringp line) (string-to-number line)))))))
 
 (defun cursord-visit ()
   "Go to the file of the tool call at point, or to the place or link at point.
@@ -225,8 +230,9 @@ show older messages, or unfold or fold."
      ((cursord--place-at-point)
       (pcase-let ((`(,file . ,line) (cursord--place-at-point)))
         (find-file-other-window file)
-        (goto-char (point-min))
-        (forward-line (1- line))))
+        (when line
+          (goto-char (point-min))
+          (forward-line (1- line)))))
      ((thing-at-point 'url) (browse-url (thing-at-point 'url)))
      (t (cursord-toggle)))))
 

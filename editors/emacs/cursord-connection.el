@@ -186,6 +186,10 @@ They have changed with Emacs 30."
                                          (cursord--enqueue (lambda ()
                                                              (cursord--ended conn)) 0))
                           (cursord--events-arguments))))
+        (when (zerop cursord-events-buffer-size)
+          ;; The library makes the buffer in any case.
+          (with-current-buffer (jsonrpc-events-buffer conn)
+            (rename-buffer (generate-new-buffer-name (format " *%s events*" name)))))
         (add-function :around (process-filter (jsonrpc--process conn))
                       (lambda (filter &rest args)
                         (cursord--collecting-once

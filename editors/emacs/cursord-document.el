@@ -51,7 +51,8 @@
            :documentation "The `cursord-reading' that is under way, or nil.")
   (gone nil
         :documentation "Whether the file is gone; `untold' before a message said so.")
-  (conflict nil :documentation "Whether both buffer and file have changed."))
+  (conflict nil
+            :documentation "`written' or `deleted' if both buffer and file have changed."))
 
 (defvar cursord--documents (make-hash-table :test #'equal)
   "Documents by file.")

@@ -82,22 +82,24 @@ Return nil if TOOL has not reported them."
                                       :beforeFullFileContent)))
          (after (plist-get success :afterFullFileContent)))
     (cond
+     ((and (or before after)
+           (or (null before) (cursord--edit-text before))
+           (or (null after) (cursord--edit-text after)))
+      ;; The agent's own diff may have lines that did not change.
+      (cursord--edit-compare (or before "") (or after "")))
      (diff (seq-filter (lambda (line)
                          (string-match-p "\\`\\(?:\\+\\($\\|[^+]\\|\\+[^+]\\)\\|-\\($\\|[^-]\\|-[^-]\\)\\)" line))
-                       (split-string diff "\r?\n")))
-     ((or (and before (null (cursord--edit-text before)))
-          (and after (null (cursord--edit-text after))))
-      nil)
-     ((or before after) (cursord--edit-compare (or before "") (or after ""))))))
+                       (split-string diff "\r?\n"))))))
 
 (defun cursord-edit-counts (tool lines)
   "Return how many lines TOOL, an edit, added and deleted, as text.
 LINES are these lines, if known.  Return the empty string if nothing is known."
   (let* ((success (cursord--edit-success tool))
          (count (lambda (sign key)
-                  (cond ((natnump (plist-get success key)) (plist-get success key))
-                        (lines (seq-count (lambda (line) (eq sign (aref line 0)))
-                                          lines)))))
+                  (if lines
+                      (seq-count (lambda (line) (eq sign (aref line 0))) lines)
+                    (and (natnump (plist-get success key))
+                         (plist-get success key)))))
          (added (funcall count ?+ :linesAdded))
          (deleted (funcall count ?- :linesRemoved)))
     (if (or added deleted)

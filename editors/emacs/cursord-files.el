@@ -23,14 +23,18 @@
 (defun cursord--note-conflict (document)
   "Note whether the buffer of DOCUMENT, the current one, has a conflict.
 It has one if both it and its file have changed."
-  (let ((conflict (and (buffer-modified-p) (not (verify-visited-file-modtime))))
+  (let ((conflict (and (buffer-modified-p) (not (verify-visited-file-modtime))
+                       (if (file-exists-p (cursord-document-file document))
+                           'written
+                         'deleted)))
         (was (cursord-document-conflict document)))
     (setf (cursord-document-conflict document) conflict)
     (unless (eq conflict was)
       (cursord-tell-again document)
       (when conflict
-        (cursord-say "%s has unsaved changes, and was written meanwhile; nothing is lost, see M-x cursord-review"
-                     (cursord-document-path document))))))
+        (cursord-say "%s has unsaved changes, and was %s meanwhile; nothing is lost, see M-x cursord-review"
+                     (cursord-document-path document)
+                     conflict)))))
 
 (defun cursord--document-show (document)
   "Bring the buffer of DOCUMENT and its marks up to date with its diff."
@@ -269,6 +273,9 @@ First undo the decisions that the buffer's undo has taken back."
           (append (cursord-document-edited document)
                   (take 50 (cursord-document-rejects document)))
           (cursord-document-edited document) nil)
+    (when (eq (cursord-document-conflict document) 'deleted)
+      (cursord-say "wrote %s again, which was deleted meanwhile"
+                   (cursord-document-path document)))
     (let ((over (seq-count #'cursord-conflict-p
                            (plist-get (cursord-diff-of document) :hunks))))
       (unless (zerop over)

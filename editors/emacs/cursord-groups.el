@@ -112,7 +112,10 @@ The review buffer has all of them.  With 0, a line only counts them."
 (defun cursord--absent-text (lines sign face)
   "Return the string that shows LINES with SIGN and FACE."
   (let* ((count (length lines))
-         (shown (if (<= count cursord-shown-lines)
+         ;; Counting two lines would take nearly as much room as showing them.
+         (shown (if (or (<= count cursord-shown-lines)
+                        (and (> cursord-shown-lines 0)
+                             (<= count (+ 2 cursord-shown-lines))))
                     lines
                   (take cursord-shown-lines lines)))
          (rest (- count (length shown))))

@@ -18,6 +18,7 @@
 (declare-function cursord-chat-buffer "cursord-chat" (ws))
 (declare-function cursord-cancel "cursord-session")
 (declare-function cursord-review "cursord-review")
+(declare-function cursord-retry "cursord-again")
 
 (defun cursord--elapsed (seconds)
   "Return SECONDS as \"m:ss\" or \"h:mm:ss\"."
@@ -115,6 +116,19 @@ OF is a session, or the options of the next one."
                                  24 nil nil "…"))
                   ""))))))
 
+(defun cursord--chat-stopped-p (ws)
+  "Return non-nil if the last turn of the session of WS did not complete."
+  (let (last)
+    (maphash (lambda (_id turn)
+               (when (and (equal (plist-get turn :sessionId)
+                                 (cursord-workspace-current ws))
+                          (or (null last)
+                              (string< (plist-get last :createdAt)
+                                       (plist-get turn :createdAt))))
+                 (setq last turn)))
+             (cursord-workspace-turns ws))
+    (member (plist-get last :status) '("failed" "cancelled" "interrupted"))))
+
 (defun cursord--chat-header ()
   "Return the header line of a chat."
   (if-let* ((ws cursord-buffer-workspace))
@@ -147,8 +161,10 @@ OF is a session, or the options of the next one."
                               (substitute-command-keys
                                (cond
                                 (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
+                                ((cursord--chat-stopped-p ws)
+                                 "\\<cursord-chat-mode-map>\\[cursord-retry] ask again · \\[cursord-compose] write")
                                 ((> hunks 0)
-                                 "\\<cursord-chat-mode-map>\\[cursord-review] review")
+                                 "\\<cursord-chat-mode-map>\\[cursord-review] review · \\[cursord-compose] write")
                                 (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
                   " · "))))
     ""))

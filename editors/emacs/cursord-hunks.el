@@ -7,9 +7,9 @@
 ;; Commands for the hunk at point, in the buffer of a file or in the review
 ;; buffer.
 ;;
-;; On the text of a hunk in the buffer of a file, the keys of the review buffer
-;; work after `cursord-hunk-prefix', since letters are typed there; in a
-;; read-only buffer they work without it.
+;; In the buffer of a file with hunks, the keys of the review buffer work after
+;; `cursord-hunk-prefix', since letters are typed there; on a hunk in a read-only
+;; buffer they work without it.
 
 ;;; Code:
 
@@ -363,13 +363,13 @@ decided.  The files stay as they are, and this cannot be undone."
 (defun cursord--bind-hunk-prefix (symbol value)
   "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that key."
   (when (bound-and-true-p cursord-hunk-prefix)
-    (keymap-unset cursord-hunk-map cursord-hunk-prefix t))
+    (keymap-unset cursord-file-map cursord-hunk-prefix t))
   (set-default symbol value)
   (when value
-    (keymap-set cursord-hunk-map value cursord-hunk-command-map)))
+    (keymap-set cursord-file-map value cursord-hunk-command-map)))
 
 (defcustom cursord-hunk-prefix "C-c ="
-  "Prefix of `cursord-hunk-command-map' on the text of hunks; nil for none."
+  "Prefix of `cursord-hunk-command-map' in files with hunks; nil for none."
   :type '(choice (const :tag "None" nil) key)
   :set #'cursord--bind-hunk-prefix
   :group 'cursord)

@@ -57,18 +57,22 @@ For another NAME it is NAME-mode or NAME-ts-mode, if that exists."
           (seq "**" (group-n 2 (not (any " *\n")) (*? nonl)) "**")
           (seq "[" (+ (not (any "]\n"))) "](" (group-n 3 (+ (not (any ")\n "))))
                ")")
-          (group-n 4 (+ (any "-_./@+" alnum)) ":" (+ digit) word-boundary)))
+          (group-n 4 (+ (any "-_./@+" alnum)) ":" (+ digit) word-boundary)
+          ;; A name with a dot or a slash in it, such as README.md.
+          (group-n 4 (any "_./@" alnum) (* (any "-_./@+" alnum)) (any "./")
+                   (* (any "-_@+" alnum)) (any "_" alnum))))
   "Regexp for code, bold text, links, and places in files.")
 
-(defconst cursord--place "\\`\\([^ \t\n:]+\\):[0-9]+\\'"
-  "Regexp for a place in a file, such as src/a.el:12.")
+(defconst cursord--place "\\`\\([^ \t\n:]+\\)\\(:[0-9]+\\)?\\'"
+  "Regexp for a file or a place in it, such as src/a.el:12.")
 
 (defun cursord--place-p (text)
-  "Return non-nil if TEXT is a place in an existing file."
+  "Return non-nil if TEXT is an existing file or a place in one."
   (and (string-match cursord--place text)
        (let ((name (match-string 1 text)))
-         (or (file-remote-p default-directory) ; that would take long
-             (file-regular-p (expand-file-name name))))))
+         (if (file-remote-p default-directory) ; looking there would take long
+             (match-beginning 2)
+           (file-regular-p (expand-file-name name))))))
 
 (defconst cursord--line-most 2000
   "The most characters of a line that gets faces.")

@@ -106,6 +106,7 @@ Return the last row, or nil if one of the lines is not there."
                    (and present
                         (cond (maybe 'cursord-maybe) (isolated 'cursord-removed)
                               (t 'cursord-added))))
+      (setq cursord--keys-here t)
       (overlay-put overlay 'help-echo text)
       (cursord-signs-put overlay signs)
       (overlay-put overlay 'keymap cursord-hunk-map)
@@ -284,6 +285,7 @@ that are right already stay.  Of very many hunks, some are marked later."
   "Show the marks of all buffers, or hide them if `cursord-mode' is off."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
+      (setq cursord--keys-here nil)
       (mapc #'cursord--dress cursord--marks))))
 
 ;;;; Finding

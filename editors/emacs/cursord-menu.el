@@ -36,7 +36,9 @@
   (let ((choices (oref obj choices))
         (ws (cursord-workspace-open)))
     (if (null choices)
-        (cursord--read-model ws)
+        ;; In a small frame there is no room for completions beside the menu.
+        (let ((transient-hide-during-minibuffer-read t))
+          (cursord--read-model ws))
       (or (cadr (member (or (oref obj value) (oref obj absent)) choices))
           (car choices)))))
 
@@ -142,7 +144,7 @@
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
     ("d" "add a folder" cursord-add-directory :if cursord--menu-wide-p)
-    ("X" "delete one" cursord-delete-session :if cursord--menu-wide-p)
+    ("X" "delete a session" cursord-delete-session :if cursord--menu-wide-p)
     ("t" "trust here" cursord-trust)
     ;; 24 rows have room for these, not for a third group below.
     ("c" "chat" cursord :if-not cursord--menu-wide-p)

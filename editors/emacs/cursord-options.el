@@ -68,6 +68,11 @@ They are stored in `cursord-session-options', which is saved."
   "Read the name of a model of the agent in WS."
   (let* ((models (append (plist-get (cursord-call ws :agent/models nil
                                                   :timeout 30) :models) nil))
+         (default (or (cursord-option ws :model)
+                      (plist-get (seq-find (lambda (model)
+                                             (eq t (plist-get model :current)))
+                                           models)
+                                 :id)))
          (completion-extra-properties
           (list :annotation-function
                 (lambda (id)
@@ -78,9 +83,16 @@ They are stored in `cursord-session-options', which is saved."
                             (if (eq (plist-get model :current) t)
                                 " (current)"
                               "")))))))
-    (completing-read "Model: "
-                     (mapcar (lambda (model) (plist-get model :id)) models)
-                     nil t)))
+    (cursord--chosen
+     (completing-read (format-prompt "Model" default)
+                      (mapcar (lambda (model) (plist-get model :id)) models)
+                      nil t nil nil default))))
+
+(defun cursord--chosen (choice)
+  "Return CHOICE, which a person was asked for; signal an error if it is empty."
+  (if (string-empty-p choice)
+      (user-error "Nothing was chosen")
+    choice))
 
 ;;;###autoload
 (defun cursord-set-model (model)
@@ -92,7 +104,8 @@ They are stored in `cursord-session-options', which is saved."
 (defun cursord-set-mode (mode)
   "Work in MODE in this session from its next turn on.
 In the modes \"ask\" and \"plan\" the agent changes nothing."
-  (interactive (list (completing-read "Mode: " '("agent" "ask" "plan") nil t)))
+  (interactive (list (cursord--chosen
+                      (completing-read "Mode: " '("agent" "ask" "plan") nil t))))
   (cursord--set (cursord-workspace-open) :mode mode))
 
 ;;;###autoload
@@ -101,7 +114,8 @@ In the modes \"ask\" and \"plan\" the agent changes nothing."
 With \"copy\" it works in a copy of the project: nothing changes in the
 project until you accept it.  With \"none\" it works in the project.  A
 session never changes its isolation."
-  (interactive (list (completing-read "Isolation: " '("copy" "none") nil t)))
+  (interactive (list (cursord--chosen
+                      (completing-read "Isolation: " '("copy" "none") nil t))))
   (let ((ws (cursord-workspace-open)))
     (cursord-choose-session
      ws (lambda ()
@@ -132,7 +146,8 @@ session never changes its isolation."
 With \"enabled\", commands that the sandbox can hold run, and others are
 denied.  With \"default\", the daemon's configuration decides."
   (interactive
-   (list (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t)))
+   (list (cursord--chosen
+          (completing-read "Sandbox: " '("enabled" "disabled" "default") nil t))))
   (cursord--set (cursord-workspace-open) :sandbox sandbox
                 (pcase sandbox
                   ("enabled"
@@ -201,13 +216,16 @@ With a prefix argument, send the image in the clipboard."
 
 ;;;###autoload
 (defun cursord-trust (&optional withdraw)
-  "Allow agents to work in this project; WITHDRAW that with a prefix argument."
+  "Allow agents to work in this project, after a question.
+WITHDRAW that with a prefix argument."
   (interactive "P")
-  (let ((ws (cursord-workspace-open)))
-    (cursord-call ws
-                  :workspace/trust (list :trusted (if withdraw :json-false t)))
-    (cursord-say "agents may %swork in %s" (if withdraw "not " "")
-                 (abbreviate-file-name (cursord-workspace-root ws)))))
+  (let* ((ws (cursord-workspace-open))
+         (root (abbreviate-file-name (cursord-workspace-root ws))))
+    (when (or withdraw
+              (yes-or-no-p (cursord--trust-question root)))
+      (cursord-call ws
+                    :workspace/trust (list :trusted (if withdraw :json-false t)))
+      (cursord-say "agents may %swork in %s" (if withdraw "not " "") root))))
 
 (provide 'cursord-options)
 ;;; cursord-options.el ends here

@@ -111,9 +111,11 @@ Hide carriage returns if all lines end with one; the text has them."
   (let ((document (cursord-document-at ws path)))
     (delq nil
           (list (and document (cursord-document-conflict document)
-                     (concat path
-                             " has unsaved changes here, and was written meanwhile: "
-                             "save the buffer to keep what it has, or revert it"))
+                     (format "%s has unsaved changes here, and was %s meanwhile: save the buffer to keep what it has, or %s it"
+                             path (cursord-document-conflict document)
+                             (if (eq (cursord-document-conflict document) 'deleted)
+                                 "kill"
+                               "revert")))
                 (and (equal (plist-get diff :baseline) "unknown")
                      "The former text is not known: this cannot be rejected")
                 (and (file-name-absolute-p path)
@@ -123,6 +125,16 @@ Hide carriage returns if all lines end with one; the text has them."
                      "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
                 (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
+
+(defun cursord--filled (text)
+  "Return TEXT as lines of at most 80 columns."
+  (with-temp-buffer
+    (insert text)
+    (let ((fill-column 79))
+      (fill-region (point-min) (point-max)))
+    (goto-char (point-max))
+    (unless (bolp) (insert "\n"))
+    (buffer-string)))
 
 (defun cursord--unseen (text)
   "Return TEXT hidden: git needs it, people do not."
@@ -156,8 +168,9 @@ For example, \"modified lib/util.py +3 −3\"."
     (propertize
      (concat
       (mapconcat (lambda (note)
-                   (propertize (concat note ".\n") 'font-lock-face
-                               'cursord-note)) notes "")
+                   (propertize (cursord--filled (concat note "."))
+                               'font-lock-face 'cursord-note))
+                 notes "")
       (when hunks
         (concat
          ;; The heading hides git's line.

@@ -104,8 +104,7 @@
          (trusted (eq t (plist-get project :trusted)))
          (root (plist-get project :workspace)))
     (when (or trusted
-              (yes-or-no-p (format "May the agent run commands and change files in %s? "
-                                   (abbreviate-file-name root))))
+              (yes-or-no-p (cursord--trust-question (abbreviate-file-name root))))
       (cursord-call-host nil :workspace/trust
                          (list :workspace root
                                :trusted (if trusted :json-false t)))

@@ -197,6 +197,13 @@ Return (CHARACTERS A . B): the length of the dropped text, and the rests."
           (goto-char (window-point window))
           (cursord-review-refine))))))
 
+(defun cursord--full-start (window)
+  "Return the last start at which the text of the buffer fills WINDOW."
+  (save-excursion
+    (goto-char (point-max))
+    (forward-line (- (window-body-height window)))
+    (point)))
+
 (defun cursord--review-draw (ws)
   "Bring the current buffer, a review, up to date with WS."
   (let* ((began (current-time))
@@ -258,7 +265,9 @@ Return (CHARACTERS A . B): the length of the dropped text, and the rests."
                 (save-excursion
                   (goto-char at)
                   (forward-line (- lines))
-                  (set-window-start window (if first (point-min) (point))
+                  (set-window-start window
+                                    (if first (point-min)
+                                      (min (point) (cursord--full-start window)))
                                     t))))))))
     (set-buffer-modified-p nil)
     (setq cursord--review-drawn (current-time)

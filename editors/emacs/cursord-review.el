@@ -152,10 +152,17 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
                 (file-exists-p (cursord-file ws path)))
       (user-error "%s was deleted; its text is here" path))
     (pop-to-buffer (cursord-file-buffer ws path))
-    (widen)
     (push-mark nil t)
-    (goto-char (point-min))
-    (forward-line row)))
+    (cursord--go-widely (save-restriction
+                          (widen)
+                          (goto-char (point-min))
+                          (forward-line row)
+                          (point)))))
+
+(defun cursord-review-keys ()
+  "List the keys of the review."
+  (interactive nil cursord-review-mode)
+  (describe-keymap 'cursord-review-mode-map))
 
 (defun cursord--review-header ()
   "Return the header line of a review."
@@ -178,7 +185,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
      (substitute-command-keys
       (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
           " · \\<cursord-review-mode-map>\\[cursord-undo] undo \\[quit-window] quit"
-        " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[describe-mode] all keys")))))
+        " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[cursord-review-keys] all keys")))))
 
 ;; Some keys of `diff-mode' would change files or the patch, and which ones
 ;; depends on Emacs's version.  So this keymap does not inherit from it.
@@ -211,7 +218,8 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "}" #'cursord-review-next-file
   "C-c C-b" #'diff-refine-hunk
   "C-c C-f" #'next-error-follow-minor-mode
-  "<mouse-2>" #'diff-goto-source)
+  "<mouse-2>" #'diff-goto-source
+  "h" #'cursord-review-keys)
 
 (define-derived-mode cursord-review-mode diff-mode "Review"
   "The pending changes of a workspace, as a unified diff.

@@ -21,6 +21,9 @@
 
 ;;;; Turns
 
+(defvar cursord--cancelled nil
+  "The ids of the turns that `cursord-cancel' has cancelled last.")
+
 ;;;###autoload
 (defun cursord-cancel (&optional all)
   "Cancel the turns of the chat, and those that this Emacs has started.
@@ -39,6 +42,7 @@ With a prefix argument ALL, cancel those of all sessions of the project."
                   (if (cursord-busy-turns ws)
                       "; a prefix argument cancels the turns of other sessions"
                     "")))
+    (setq cursord--cancelled (mapcar (lambda (turn) (plist-get turn :id)) turns))
     ;; The latest first: the end of a running turn starts the next.
     (dolist (turn (reverse turns))
       (cursord-request ws :turn/cancel (list :turnId (plist-get turn :id))))))
@@ -100,6 +104,14 @@ Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
     (cond
      (err (cursord-error-text (list :message (plist-get err :message)
                                     :data (list :hint (plist-get err :hint)))))
+     ((and (equal (plist-get turn :status) "cancelled")
+           (cdr cursord--cancelled)
+           (member (plist-get turn :id) cursord--cancelled))
+      (format "cancelled the turn and %s"
+              (if (length= cursord--cancelled 2)
+                  "the prompt that waited"
+                (format "%d prompts that waited"
+                        (1- (length cursord--cancelled))))))
      ((not (equal (plist-get turn :status) "completed"))
       (format "the turn was %s" (plist-get turn :status)))
      ((> (car pending) 0)

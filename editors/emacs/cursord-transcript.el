@@ -272,7 +272,9 @@ The buffer of TR is current."
          (order (format "%s %s" (plist-get turn :createdAt) id))
          (head (gethash id (cursord-transcript-by-id tr)))
          (text (cursord--heading turn))
-         (err (plist-get turn :error)))
+         (err (or (plist-get turn :error)
+                  (and (equal (plist-get turn :status) "cancelled")
+                       '(:message "The turn was cancelled; the changes of its calls stay.")))))
     (if head
         (unless (equal text (cursord-block-shown head))
           (cursord--replace head text))
@@ -294,7 +296,9 @@ The buffer of TR is current."
                                            (string-trim (concat (plist-get err
                                                                            :message) "\n"
                                                                            (plist-get err :hint)))))
-                   'face 'cursord-failed)))))
+                   'face (if (plist-get turn :error)
+                             'cursord-failed
+                           'cursord-note))))))
 
 ;;;; Pages
 

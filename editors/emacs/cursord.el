@@ -111,6 +111,11 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
   "o" #'cursord-next-attention
   "m" #'cursord-menu
   "t" #'cursord-trust
+  "x" #'cursord-export
+  "N" #'cursord-rename-session
+  "X" #'cursord-delete-session
+  "d" #'cursord-add-directory
+  "I" #'cursord-add-image
   "v" #'cursord-review
   "n" #'cursord-next-hunk
   "p" #'cursord-previous-hunk
@@ -140,19 +145,35 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
 
 ;;;; The mode line
 
+(defvar-keymap cursord-lighter-map
+  :doc "Keys of `cursord-lighter' in the mode line."
+  "<mode-line> <mouse-1>" #'cursord-menu)
+
 (defun cursord-lighter ()
   "Return the text of `cursord-mode' in the mode line: \" cu[STATE HUNKS]\"."
   (if-let* ((ws (and (featurep 'cursord-workspace) (cursord-workspace-find))))
-      (let ((state (cursord-state ws))
-            (hunks (car (cursord-pending ws))))
-        (pcase state
-          ('off " cu[off]")
-          ('idle " cu")
-          ('review (format " cu[%d]" hunks))
-          (_ (let ((word (if (eq state 'working) (cursord-work ws) state)))
-               (if (> hunks 0)
-                   (format " cu[%s %d]" word hunks)
-                 (format " cu[%s]" word))))))
+      (let* ((state (cursord-state ws))
+             (hunks (car (cursord-pending ws)))
+             (word (if (eq state 'working) (cursord-work ws) state))
+             (hunks-word (if (= hunks 1) "1 hunk" (format "%d hunks" hunks))))
+        (propertize
+         (pcase state
+           ('off " cu[off]")
+           ('idle " cu")
+           ('review (format " cu[%d]" hunks))
+           (_ (if (> hunks 0)
+                  (format " cu[%s %d]" word hunks)
+                (format " cu[%s]" word))))
+         'help-echo (format "Cursor's agent: %s%s\nmouse-1: menu"
+                            (pcase state
+                              ('off "not connected")
+                              ('review "")
+                              (_ (format "%s, " word)))
+                            (cond ((eq state 'off) "")
+                                  ((zerop hunks) "nothing to review")
+                                  (t (concat hunks-word " to review"))))
+         'mouse-face 'mode-line-highlight
+         'local-map cursord-lighter-map))
     ""))
 
 (autoload 'cursord-first-look "cursord-first")

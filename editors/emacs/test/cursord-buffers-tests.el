@@ -171,6 +171,16 @@
         (should (looking-at there)))
       (narrow-to-region (progn (cursord-test-go 10) (point))
                         (progn (cursord-test-go 21) (point)))
+      ;; A way to a place that is seen leaves the narrowing.
+      (cursord-test-go 6)
+      (should (looking-at "fifteen"))
+      (save-window-excursion
+        (cursord-review)
+        (should (looking-at "@@"))
+        (cursord-review-visit)
+        (should (looking-at "fifteen"))
+        (should (buffer-narrowed-p)))
+      (goto-char (point-max))
       (dolist (there '("fifteen" "five" "z"))
         (cursord-previous-hunk)
         (should (looking-at there))))))
@@ -356,6 +366,15 @@
             (find-file (cursord-test-file "f"))
             (cursord-test-turn ws "delete")
             (cursord-test-until "the marks" (= 2 (length (cursord-hunk-places))))
+            ;; The prefix works in the whole buffer, so that its second key is
+            ;; typed into the text nowhere.
+            (cursord-test-go 10)
+            (should (funcall bound))
+            (should (equal "There is no hunk here"
+                           (cadr (should-error (call-interactively (key-binding (kbd "C-c = r")))))))
+            (setq bound (lambda ()
+                          (let ((buffer-read-only t))
+                            (eq (key-binding "r") #'cursord-reject-hunk))))
             (dolist (line '(4 5))
               (cursord-test-go line)
               (should (funcall bound))
@@ -368,6 +387,7 @@
             (should (funcall bound))
             (cursord-mode -1)
             (should-not (funcall bound))
+            (should-not (key-binding (kbd "C-c = r")))
             (cursord-mode 1)
             (call-interactively (key-binding (kbd "C-c = r")))
             (cursord-test-until "the last line" (string-suffix-p "line 20\n"

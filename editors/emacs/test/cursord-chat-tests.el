@@ -107,12 +107,13 @@
            (after (cursord-test-numbered 30 5 "five\n" 20 "a\nb\nc\n"))
            (large (cursord-test-numbered 900))
            (ws (progn (cursord-test-put "f" before) (cursord-test-put "g" large)
+                      (cursord-test-put "a/README.md" "Read me.\n")
                       (cursord-test-open))))
       (cursord-test-plays
        (cursord-test-edits "f" before after)
        (cursord-test-edits "new" nil "1\n2\n")
        (cursord-test-edits "g" large (concat large "the end\n"))
-       (cursord-test-says "See f:12, and f:x."))
+       (cursord-test-says "See f:12, and f:x. Read a/README.md."))
       (switch-to-buffer (cursord--chat-buffer-create ws))
       (cursord-test-turn ws "change")
       (cursord-test-until "the chat"
@@ -146,7 +147,43 @@
       (search-backward "f:1")
       (save-window-excursion
         (cursord-visit)
-        (should (equal '("f" 12) (list (buffer-name) (line-number-at-pos))))))))
+        (should (equal '("f" 12) (list (buffer-name) (line-number-at-pos)))))
+      (search-forward "README.md")
+      (should (eq 'link (get-text-property (1- (point)) 'face)))
+      (should-not (get-text-property (point) 'face))
+      (dolist (at (list (1- (point)) (point)))
+        (goto-char at)
+        (save-window-excursion
+          (cursord-visit)
+          (should (equal "README.md" (buffer-name)))))))
+  ;; Some agents report all lines of a file as changed.
+  (let* ((tool '(:name "edit"
+                 :result (:success (:diffString "-a\n-b\n+a\n+c\n" :linesAdded 2
+                                    :linesRemoved 2 :beforeFullFileContent "a\nb\n"
+                                    :afterFullFileContent "a\nc\n"))))
+         (lines (cursord-edit-lines tool)))
+    (should (equal '("-b" "+c") lines))
+    (should (equal " +1 −1" (cursord-edit-counts tool lines)))
+    (should (equal " +2 −2" (cursord-edit-counts tool nil)))))
+
+(ert-deftest cursord-test-cancelled-turns ()
+  "A cancelled turn says so at its end, and so do prompts that waited for it."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-says "I hang.") "{\"fake\":\"hang\"}")
+      (switch-to-buffer (cursord--chat-buffer-create ws))
+      (cursord-send ws "stay")
+      (cursord-test-until "the turn" (string-search "I hang." (buffer-string)))
+      (cursord-send ws "and then")
+      (should (equal "the prompt waits until the turn before it has ended"
+                     (cursord-test-said)))
+      (cursord-cancel)
+      (cursord-test-until "the end" (null (cursord-busy-turns ws)))
+      (cursord-test-until "the chat"
+        (= 2 (how-many "^> The turn was cancelled" (point-min) (point-max))))
+      (should (equal "cancelled the turn and the prompt that waited"
+                     (cursord-test-said)))
+      (should (string-suffix-p "y ask again · c write" (cursord--chat-header))))))
 
 (ert-deftest cursord-test-failed-command-in-the-chat ()
   "The status and the last lines of a command that has failed are seen at once."

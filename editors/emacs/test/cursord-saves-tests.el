@@ -14,6 +14,7 @@
 
 (require 'cursord-test-world)
 (require 'cursord-decide)
+(require 'cursord-review)
 
 (ert-deftest cursord-test-saves-during-a-command ()
   "Lines that a person types and saves during a command are no hunks.
@@ -76,6 +77,26 @@ A reject of all leaves them."
                 (revert-buffer t t)
                 (should (equal mine (buffer-string))))))
         (remove-hook 'cursord-event-functions count)))))
+
+(ert-deftest cursord-test-saves-over-a-deletion ()
+  "Emacs says that a file was deleted below unsaved text, and what a save did."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" "old\nfile\n") (cursord-test-open))))
+      (cursord-test-plays (cursord-test-runs "rm f"))
+      (find-file (cursord-test-file "f"))
+      (insert "mine ")
+      (cursord-test-turn ws "delete it")
+      (cursord-test-until "the deletion"
+        (string-match-p "\\`f has unsaved changes, and was deleted meanwhile"
+                        (cursord-test-said)))
+      (save-window-excursion
+        (cursord-review)
+        (goto-char (point-min))
+        (should (looking-at "f has unsaved changes here, and was deleted meanwhile: save the buffer to keep\nwhat it has, or kill it\\.$")))
+      (let ((inhibit-message t)) (save-buffer))
+      (should (equal "wrote f again, which was deleted meanwhile"
+                     (cursord-test-said)))
+      (cursord-test-agree ws "f" "mine old\nfile\n" 0))))
 
 (provide 'cursord-saves-tests)
 ;;; cursord-saves-tests.el ends here

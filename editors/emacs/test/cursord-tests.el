@@ -23,6 +23,7 @@
 (require 'cursord-test-world)
 (require 'cursord-review)
 (require 'cursord-first)
+(require 'cursord-options)
 
 (ert-deftest cursord-test-main-job ()
   "Ask, be told, accept, reject, take back: buffers, disk and daemon agree."
@@ -200,7 +201,49 @@
   (should (equal "0:42" (cursord--elapsed 42.9)))
   (should (equal "1:01:01" (cursord--elapsed 3661)))
   (should (equal "a/b c" (cursord--patch-name "a" "b c")))
-  (should (equal "\"a/q\\\"\\n\"" (cursord--patch-name "a" "q\"\n"))))
+  (should (equal "\"a/q\\\"\\n\"" (cursord--patch-name "a" "q\"\n")))
+  (let ((absent (lambda (n)
+                  (substring-no-properties
+                   (cursord--absent-text (make-list n "x") "-" 'default))))
+        (cursord-shown-lines 3))
+    (should (equal "-x\n-x\n-x\n-x\n-x\n" (funcall absent 5)))
+    (should (equal "-x\n-x\n-x\n-… and 3 lines\n" (funcall absent 6)))
+    (setq cursord-shown-lines 0)
+    (should (equal "-… 1 line\n" (funcall absent 1))))
+  (let ((note (cursord--filled (string-join (make-list 40 "word") " "))))
+    (dolist (line (split-string note "\n"))
+      (should (< (length line) 80)))))
+
+(ert-deftest cursord-test-lighter ()
+  "The mode line explains itself when the mouse is over it."
+  (cursord-test-with-world
+    (cursord-test-open)
+    (let ((help (lambda () (get-text-property 1 'help-echo (cursord-lighter)))))
+      (should (equal "Cursor's agent: idle, nothing to review\nmouse-1: menu"
+                     (funcall help)))
+      (cl-letf (((symbol-function 'cursord-pending) (lambda (_) '(2 . 1)))
+                ((symbol-function 'cursord-state) (lambda (_) 'review)))
+        (should (equal "Cursor's agent: 2 hunks to review\nmouse-1: menu"
+                       (funcall help)))))))
+
+(ert-deftest cursord-test-questions ()
+  "Trust is asked for, and an empty answer chooses nothing."
+  (cursord-test-with-world
+    (let ((ws (cursord-workspace-open)))
+      (cursord-test-until "the subscription" (cursord-workspace-ready ws))
+      (setq cursord-test-answers '(nil t))
+      (cursord-trust)
+      (should-not (cursord-trusted-p ws))
+      (cursord-trust)
+      (should (cursord-trusted-p ws))
+      (cursord-trust t)
+      (should-not (cursord-trusted-p ws))
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "")))
+        (dolist (command '(cursord-set-model cursord-set-mode cursord-set-sandbox
+                                             cursord-set-isolation))
+          (should (equal "Nothing was chosen"
+                         (cadr (should-error (call-interactively command)))))))
+      (should-not (cursord-next-options ws)))))
 
 (ert-deftest cursord-test-docstrings-fit-the-manual ()
   "Each command, option and face that the manual names is there."

@@ -37,7 +37,7 @@ func TestEmacsMaybeYours(t *testing.T) {
 			return strings.Contains(e.buffer(emacsReview), "@@ -9,7 +9,7 @@ may be yours: no call of the agent explains it\n line 9\n")
 		})
 		review := e.buffer(emacsReview)
-		require.Contains(t, review, "so it may be yours: only a reject of its hunk takes it back.\ndiff --git a/notes.txt b/notes.txt\n")
+		require.Contains(t, review, "so it may be yours: only a reject\nof its hunk takes it back.\ndiff --git a/notes.txt b/notes.txt\n")
 		require.Contains(t, review, "@@ -1,5 +1,5 @@\n")
 		require.Contains(t, e.eval(`(save-excursion (font-lock-ensure) (goto-char (point-min)) (search-forward "@@ may be") (format "%s" (get-text-property (point) 'face)))`),
 			"cursord-maybe-note")
