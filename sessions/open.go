@@ -46,12 +46,13 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, report, explain(path, err)
 	}
+	alive := lastWrite(path)
 	damage, err := inspect(path, o.LockTimeout)
 	if err != nil {
 		return nil, report, explain(path, err)
 	}
 	s := &Store{
-		path: path, o: o, set: set,
+		path: path, o: o, set: set, alive: alive,
 		pauses: make(chan func()), wake: make(chan struct{}, 1), again: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if damage == nil {
@@ -68,6 +69,16 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	report.MovedAside, report.Salvaged = old.aside, old.sessions
 	err = s.begin(&report, old.busy)
 	return s.started(report, err)
+}
+
+// lastWrite returns when the file at path was last written, which is when the last daemon did something; if that is not
+// known, the present time.
+func lastWrite(path string) Time {
+	st, err := os.Stat(path)
+	if err != nil {
+		return Now()
+	}
+	return Time{st.ModTime().UTC().Truncate(time.Millisecond)}
 }
 
 func (s *Store) started(report Report, err error) (*Store, Report, error) {
@@ -113,7 +124,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 		return err
 	}
 	return s.update(func(tx *bolt.Tx) (err error) {
-		report.Interrupted, err = interrupt(tx, idle, s.o.LeftOpen, s.o.OnDamage)
+		report.Interrupted, err = interrupt(tx, s.alive, idle, s.o.LeftOpen, s.o.OnDamage)
 		return err
 	})
 }

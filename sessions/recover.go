@@ -13,8 +13,9 @@ import (
 // interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
 // running items become cancelled, with the text that was kept; their sessions become idle. They get new seqs in the order in
 // which a live end is published: items, session, turns. idle names more sessions that can no longer be busy; leftOpen and
-// damaged are those of Options. interrupt returns the turns, by workspace and age.
-func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
+// damaged are those of Options. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it
+// did something. interrupt returns the turns, by workspace and age.
+func interrupt(tx *bolt.Tx, alive Time, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {
 		open[id] = nil
@@ -43,10 +44,9 @@ func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged 
 	}
 	slices.Sort(names)
 	var out []*Turn
-	now := Now()
 	for _, id := range names {
 		slices.Sort(open[id])
-		turns, err := interruptSession(tx, id, open[id], leftOpen, damaged, now)
+		turns, err := interruptSession(tx, id, open[id], leftOpen, damaged, alive)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
@@ -58,7 +58,7 @@ func interrupt(tx *bolt.Tx, idle []string, leftOpen func(*Item) string, damaged 
 	return out, nil
 }
 
-func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, damaged func(Damage), now Time) ([]*Turn, error) {
+func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, damaged func(Damage), alive Time) ([]*Turn, error) {
 	b := tx.Bucket(bucketSessions).Bucket([]byte(id))
 	if b == nil {
 		return nil, nil
@@ -69,7 +69,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	seq := workspaceRecord(w.root, w.b).Seq
 	for _, ordinal := range ordinals {
-		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, now); err != nil {
+		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, alive); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +79,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	if s.State != SessionIdle {
 		seq++
-		s.State, s.UpdatedAt, s.Seq = SessionIdle, now, seq
+		s.State, s.UpdatedAt, s.Seq = SessionIdle, Now(), seq
 		if err := w.put(s, nil); err != nil {
 			return nil, err
 		}
@@ -91,7 +91,11 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 			return nil, err
 		}
 		seq++
-		t.Status, t.EndedAt, t.Background, t.Seq = TurnInterrupted, &now, nil, seq
+		ended := alive
+		if t.StartedAt != nil {
+			ended = later(*t.StartedAt, alive)
+		}
+		t.Status, t.EndedAt, t.Background, t.Seq = TurnInterrupted, &ended, nil, seq
 		if err := w.put(t, nil); err != nil {
 			return nil, err
 		}
@@ -100,9 +104,17 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	return out, nil
 }
 
+// later returns the later of two times. A file's time may be some milliseconds behind the clock.
+func later(a, b Time) Time {
+	if a.After(b.Time) {
+		return a
+	}
+	return b
+}
+
 // cancelItems ends the running items of a turn, and adds notices about them. Uncut tools that were kept stay.
 func (w space) cancelItems(
-	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), now Time,
+	b *bolt.Bucket, session string, ordinal uint32, seq *uint64, leftOpen func(*Item) string, damaged func(Damage), alive Time,
 ) error {
 	var running []*Item
 	items := 0
@@ -135,12 +147,13 @@ func (w space) cancelItems(
 			if text := leftOpen(it); text != "" {
 				notices = append(notices, &Item{
 					ID: ItemID(it.TurnID, items+len(notices)), TurnID: it.TurnID, SessionID: it.SessionID, Workspace: it.Workspace,
-					Index: items + len(notices), Kind: ItemNotice, Status: ItemCompleted, Text: text, StartedAt: now, EndedAt: &now,
+					Index: items + len(notices), Kind: ItemNotice, Status: ItemCompleted, Text: text, StartedAt: alive, EndedAt: &alive,
 				})
 			}
 		}
 		*seq++
-		it.Status, it.EndedAt, it.Seq = ItemCancelled, &now, *seq
+		ended := later(it.StartedAt, alive)
+		it.Status, it.EndedAt, it.Seq = ItemCancelled, &ended, *seq
 		var detail []byte
 		if key := b.Get(itemKey(prefixDetail, ordinal, uint32(it.Index))); key != nil {
 			detail = bytes.Clone(w.tx.Bucket(bucketBlobs).Get(key))

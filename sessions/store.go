@@ -41,6 +41,7 @@ type Store struct {
 	db    atomic.Pointer[bolt.DB] // another one after Compact
 	o     Options
 	set   settings
+	alive Time // when the last daemon last wrote the file
 
 	// suspect is set when a page was read that cannot be right; the file then does not count as closed cleanly.
 	suspect atomic.Bool
