@@ -262,7 +262,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	_, err = stored(w, func(c *commit) (struct{}, error) {
 		var none struct{}
 		if ls := w.sessions[id]; ls != nil && ls.turns > 0 {
-			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first with turn/cancel"}
+			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel (turn/cancel)"}
 		}
 		switch s, err := w.session(id); {
 		case err != nil:

@@ -53,6 +53,9 @@ func wrongFlag(c *cobra.Command, err error) error {
 			return fmt.Errorf("--%s must be a number, not %q", wrong.GetFlag().Name, term.Clean(wrong.GetValue()))
 		}
 	}
+	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
+		return ofGroup(c, args) // the flag may well be right, and the command in front of it wrong
+	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err

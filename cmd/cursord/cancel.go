@@ -7,7 +7,6 @@ import (
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
-	"cursord/sessions"
 )
 
 func cancelCommand() *cobra.Command {
@@ -35,11 +34,15 @@ there are several, name one. The exit status is 1 if the turn had already ended.
 			if err != nil {
 				return err
 			}
+			active, err := n.Active(c.Context(), id)
+			if err != nil {
+				return err
+			}
 			asked, err := client.TurnCancel(c.Context(), rpc.TurnParams{TurnID: id})
 			if err != nil {
 				return err
 			}
-			if asked.Turn.Status.Final() && asked.Turn.Status != sessions.TurnCancelled {
+			if !active && asked.Turn.Status.Final() {
 				return fmt.Errorf("the turn %s had ended already: %s", term.Clean(id), asked.Turn.Status)
 			}
 			ended, err := client.TurnWait(c.Context(), rpc.TurnParams{TurnID: id})

@@ -65,7 +65,7 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 				return chat.Split(root, session, permitArgs(&params), os.Getenv)
 			}
 			params.Workspace = root
-			explain := (&ask.Turn{Params: params}).Explain
+			explain := (&ask.Turn{Params: params, Home: homeDir()}).Explain
 			err = (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
 			if stopped := (*chat.StoppedError)(nil); errors.As(err, &stopped) {
 				if stopped.Cancelled {

@@ -107,7 +107,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 					run.PrintError(c.OutOrStdout(), failed)
 				}
 			}()
-			r := &ask.Turn{Trust: trust, ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
+			r := &ask.Turn{Trust: trust, Home: homeDir(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if err := permits.apply(c, &r.Params); err != nil {
@@ -216,7 +216,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	permits.add(c)
 	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")
 	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image `PATH` (PNG, JPEG, GIF or WebP); repeatable")
-	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir, if nothing else refuses the turn")
+	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir (not the root or your home), if nothing else refuses the turn")
 	c.Flags().StringVar(&form, "output-format", "", "text, json (one object at the end) or stream-json (default text)")
 	c.Flags().BoolVar(&asJSON, "json", false, "the same as --output-format stream-json")
 	c.Flags().StringVarP(&file, "output", "o", "", "write the output to `FILE` instead of stdout, overwriting it")

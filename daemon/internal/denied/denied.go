@@ -109,7 +109,7 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	}
 	text := fmt.Sprintf("%d %s %s %s: %s", d.count, what, verb, fate, strings.Join(names, ", "))
 	if t.Mode != sessions.ModeAgent {
-		return text + fmt.Sprintf("; in mode %q the agent only reads, and mode \"agent\" (cursord run --mode agent) lets it do more", t.Mode)
+		return text + fmt.Sprintf("; in mode %q the agent only reads, and mode \"agent\" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)", t.Mode)
 	}
 	var hints []string
 	if d.held > 0 || slices.Contains(d.by, agent.DeniedByPolicy) {

@@ -44,11 +44,11 @@ func TestDeniedCalls(t *testing.T) {
 		{"by a hook", plain, shell(agent.DeniedByHook, "make"), nil,
 			`1 command was denied: make; a hook of the agent's refuses calls: "cursord doctor" lists the hooks`},
 		{"in mode ask", sessions.Turn{Mode: sessions.ModeAsk}, shell(agent.DeniedByPermissions, "make"), nil,
-			`1 command was denied: make; in mode "ask" the agent only reads, and mode "agent" (cursord run --mode agent) lets it do more`},
+			`1 command was denied: make; in mode "ask" the agent only reads, and mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`},
 		{"held back", sessions.Turn{Mode: sessions.ModeAgent, AutoReview: true, Force: true}, nil, []string{"npm publish"},
 			"1 command was held back by the agent's auto-review: npm publish; allow it with permissions.allow in " + files + ", such as Shell(npm)"},
 		{"of several lines", sessions.Turn{Mode: sessions.ModePlan}, shell(agent.DeniedByMode, "\n cat <<E\nx\nE"), nil,
-			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" (cursord run --mode agent) lets it do more`},
+			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`},
 	} {
 		var d Calls
 		d.Add(test.denials)

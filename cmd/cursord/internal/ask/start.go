@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/daemon/api"
@@ -42,7 +43,7 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnS
 		// A trusted folder is not trusted again: that would also accept what an agent has since written to the repository's
 		// configuration.
 		dir := e.Data.Path
-		if !slices.Contains(wanted, dir) || slices.Contains(trusted, dir) {
+		if !slices.Contains(wanted, dir) || slices.Contains(trusted, dir) || naming.Wide(dir, r.Home) {
 			return started, err
 		}
 		if err = client.Call(ctx, "workspace/trust", rpc.TrustParams{Workspace: dir, Trusted: true}, nil); err != nil {
@@ -65,7 +66,10 @@ func (r *Turn) Explain(err error) error {
 		}
 	}
 	if e.Data.Kind == api.KindWorkspaceUntrusted {
-		said.Data.Hint = fmt.Sprintf("trust it with: cursord trust %s, or run with --trust", term.ShellWord(cmp.Or(e.Data.Path, r.Params.Workspace)))
+		dir := cmp.Or(e.Data.Path, r.Params.Workspace)
+		if said.Data.Hint = "trust it with: cursord trust " + term.ShellWord(dir); !naming.Wide(dir, r.Home) {
+			said.Data.Hint += ", or run with --trust"
+		}
 	}
 	return &said
 }

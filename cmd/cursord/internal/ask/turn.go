@@ -19,7 +19,8 @@ import (
 // A Turn is one turn of "cursord run".
 type Turn struct {
 	Params rpc.TurnStartParams // they have a TurnID
-	Trust  bool                // trust the folders that the turn needs
+	Trust  bool                // trust the folders that the turn needs, unless they are wide
+	Home   string              // the home folder, which is wide, as the root is: naming.Wide
 	ErrOut io.Writer           // for the reason of a wait, and for the way back to a turn that Run leaves
 
 	Begun bool // set by Run: the daemon has not refused the turn

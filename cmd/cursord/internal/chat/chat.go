@@ -41,6 +41,9 @@ type Chat struct {
 	failed   chan error        // errors of work and of cancellations
 	asked    string            // the turn that the person has cancelled
 	stopped  bool              // the person has pressed Ctrl-Z
+	lent     bool              // another program has the terminal, and interrupts are for it
+
+	interrupts chan os.Signal
 }
 
 const workMost = 64 // prompts and commands that may wait to be sent
@@ -51,9 +54,9 @@ const workMost = 64 // prompts and commands that may wait to be sent
 func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
+	c.interrupts = make(chan os.Signal, 1)
+	signal.Notify(c.interrupts, os.Interrupt)
+	defer signal.Stop(c.interrupts)
 	c.failed, c.work = make(chan error, 1), make(chan func() error, workMost)
 	events := make(chan event, workMost)
 	var signals chan os.Signal
@@ -104,8 +107,10 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 			c.note()
 		case sig := <-signals:
 			err = c.signal(sig)
-		case <-interrupts:
-			err = c.interrupt(ctx, false)
+		case <-c.interrupts:
+			if !c.lent {
+				err = c.interrupt(ctx, false)
+			}
 		case err = <-c.failed:
 		case <-ended:
 			return cmp.Or(c.terminal.err, errors.New("the terminal is gone"))
@@ -151,6 +156,12 @@ func (c *Chat) take(ctx context.Context, e event) error {
 		c.terminal.feed.post(tea.Suspend())
 	case resumes:
 		c.stopped = false
+	case returns:
+		c.lent = false
+		select {
+		case <-c.interrupts: // it was for the other program
+		default:
+		}
 	case leaves:
 		return errLeave
 	}

@@ -209,6 +209,7 @@ func (c *Chat) own(ctx context.Context, args ...string) error {
 	}
 	cmd.Stdin = os.Stdin
 	if c.terminal != nil {
+		c.lent = true
 		c.terminal.feed.post(&execMsg{cmd})
 		return nil
 	}

@@ -28,6 +28,7 @@ const (
 	leaves
 	suspends
 	resumes
+	returns // another program has given the terminal back
 )
 
 // A prompt is the lines at the bottom of the terminal in which a person writes. It is the model of the program that owns the
@@ -159,6 +160,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return p, tea.Exec(nothing{}, func(error) tea.Msg { return shownMsg{} })
 	case shownMsg:
 		p.hidden = false
+		p.tell(event{kind: returns})
 	case tea.ResumeMsg:
 		p.tell(event{kind: resumes})
 	case wordsMsg:

@@ -3,6 +3,7 @@ package chat
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type View struct {
 	owned   map[string]bool                // turns whose prompts were typed here
 	ended   map[string]sessions.TurnStatus // turns that are not shown any more
 	session string                         // the session of the turn shown last
+	pending map[string][]string            // the turns of each file under review
+	review  string                         // how the person reviews
 	sending string                         // the turn of the last prompt shown, until that turn begins
 	unsent  []unsent                       // typed prompts whose turns the daemon has not reported yet
 	with    []string                       // notes about the files that go with the next prompt
@@ -50,14 +53,15 @@ type unsent struct{ turn, text string }
 func NewView(show *view.Screen, only string) *View {
 	return &View{
 		only: only, show: show, turns: map[string]*turnState{}, ended: map[string]sessions.TurnStatus{}, owned: map[string]bool{}, session: only,
+		pending: map[string][]string{}, review: "cursord review",
 	}
 }
 
-// showOn makes the view write to another screen from now on.
+// showOn makes the view write to a terminal at which a person types, from now on.
 func (v *View) showOn(show *view.Screen) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.show = show
+	v.show, v.review = show, "/review"
 }
 
 // Notify takes a notification of the daemon.
@@ -105,6 +109,10 @@ func (v *View) take(method string, params json.RawMessage) {
 		v.turn(c.Turn)
 	case c.Item != nil && v.concerns(c.Item.SessionID, c.Item.TurnID):
 		v.item(c.Item)
+	case c.Diff != nil && c.Diff.State == "pending":
+		v.pending[c.Diff.Path] = c.Diff.Turns
+	case c.Diff != nil:
+		delete(v.pending, c.Diff.Path)
 	}
 }
 
@@ -232,6 +240,15 @@ func (v *View) prompt(text string) {
 func (v *View) close(t *sessions.Turn) {
 	v.show.End()
 	v.show.Line(v.show.Palette.Dim("— " + view.TurnEnd(t)))
+	files := 0
+	for _, turns := range v.pending {
+		if slices.Contains(turns, t.ID) {
+			files++
+		}
+	}
+	if files > 0 {
+		v.show.Line(fmt.Sprintf("%s to review: %s", term.Count(files, "file"), v.review))
+	}
 	if t.Status == sessions.TurnInterrupted {
 		message, hint := view.Interruption(t)
 		v.show.Line(v.show.Palette.Red("  " + message))

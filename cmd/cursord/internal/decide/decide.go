@@ -51,8 +51,11 @@ func (d Decision) Check() error {
 			given++
 		}
 	}
-	if given != 1 {
+	switch {
+	case given == 0:
 		return misuse.Errorf("give hunks or files, or --turn, or --all")
+	case given > 1:
+		return misuse.Errorf("hunks and files, --turn and --all exclude each other")
 	}
 	if d.Lines == "" {
 		return nil

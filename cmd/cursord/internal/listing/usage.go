@@ -152,9 +152,9 @@ func in(root string) string {
 }
 
 func printUse(out io.Writer, use Use) {
-	rows := [][]string{{"WORKSPACE", "TURNS", "TIME", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE"}}
+	rows := [][]string{{"TURNS", "TIME", "INPUT", "OUTPUT", "CACHE READ", "CACHE WRITE", "WORKSPACE"}}
 	row := func(name string, u Used) {
-		cells := []string{name, fmt.Sprint(u.Turns), u.time()}
+		cells := []string{fmt.Sprint(u.Turns), u.time()}
 		for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CacheReadTokens, u.CacheWriteTokens} {
 			if u.Unknown == u.Turns {
 				cells = append(cells, "-")
@@ -162,7 +162,7 @@ func printUse(out io.Writer, use Use) {
 				cells = append(cells, term.Tokens(n))
 			}
 		}
-		rows = append(rows, cells)
+		rows = append(rows, append(cells, name))
 	}
 	for _, w := range use.Workspaces {
 		row(term.Clean(w.Workspace), w.Used)
@@ -170,7 +170,7 @@ func printUse(out io.Writer, use Use) {
 	if len(use.Workspaces) > 1 {
 		row("in all", use.Total)
 	}
-	term.Table(out, rows, 0)
+	term.Table(out, rows)
 	if n := use.Total.Unknown; n > 0 {
 		fmt.Fprintf(out, "%s without a token count from the agent\n", term.Count(n, "turn"))
 	}

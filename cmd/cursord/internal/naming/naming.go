@@ -156,6 +156,12 @@ func (n Names) Running(ctx context.Context) (string, error) {
 	return "", ambiguous(fmt.Sprintf("%s are at work in %s", term.Count(len(turns), "turn"), term.Clean(n.Root)), may)
 }
 
+// Active reports whether a turn, by its id, runs or waits.
+func (n Names) Active(ctx context.Context, id string) (bool, error) {
+	turns, err := pages.Active(ctx, n.Client, "")
+	return slices.ContainsFunc(turns, func(t *sessions.Turn) bool { return t.ID == id }), err
+}
+
 // Hunks returns the ids of the pending hunks that names mean. A hunk's id is two numbers, such as 12.3. A name with both
 // numbers is an id: 12.3 never means 12.31, not even after 12.3 was decided.
 func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {

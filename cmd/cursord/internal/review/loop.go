@@ -351,7 +351,11 @@ func (r *review) comment(ctx context.Context, p part, text string) error {
 		return r.fail(err)
 	}
 	r.comments++
-	r.tell("The agent gets this with its next prompt.")
+	whose := "its session"
+	if len(p.hunk.Sources) > 0 {
+		whose = "session " + p.hunk.Sources[len(p.hunk.Sources)-1].SessionID
+	}
+	r.tell("The agent gets this with the next prompt of " + whose + ".")
 	return nil
 }
 

@@ -38,6 +38,8 @@ type Change struct {
 	Turn *sessions.Turn `json:"turn"`
 	Item *sessions.Item `json:"item"`
 	Diff *struct {
+		Path  string   `json:"path"`
+		State string   `json:"state"`
 		Turns []string `json:"turns"`
 	} `json:"diff"`
 	Level   string `json:"level"`

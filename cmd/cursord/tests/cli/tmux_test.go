@@ -33,7 +33,7 @@ func TestTerminalReview(t *testing.T) {
 	w.Plays(world.Lines(world.Edits("1", "a.txt", old, now))...)
 	w.Start()
 	e := w.Opens()
-	e.Turn(nil)
+	session := e.Turn(nil).SessionID
 	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
 	ask, askOfOne := strings.TrimSpace(review.Question(true)), strings.TrimSpace(review.Question(false))
 	first := "\n-total = old(value)\n+total = new(value)\n line 1\n line 2\n line 3\n" + ask
@@ -63,7 +63,7 @@ func TestTerminalReview(t *testing.T) {
 	tm.Types("why t", "BSpace", "now")
 	tm.Until("\nComment: why now")
 	tm.Types("Enter")
-	tm.Until("\nThe agent gets this with its next prompt.\n" + askOfOne)
+	tm.Until("\nThe agent gets this with the next prompt of session " + session + ".\n" + askOfOne)
 
 	// The editor gets the terminal in its usual mode.
 	tm.Types("e")
