@@ -136,7 +136,7 @@ func TestCommandsOfReadmes(t *testing.T) {
 	t.Parallel()
 	// Lines with these beginnings are run by other tests, which are named here.
 	elsewhere := map[string]string{
-		"git clone": "", "make demo": "TestDemo", "make install": "",
+		"git clone": "TestCloneOfTheReadme", "make demo": "TestDemo", "make install": ".ci/run",
 		"cursord editor": "TestNvimInstalled, TestEmacsInstalled, testdata/helix.txtar", "cursord doctor --helix": "testdata/helix.txtar",
 		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat", "cursord check-client": "TestCheckClient",
 	}
@@ -202,6 +202,29 @@ func TestCommandsOfReadmes(t *testing.T) {
 		}
 	}
 	require.Greater(t, run, 25)
+}
+
+// TestCloneOfTheReadme clones this repository as the README says, and lists the targets that the README goes on with.
+func TestCloneOfTheReadme(t *testing.T) {
+	t.Parallel()
+	top := world.Top()
+	if err := exec.Command("git", "-C", top, "rev-parse", "--verify", "-q", "HEAD").Run(); err != nil {
+		t.Skip("these sources are no clone")
+	}
+	line := regexp.MustCompile(`(?m)^git clone .*$`).FindString(strings.Join(codeBlocks(t, "README.md", ""), ""))
+	const address = "https://cursord.invalid/cursord"
+	require.Contains(t, line, "<this repository>")
+	line = strings.Replace(line, "<this repository>", address, 1)
+	cmd := exec.Command("sh", "-euc", line+" && make help")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+top+".insteadOf", "GIT_CONFIG_VALUE_0="+address)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, block := range codeBlocks(t, "README.md", "") {
+		for _, target := range regexp.MustCompile(`(?m)^make ([a-z]+)`).FindAllStringSubmatch(block, -1) {
+			require.Regexp(t, `(?m)^`+target[1]+` `, string(out))
+		}
+	}
 }
 
 // codeBlocksIf is codeBlocks for a page that may have no such blocks.
