@@ -271,7 +271,7 @@ func (d *Daemon) loops() []*workspace {
 	return all
 }
 
-// Workspaces lists every workspace that the daemon knows.
+// Workspaces lists every workspace that the daemon knows, and has not forgotten.
 func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	recs, err := d.store.Workspaces()
 	if err != nil {
@@ -279,6 +279,9 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 	}
 	infos := make([]api.WorkspaceInfo, 0, len(recs))
 	for _, rec := range recs {
+		if rec.Forgotten {
+			continue
+		}
 		info := api.WorkspaceInfo{
 			Workspace: rec.Root, Seq: rec.Seq, Sessions: rec.Sessions, Trusted: rec.Trusted, Copies: d.copies.Of(rec.Root),
 		}

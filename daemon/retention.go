@@ -27,13 +27,9 @@ func (d *Daemon) housekeep(ctx context.Context, images []string) {
 	defer looks.Stop()
 	for kept := (time.Time{}); ; {
 		if d.store.Trouble() == nil {
-			if d.settings().Keep != (config.Retention{}) && (kept.IsZero() || time.Since(kept) >= retentionEvery) {
+			if kept.IsZero() || time.Since(kept) >= retentionEvery {
 				kept = time.Now()
-				if done, err := d.retain(ctx, false); err != nil {
-					d.log.Warn("old sessions could not be deleted", "err", err)
-				} else if len(done.Sessions) > 0 {
-					d.log.Info("deleted sessions, as the configuration says", "sessions", len(done.Sessions), "kept", done.Kept)
-				}
+				d.daily(ctx)
 			}
 			d.compactIfWasteful(ctx)
 		}
@@ -42,6 +38,22 @@ func (d *Daemon) housekeep(ctx context.Context, images []string) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// daily deletes the sessions that the configuration does not keep, and forgets workspaces that are gone.
+func (d *Daemon) daily(ctx context.Context) {
+	if d.settings().Keep != (config.Retention{}) {
+		if done, err := d.retain(ctx, false); err != nil {
+			d.log.Warn("old sessions could not be deleted", "err", err)
+		} else if len(done.Sessions) > 0 {
+			d.log.Info("deleted sessions, as the configuration says", "sessions", len(done.Sessions), "kept", done.Kept)
+		}
+	}
+	if gone, err := d.forgetGone(false); err != nil {
+		d.log.Warn("workspaces that are gone could not be forgotten", "err", err)
+	} else if len(gone) > 0 {
+		d.log.Info("forgot workspaces whose folders are gone", "workspaces", len(gone))
 	}
 }
 
@@ -93,6 +105,9 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 	}
 	done, err := d.retain(ctx, dryRun)
 	if err != nil {
+		return api.Collected{}, err
+	}
+	if done.Forgotten, err = d.forgetGone(dryRun); err != nil {
 		return api.Collected{}, err
 	}
 	use, err := d.store.DiskUse()

@@ -175,9 +175,11 @@ func (w space) applyOne(op Op) error {
 		return w.b.Bucket(bucketNotes).Delete(be64(op.N))
 	case SetTrust:
 		if op.Trusted {
-			return w.b.Put(keyTrusted, []byte{1})
+			return errors.Join(w.b.Delete(keyForgotten), w.b.Put(keyTrusted, []byte{1}))
 		}
 		return w.b.Delete(keyTrusted)
+	case Forget:
+		return errors.Join(w.b.Delete(keyTrusted), w.b.Delete(keyClaims), w.b.Put(keyForgotten, []byte{1}))
 	case SetClaims:
 		return w.b.Put(keyClaims, []byte(strings.Join(op.Hashes, "\n")))
 	}

@@ -70,6 +70,10 @@ type DropNote struct{ N uint64 }
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
+// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust goes.
+// SetTrust{true} and the next session make it known again.
+type Forget struct{}
+
 // SetClaims stores which claims of the workspace's repositories are trusted, by their hashes.
 type SetClaims struct{ Hashes []string }
 
@@ -87,3 +91,4 @@ func (PutNote) isOp()       {}
 func (DropNote) isOp()      {}
 func (SetTrust) isOp()      {}
 func (SetClaims) isOp()     {}
+func (Forget) isOp()        {}

@@ -138,6 +138,8 @@ func workspaceRecord(root string, b *bolt.Bucket) WorkspaceRecord {
 		Trusted:  b.Get(keyTrusted) != nil,
 		Claims:   claimsOf(b.Get(keyClaims)),
 		Sessions: int(number(b.Get(keyCount))),
+
+		Forgotten: b.Get(keyForgotten) != nil && number(b.Get(keyCount)) == 0,
 	}
 }
 

@@ -16,6 +16,8 @@ type WorkspaceRecord struct {
 	Trusted  bool
 	Claims   []string // what SetClaims stored; nil: nothing yet
 	Sessions int
+
+	Forgotten bool // by Forget, and without sessions since
 }
 
 // A ReviewRecord is what PutReview stored.

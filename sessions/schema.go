@@ -60,6 +60,7 @@ var (
 	keySeq       = []byte("seq")
 	keyTrusted   = []byte("trusted")
 	keyClaims    = []byte("claims")
+	keyForgotten = []byte("forgotten")
 	keyCount     = []byte("sessions")
 	keySession   = []byte("a")
 	keyUpdated   = []byte("u")

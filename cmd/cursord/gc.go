@@ -14,8 +14,8 @@ func gcCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gc",
 		Short: "Delete the sessions that the configuration does not keep, and compact the database",
-		Long: `Delete the sessions that the configuration does not keep, and compact the database; turns need not wait for it. The
-daemon does both at its start and once a day.
+		Long: `Delete the sessions that the configuration does not keep, forget workspaces whose folders are gone and that have no
+sessions, and compact the database; turns need not wait for it. The daemon does all this at its start and once a day.
 
 By default all sessions are kept; see the settings keep_age, keep_sessions and keep_size. A session with a running or
 queued turn, or with pending changes, is always kept.`,

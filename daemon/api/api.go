@@ -212,8 +212,9 @@ type Chat struct {
 
 // A Collected is the answer to daemon/gc.
 type Collected struct {
-	Sessions     []CollectedSession `json:"sessions"` // deleted sessions; in a dry run, the sessions to delete
-	Kept         int                `json:"kept"`     // number of sessions above the limits that are kept because they are busy or under review
+	Sessions     []CollectedSession `json:"sessions"`            // deleted sessions; in a dry run, the sessions to delete
+	Kept         int                `json:"kept"`                // number of sessions above the limits that are kept because they are busy or under review
+	Forgotten    []string           `json:"forgotten,omitempty"` // workspaces whose folders are gone, and that have no sessions and nothing to review
 	BytesBefore  int64              `json:"bytesBefore"`
 	BytesAfter   int64              `json:"bytesAfter"`
 	NotCompacted string             `json:"notCompacted,omitempty"` // why the database was not compacted

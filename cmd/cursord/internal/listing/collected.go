@@ -28,6 +28,13 @@ func Collected(w, errOut io.Writer, r api.Collected, dryRun bool) {
 		fmt.Fprintf(w, "; %d more are busy or under review, and kept", r.Kept)
 	}
 	fmt.Fprintln(w)
+	forgot := "forgot"
+	if dryRun {
+		forgot = "would forget"
+	}
+	for _, root := range r.Forgotten {
+		fmt.Fprintf(w, "%s %s, which is gone\n", forgot, term.Clean(root))
+	}
 	switch {
 	case dryRun:
 	case r.NotCompacted != "":
