@@ -181,7 +181,10 @@ Run `after-revert-hook', unless REVERTING: then `revert-buffer' runs it."
     (setf (cursord-document-gone document) nil)
     (when changed
       (cursord--forget-rejects document)
-      (setf (cursord-document-left document) (cursord-reading-left reading))
+      (setf (cursord-document-left document) (cursord-reading-left reading)
+            (cursord-document-follows document)
+            (cons (cursord-reading-left reading)
+                  (take 20 (cursord-document-follows document))))
       (unless reverting
         (cursord-run-hook 'after-revert-hook)))))
 

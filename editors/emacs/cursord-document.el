@@ -49,6 +49,9 @@
             :documentation "The decision whose text is being read from the disk.")
   (reading nil
            :documentation "The `cursord-reading' that is under way, or nil.")
+  (follows nil
+           :documentation "Hashes of the texts before the buffer followed the disk.")
+  (undid nil :documentation "Whether undo has changed the text since the last report.")
   (gone nil
         :documentation "Whether the file is gone; `untold' before a message said so.")
   (conflict nil

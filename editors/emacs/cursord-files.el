@@ -242,6 +242,7 @@ A change in a clone, an indirect buffer, is one of its base buffer."
               (document (cursord-document buffer))
               ((cursord-document-reviewed document)))
     (when (and undo-in-progress (<= (buffer-size) cursord--undo-most))
+      (setf (cursord-document-undid document) t)
       (with-current-buffer buffer
         (cursord--note-undone document)))
     (cursord--report-soon document)))

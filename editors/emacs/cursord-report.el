@@ -142,6 +142,17 @@ first, it would take the text for that of an agent's command."
           (and (cursord-connection-to (cursord-workspace-host ws)) t)
           (cursord-document-cost document) (float-time (time-since began)))))
 
+(defun cursord--say-taken-out (document)
+  "Say so if undo has taken the agent's lines out of the buffer of DOCUMENT.
+The buffer is current."
+  (when (cursord-document-undid document)
+    (setf (cursord-document-undid document) nil)
+    (when (and (buffer-modified-p)
+               (gethash (cursord-document-path document)
+                        (cursord-workspace-diffs (cursord-document-ws document)))
+               (member (buffer-hash) (cursord-document-follows document)))
+      (cursord-say "the agent's changes are undone; redo brings them back until you save"))))
+
 (defun cursord-report (document &optional done)
   "Tell the daemon the text of DOCUMENT if it does not know it.
 Call DONE when the diff of that text is there."
@@ -158,6 +169,7 @@ Call DONE when the diff of that text is there."
         (if-let* ((decisions (cursord--taken-back document)))
             (cursord--take-back document decisions
                                 (lambda (_ok) (cursord-report document done)))
+          (cursord--say-taken-out document)
           (cursord--tell-text document)
           (cursord--list-diff document done))))))
 

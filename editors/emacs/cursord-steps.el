@@ -66,9 +66,12 @@ The value is an alist from paths to hunks.  A hunk that lost lines counts."
           (push (cons path gone) all))))))
 
 (defun cursord--push-step (function key)
-  "Have undo in the current buffer call FUNCTION with KEY."
+  "Have undo in the current buffer call FUNCTION with KEY, as a step of its own."
   (when (listp buffer-undo-list)
-    (push (list 'apply function key) buffer-undo-list)))
+    (undo-boundary)
+    (push (list 'apply function key) buffer-undo-list)
+    ;; Emacs adds boundaries only after changes of the text.
+    (undo-boundary)))
 
 (defun cursord-steps-add (ws method params result before)
   "Make a decision a step of undo in the buffers whose text it has left.
@@ -100,9 +103,7 @@ the diffs of WS before it, an alist from paths."
                     ((not (member path edited)))
                     ((cursord--same-text-p method its)))
           (with-current-buffer (cursord-document-buffer document)
-            (undo-boundary)
-            (cursord--push-step #'cursord--undo-decided key)
-            (undo-boundary)))))))
+            (cursord--push-step #'cursord--undo-decided key)))))))
 
 ;;;; Undo and redo
 

@@ -159,6 +159,21 @@
       (funcall pending 5 3 "\\`accepted 1 hunk")
       (cursord-test-way-back 'buffer)
       (funcall pending 6 3 "\\`undone")
+      ;; Before the accept is what the agent wrote.
+      (switch-to-buffer "g")
+      (cursord-test-go 5)
+      (cursord-accept-hunk)
+      (funcall pending 5 3 "\\`accepted 1 hunk")
+      (cursord-test-way-back 'buffer)
+      (funcall pending 6 3 "\\`undone")
+      ;; Emacs makes no boundary itself where no text changes.
+      (let ((last-command 'undo) (inhibit-message t)) (undo))
+      (funcall pending 4 2 "\\`the agent.s changes are undone; redo")
+      (should (equal before (buffer-string)))
+      (cursord-test-way-back 'buffer)
+      (funcall pending 6 3 "changes are undone")
+      (should (equal after (buffer-string)))
+      (switch-to-buffer "f")
 
       ;; All hunks of open and closed files are one decision.
       (cursord-decide-all ws :diff/accept)
