@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-lists)
@@ -24,7 +25,7 @@
 
 (define-derived-mode cursord-sessions-mode cursord-list-mode "Cursord-Sessions"
   "The sessions of all projects.
-The column Hunks counts the pending hunks of a session's project.
+The column Hunks counts the pending hunks in which a session had a part.
 \\{cursord-sessions-mode-map}"
   (setq cursord--list-entries #'cursord--sessions-entries
         cursord--list-columns #'cursord--sessions-columns))
@@ -38,11 +39,49 @@ The column Hunks counts the pending hunks of a session's project.
    (unless narrow '(("Project" 16 t)))
    '(("Title" 0 t))))
 
+(defvar cursord--counted nil
+  "By folder, its pending hunks and those of its sessions when last asked.
+An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
+
+(defun cursord--count-sessions (diffs)
+  "Return how many hunks of DIFFS each session had a part in: (ID . COUNT)."
+  (let (counts)
+    (seq-doseq (diff diffs)
+      (seq-doseq (hunk (plist-get diff :hunks))
+        (dolist (id (seq-uniq (mapcar (lambda (source)
+                                        (plist-get source :sessionId))
+                                      (plist-get hunk :sources))))
+          (cl-incf (alist-get id counts 0 nil #'equal)))))
+    counts))
+
+(defun cursord--session-hunks (project)
+  "Return how many hunks the sessions of PROJECT have pending: (ID . COUNT)."
+  (let* ((root (plist-get project :workspace))
+         (pending (plist-get project :pendingHunks))
+         (ws (seq-find (lambda (ws)
+                         (and (null (cursord-workspace-host ws))
+                              (cursord-workspace-ready ws)
+                              (equal root (cursord-workspace-path ws))))
+                       cursord-workspaces))
+         (known (alist-get root cursord--counted nil nil #'equal)))
+    (cond ((not (> pending 0)) nil)
+          (ws (cursord--count-sessions
+               (hash-table-values (cursord-workspace-diffs ws))))
+          ((eql pending (car known)) (cdr known))
+          (t (let ((counts (cursord--count-sessions
+                            (plist-get (cursord-call-host
+                                        nil :diff/list (list :workspace root))
+                                       :diffs))))
+               (setf (alist-get root cursord--counted nil nil #'equal)
+                     (cons pending counts))
+               counts)))))
+
 (defun cursord--sessions-entries (narrow)
   "Return the entries of the list, with fewer columns if NARROW."
   (let ((hunks (make-hash-table :test #'equal)))
-    (dolist (one (cursord--all-projects))
-      (puthash (plist-get one :workspace) (plist-get one :pendingHunks) hunks))
+    (dolist (project (cursord--all-projects))
+      (pcase-dolist (`(,id . ,count) (cursord--session-hunks project))
+        (puthash id count hunks)))
     (mapcar
      (lambda (session)
        (let* ((root (plist-get session :workspace))
@@ -51,7 +90,8 @@ The column Hunks counts the pending hunks of a session's project.
          (list session
                (vconcat
                 (list (cursord-face-of-state (plist-get session :state))
-                      (cursord--list-count (gethash root hunks 0))
+                      (cursord--list-count (gethash (plist-get session :id)
+                                                    hunks 0))
                       (cursord--age (plist-get session :updatedAt)))
                 (if narrow (list (concat project ": " title))
                   (list project title))))))

@@ -274,7 +274,9 @@ The buffer of TR is current."
          (text (cursord--heading turn))
          (err (or (plist-get turn :error)
                   (and (equal (plist-get turn :status) "cancelled")
-                       '(:message "The turn was cancelled; the changes of its calls stay.")))))
+                       (list :message (if (plist-get turn :startedAt)
+                                          "The turn was cancelled; its changes stay."
+                                        "The prompt was cancelled while it waited."))))))
     (if head
         (unless (equal text (cursord-block-shown head))
           (cursord--replace head text))

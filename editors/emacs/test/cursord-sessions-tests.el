@@ -62,6 +62,22 @@
     (cursord-sessions)
     (should (equal '(" idle now other second" " idle 1 now ws first")
                    (cursord-test-list)))
+    ;; The same of projects that this Emacs does not follow.
+    (let ((cursord-workspaces nil))
+      (dotimes (_ 2)
+        (cursord--list-show)
+        (should (equal '(" idle now other second" " idle 1 now ws first")
+                       (cursord-test-list)))))
+    ;; Only the session that has changed something has hunks.
+    (cursord-talk-with ws nil)
+    (cursord-test-turn ws "no change")
+    (cursord-test-until "the new session"
+      (equal '(" idle now ws no change" " idle now other second"
+               " idle 1 now ws first")
+             (cursord-test-list)))
+    (cursord-call ws :session/delete
+                  (list :sessionId (cursord-workspace-current ws)))
+    (cursord-test-until "its end" (length= (cursord-test-list) 2))
     (cursord-test-row "second")
     (cursord-sessions-rename "third")
     (should (equal " idle now other third" (car (cursord-test-list))))

@@ -207,7 +207,7 @@ func TestEmacsSessions(t *testing.T) {
 		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  working\n\nI hang.\n")
 		require.Equal(t, "ask", e.eval(`(plist-get (cursord-session (cursord-workspace-find)) :mode)`))
 		e.eval(`(progn (cursord-cancel) nil)`)
-		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  cancelled\n\nI hang.\n\n> The turn was cancelled; the changes of its calls stay.\n")
+		e.untilBuffer(chatName, "\n## You\n\nstay\n\n## Cursor  cancelled\n\nI hang.\n\n> The turn was cancelled; its changes stay.\n")
 		require.Equal(t, "Nothing runs here", e.eval(`(condition-case err (cursord-cancel) (user-error (cadr err)))`))
 
 		// Back to the first session; the other can be deleted.
