@@ -212,8 +212,8 @@ func (s *Store) nearMapEnd() bool {
 	}
 	const step = 1 << 30 // as bbolt maps files that are larger
 	mapped := int64(32 << 10)
-	if initialMap > 0 {
-		mapped = initialMap
+	if initialMap() > 0 {
+		mapped = initialMap()
 	}
 	for mapped < info.Size() {
 		mapped = min(2*mapped, mapped+step)

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -132,7 +133,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 // initialMap is how much of the file is mapped at first. While the map is large enough, a writer never waits for readers to
 // close theirs. A map takes only address space, except on Windows, where the file itself would get that size. If address
 // space is limited, most of it is left for threads.
-var initialMap = func() int64 {
+var initialMap = sync.OnceValue(func() int64 {
 	switch {
 	case runtime.GOOS == "windows" || ^uint(0)>>32 == 0:
 		return 0
@@ -140,7 +141,7 @@ var initialMap = func() int64 {
 		return 64 << 20
 	}
 	return 1 << 30
-}()
+})
 
 // openBolt opens the database, with a smaller map if the system has no room for the wanted one.
 func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
@@ -149,7 +150,7 @@ func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
 		NoFreelistSync: true,    // less to write in each commit; closeDB writes the list once
 		FreelistType:   bolt.FreelistMapType,
 	}
-	o.InitialMmapSize = int(initialMap)
+	o.InitialMmapSize = int(initialMap())
 	db, err := bolt.Open(path, 0o600, o)
 	for errors.Is(err, syscall.ENOMEM) && o.InitialMmapSize > 0 {
 		if o.InitialMmapSize /= 4; o.InitialMmapSize < 1<<20 {

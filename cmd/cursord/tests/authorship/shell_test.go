@@ -219,6 +219,7 @@ func TestHugeShellTurn(t *testing.T) {
 	world.TooLargeForRace(t)
 	const n = 300
 	w := world.New(t)
+	w.Huge = true
 	w.PutAll(world.Tree{
 		".gitignore": "/out/\n", "lines": world.Numbered(40, nil), "d/lines": world.Numbered(40, nil), "moved": "to move\n", "dir/in/it": "in it\n",
 		"gone": "gone\n", "dir2/gone": "gone too\n", "run.sh": "#!/bin/sh\n", "link": "a file\n", "mine": "committed\n", "same": "same\n",
@@ -319,6 +320,7 @@ func TestShellManyChanges(t *testing.T) {
 func TestHugeShellFiles(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
+	w.Huge = true
 	w.Plays(world.Lines(world.Shells("b", "truncate -s 40M a; truncate -s 40M b; truncate -s 80M c; echo d >d"))...)
 	w.Start()
 	e := w.Opens()

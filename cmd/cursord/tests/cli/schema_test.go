@@ -51,27 +51,27 @@ export type No = Params<"no/such">;
 export function tool(item: Item) { return item.kind === "notice" ? item.tool.title : ""; }
 `
 
-// TestTypeScript generates types from the schema and compiles a client that uses them.
+// TestTypeScript generates types from the schema with two generators and compiles a client that uses them.
 func TestTypeScript(t *testing.T) {
 	t.Parallel()
 	compiler := world.EditorsFound(t, "tsc", "tsc")[0]
+	dir := t.TempDir()
+	// The compiler's own declarations are not checked, and none of a browser is read: they take most of its time.
+	check := exec.Command(compiler, "--noEmit", "--strict", "--skipLibCheck", "--lib", "es2020")
 	for name, types := range map[string][]string{
-		"json-schema-to-typescript": {world.EditorsFound(t, "json2ts", "json2ts")[0], world.Top("rpc", "schema.json")},
-		"cursord schema":            {"cursord", "schema", "--typescript"},
+		"json2ts": {world.EditorsFound(t, "json2ts", "json2ts")[0], world.Top("rpc", "schema.json")},
+		"cursord": {"cursord", "schema", "--typescript"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			made, err := exec.Command(types[0], types[1:]...).Output()
-			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "cursord.ts"), made, 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "client.ts"), []byte(usesTypes), 0o600))
-			check := exec.Command(compiler, "--noEmit", "--strict", "client.ts")
-			check.Dir = dir
-			out, err := check.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-		})
+		made, err := exec.Command(types[0], types[1:]...).Output()
+		require.NoError(t, err, name)
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "cursord.ts"), made, 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "client.ts"), []byte(usesTypes), 0o600))
+		check.Args = append(check.Args, filepath.Join(name, "client.ts"))
 	}
+	check.Dir = dir
+	out, err := check.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // usesClasses is a client in Python that decodes each answer by quicktype's classes and encodes it again.

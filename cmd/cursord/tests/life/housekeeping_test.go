@@ -117,6 +117,7 @@ func TestHugeExport(t *testing.T) {
 		t.Skip("memory is read as Linux tells it")
 	}
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	e := w.Opens()
 	text := strings.Repeat("0123456789abcde\\n", 1<<16) // stands in the call's result and in the item's output

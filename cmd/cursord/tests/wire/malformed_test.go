@@ -188,7 +188,7 @@ func TestMalformed(t *testing.T) {
 // TestHugeMessages sends messages around the limits of size.
 func TestHugeMessages(t *testing.T) {
 	world.TooLargeForRace(t)
-	sendAll(t, func(w *world.World) []malformed { return largeMessages(w.Root) }, "socket/headers=false", "stdio/headers=true", "standalone/headers=false")
+	sendAll(t, func(w *world.World) []malformed { w.Huge = true; return largeMessages(w.Root) }, "socket/headers=false", "stdio/headers=true", "standalone/headers=false")
 }
 
 // sendAll sends all messages in both framings through all doors, or only in the named ways: one connection for each, which

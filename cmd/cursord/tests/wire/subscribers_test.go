@@ -75,6 +75,7 @@ func TestSubscribeAtTheStart(t *testing.T) {
 func TestLargeTextComesInParts(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	first, second := "a"+strings.Repeat("ö€😀", 80_000), strings.Repeat("😀€ö", 60_000)
 	for name, interval := range map[string]int{"at once": 0, "put together": 60_000} {
@@ -110,6 +111,7 @@ func TestLargeTextComesInParts(t *testing.T) {
 func TestHugeBacklog(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	e := w.Opens()
 	slow := dialWire(w)
@@ -144,6 +146,7 @@ func TestHugeBacklog(t *testing.T) {
 func TestHugeTextForASlowClient(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
+	w.Huge = true
 	w.Start()
 	e := w.Opens()
 	slow := dialWire(w)
