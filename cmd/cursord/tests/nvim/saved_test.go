@@ -60,7 +60,12 @@ func TestNvimUndoAfterASave(t *testing.T) {
 					n.untilText("f", text+mine)
 					n.untilRows("f", 5, 20)
 				}
-				if at == "decided elsewhere" {
+				if at == "decided elsewhere" { // on another connection, which has no order with Neovim's
+					n.until("the daemon to know all that Neovim has reported", `local told
+						require('cursord.docs').flush(require('cursord.workspace').find(), function()
+							require('cursord.rpc').request('workspace/list', {}, function() told = true end)
+						end)
+						return vim.wait(5000, function() return told end, 1)`)
 					e.Decides("diff/"+c.verb, world.Obj{"hunks": []string{e.Diffs()["f"].Hunks[0].ID}})
 				} else {
 					n.ex("5Cursord " + c.verb)
