@@ -61,7 +61,8 @@ A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
     (setq cursord--draft (buffer-string)
           cursord--history-at 0)
     (erase-buffer)
-    (insert prompt)))
+    (insert prompt)
+    (setq cursord--former prompt)))
 
 ;;;; As a file
 

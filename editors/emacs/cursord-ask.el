@@ -250,6 +250,10 @@ minibuffer, TAB completes tokens such as @src/main.go, and
 (defvar-local cursord--draft nil
   "The draft, while the buffer shows an earlier prompt.")
 
+(defvar-local cursord--former nil
+  "The prompt that `cursord-edit-prompt' has put into the buffer.
+If it is left as it is, the draft comes back.")
+
 (defvar-keymap cursord-compose-mode-map
   :doc "Keys in a buffer for a prompt."
   "C-c C-c" #'cursord-compose-send
@@ -301,6 +305,9 @@ draft with tokens for another place keeps them, and gets numbered ones."
     (pop-to-buffer buffer
                    '((display-buffer-reuse-window display-buffer-below-selected)
                      (window-height . 10)))
+    (when (and cursord--former (equal cursord--former (buffer-string)))
+      (cursord--show-prompt -1))
+    (setq cursord--former nil)
     (goto-char (point-min))
     (let* ((used (save-excursion
                    (re-search-forward cursord--origin-tokens nil t)))

@@ -102,6 +102,10 @@ Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
   (let ((err (plist-get turn :error))
         (pending (cursord-pending ws)))
     (cond
+     ;; The end of the chat has the hint.
+     ((and err (cursord-chat-buffer ws)
+           (get-buffer-window (cursord-chat-buffer ws) 'visible))
+      (concat (plist-get err :message) "; M-x cursord-retry asks again"))
      (err (cursord-error-text (list :message (plist-get err :message)
                                     :data (list :hint (plist-get err :hint)))))
      ((and (equal (plist-get turn :status) "cancelled")

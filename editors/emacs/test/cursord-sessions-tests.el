@@ -198,6 +198,16 @@
       (should (equal "what is @region" (buffer-string)))
       (cursord-next-prompt)
       (should (equal "a draft" (buffer-string)))
+      ;; A prompt that was left as it is gives way to the draft.
+      (cursord-edit-prompt)
+      (cursord-compose-abort)
+      (cursord-compose)
+      (should (equal "a draft" (buffer-string)))
+      (cursord-edit-prompt)
+      (insert " now")
+      (cursord-compose-abort)
+      (cursord-compose)
+      (should (equal "what is @region now" (buffer-string)))
       (erase-buffer))))
 
 (ert-deftest cursord-test-export ()
