@@ -10,6 +10,9 @@ import (
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()
 	before, edits, n := r.shape().sum(), r.sources, int32(0)
+	if by != nil && !r.Pending() {
+		r.begin()
+	}
 	if by != nil {
 		n = r.sources.edit(*by)
 	}
@@ -21,6 +24,13 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	}
 	r.rev++
 	return true
+}
+
+// begin begins a new review where nothing is pending: all present lines are in its baseline, whoever typed them.
+func (r *Review) begin() {
+	for i := range r.atoms {
+		r.atoms[i].user = false
+	}
 }
 
 func (r *Review) observe(exists bool, b body, n int32) {
