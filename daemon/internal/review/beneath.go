@@ -360,7 +360,7 @@ func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 			saved = b
 			continue
 		}
-		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && !b.sent })
+		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.sent || b.decided) })
 		if !still && r.setup.Documents.Has(client, b.doc.Path) {
 			saved = b
 		}

@@ -134,8 +134,20 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 		}
 		b.show(r, f, b.review)
 		return
+	case moved && b.coming != nil && !fresh:
+		// The file has changed while edits are on their way. They are of a decision about the changed file then.
+		after := f.realOf(b.review)
+		b.stem, b.then = r.stemOf(f, b, b.done), r.stemOf(f, b, append(slices.Clip(b.done), *b.coming))
+		review := b.then.Copy()
+		f.observeReal(review, after)
+		b.rev = f.review.Rev()
+		b.show(r, f, review)
+		return
 	case moved:
-		if b.stem = r.stemOf(f, b); b.stem == nil {
+		if b.coming != nil {
+			b.arrived(r, f, old, b.text(f))
+		}
+		if b.stem = r.stemOf(f, b, b.done); b.stem == nil {
 			r.takeBack(f, b)
 		}
 	case b.coming != nil && fresh:

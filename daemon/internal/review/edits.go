@@ -130,9 +130,10 @@ func (b *buffer) arrived(r *Reviewer, f *file, old, now string) {
 	}
 }
 
-// stemOf returns the file's review with the decisions made in a buffer; nil if there are none.
-func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
-	if len(b.done)+len(b.back) == 0 {
+// stemOf returns the file's review with the decisions that a buffer has taken back, and then those in done; nil if there are
+// none.
+func (r *Reviewer) stemOf(f *file, b *buffer, done []turn) *diffs.Review {
+	if len(done)+len(b.back) == 0 {
 		return nil
 	}
 	review := f.review.Copy()
@@ -153,7 +154,7 @@ func (r *Reviewer) stemOf(f *file, b *buffer) *diffs.Review {
 	for _, n := range b.back {
 		step(n, !b.again)
 	}
-	for _, t := range b.done {
+	for _, t := range done {
 		step(t.group, t.undo)
 	}
 	return review
@@ -178,7 +179,7 @@ func (b *buffer) turnBack(r *Reviewer, f *file) bool {
 	} else {
 		return false
 	}
-	b.stem = r.stemOf(f, b)
+	b.stem = r.stemOf(f, b, b.done)
 	return true
 }
 

@@ -1,0 +1,100 @@
+//go:build unix
+
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+)
+
+// TestTheSameEditAgain has an agent swap two lines, accepts that, takes the file back, and has the agent swap the lines again. The lines
+// were there before the second edit, whoever wrote them, so their hunks are decided one by one.
+func TestTheSameEditAgain(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(40, nil)
+	after := world.Numbered(40, map[int]string{10: "line 25\n", 25: "line 10\n", 30: "thirty\n"})
+	w := world.New(t)
+	w.Put("f", before)
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
+	e.Turn(nil)
+	require.Equal(t, 3, e.Decides("diff/accept", world.Obj{"all": true}).Applied)
+	w.Put("f", before)
+	e.Turn(nil)
+	d := e.Diffs()["f"]
+	require.Len(t, d.Hunks, 3)
+	for _, h := range d.Hunks {
+		require.Empty(t, h.Linked)
+	}
+	require.Equal(t, 1, e.Decides("diff/reject", world.Obj{"hunks": world.HunkIDs(d)[:1]}).Applied)
+}
+
+// TestTheDiskChangesBeforeTheEditsOfADecision has an agent write the file between a reject in unsaved text and the client's report of
+// its edits. The reject is still a decision: undo brings back text and hunks, and no line twice.
+func TestTheDiskChangesBeforeTheEditsOfADecision(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(40, nil)
+	changes := map[int]string{5: "agent 5\n", 10: "agent 10\n", 25: "agent 25\n"}
+	first := world.Numbered(40, changes)
+	pending := func(e *world.Editor) (lines string) {
+		if d := e.Diffs()["f"]; d != nil {
+			for _, h := range d.Hunks {
+				lines += strings.Join(h.Lines, "\n") + "\n"
+			}
+		}
+		return lines
+	}
+	for name, later := range map[string]func(w *world.World, e *world.Editor){
+		"by an agent": func(w *world.World, e *world.Editor) {
+			w.Plays(world.Lines(world.Edits("c", "f", first, strings.Replace(first, "line 35\n", "agent 35\n", 1)))...)
+			e.Turn(nil)
+		},
+		"by a person": func(w *world.World, e *world.Editor) {
+			w.Put("f", strings.Replace(first, "line 35\n", "person 35\n", 1))
+			e.Diffs()
+		},
+		"by a person, unheard of": func(w *world.World, e *world.Editor) {
+			w.Put("f", strings.Replace(first, "line 35\n", "person 35\n", 1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", before)
+			w.Start()
+			e := w.Opens()
+			w.Plays(world.Lines(world.Edits("c", "f", before, first))...)
+			e.Turn(nil)
+			doc := e.OpenDocument("f")
+			doc.Types("line 38\n", "mine\n")
+			typed := doc.Text
+			e.Diffs()
+			out := e.Decides("diff/reject", world.Obj{"all": true})
+			later(w, w.Opens())
+			doc.Applies(out.Edits)
+			require.Equal(t, strings.Replace(before, "line 38\n", "mine\n", 1), doc.Text)
+			require.NotContains(t, pending(e), "agent 5", "is rejected")
+			rejected := doc.Text
+			doc.Set(typed) // the editor's undo
+			require.Contains(t, pending(e), "agent 5")
+			require.Contains(t, e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Message, "nothing to undo")
+			doc.Set(rejected)
+			require.NotContains(t, pending(e), "agent 5")
+			var undone api.Decided
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, &undone)
+			doc.Applies(undone.Edits)
+			require.Equal(t, typed, doc.Text)
+			lines := pending(e)
+			for _, n := range []string{"5", "10", "25"} {
+				require.Equal(t, 1, strings.Count(lines, "+agent "+n+"\n"), lines)
+				require.Equal(t, 1, strings.Count(lines, "-line "+n+"\n"), lines)
+			}
+		})
+	}
+}
