@@ -43,6 +43,9 @@ func ofGroup(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
+	if !c.HasParent() && strings.ContainsAny(args[0], " \n") {
+		return fmt.Errorf("unknown command %q; to give the agent a prompt: cursord run %[1]q", term.Clean(args[0]))
+	}
 	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), similar.DidYouMean(args[0], names))
 }
 

@@ -68,10 +68,7 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 			explain := (&ask.Turn{Params: params, Home: homeDir()}).Explain
 			err = (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
 			if stopped := (*chat.StoppedError)(nil); errors.As(err, &stopped) {
-				if stopped.Cancelled {
-					return statusError(exitCancelled)
-				}
-				return statusError(exitFailed)
+				return statusError(stopped.Status)
 			}
 			return err
 		},

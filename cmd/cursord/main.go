@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -126,6 +127,14 @@ was cancelled.`,
 	root.Version = version.Own()
 	root.SetVersionTemplate(version.Line())
 	root.SetFlagErrorFunc(wrongFlag)
+	asWritten := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		out, page := c.OutOrStdout(), new(bytes.Buffer)
+		c.SetOut(page)
+		asWritten(c, args)
+		c.SetOut(out)
+		fmt.Fprint(out, term.Reflow(page.String(), term.Columns(out)))
+	})
 	for _, g := range []struct {
 		id, title string
 		commands  []*cobra.Command

@@ -38,10 +38,8 @@ func stepping(verb, done, short string) *cobra.Command {
 				return term.PrintJSON(c.OutOrStdout(), out)
 			}
 			left := "nothing"
-			if hunks, files := decide.Count(out.Diffs); hunks > 0 {
-				if left = term.Count(hunks, "hunk"); len(out.Diffs) > 1 {
-					left += " in " + term.Count(files, "file")
-				}
+			if hunks, _ := decide.Count(out.Diffs); hunks > 0 {
+				left = term.Count(hunks, "hunk")
 			}
 			where := term.Count(len(out.Diffs), "file")
 			if len(out.Diffs) == 1 {

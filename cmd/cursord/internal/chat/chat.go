@@ -126,7 +126,7 @@ func (c *Chat) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 			return err
 		case err != nil:
 			if c.View.complain(err); c.script != nil && c.script.sent {
-				return &StoppedError{}
+				return &StoppedError{statusFailed}
 			}
 		}
 	}

@@ -203,7 +203,7 @@ func (c *Chat) own(ctx context.Context, args ...string) error {
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if c.script != nil { // its lines are not for the command
 		if cmd.Run() != nil {
-			return &StoppedError{}
+			return &StoppedError{statusFailed}
 		}
 		return nil
 	}

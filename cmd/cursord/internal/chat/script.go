@@ -15,8 +15,13 @@ import (
 // A StoppedError says that a line of the piped input failed, so that the lines after it were not sent. The screen has the
 // reason.
 type StoppedError struct {
-	Cancelled bool // the line's turn was cancelled
+	Status int // the exit status that "cursord run" has for such an end
 }
+
+const (
+	statusFailed    = 1
+	statusCancelled = 130
+)
 
 func (e *StoppedError) Error() string { return "a line of the input failed" }
 
@@ -64,10 +69,13 @@ func (c *Chat) nextLine() (<-chan string, error) {
 	if s == nil || s.lines == nil || s.busy || !c.View.idle() {
 		return nil, nil
 	}
-	if status := c.View.end(s.turn); status != "" && status != sessions.TurnCompleted {
-		return nil, &StoppedError{Cancelled: status == sessions.TurnCancelled}
+	switch c.View.end(s.turn) {
+	case "", sessions.TurnCompleted:
+		return s.lines, nil
+	case sessions.TurnCancelled:
+		return nil, &StoppedError{statusCancelled}
 	}
-	return s.lines, nil
+	return nil, &StoppedError{statusFailed}
 }
 
 // line carries out a line. ok is false at the end of the input.

@@ -173,10 +173,17 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 	return b.String()
 }
 
-// printLeftOut prints a line for each file that the patch leaves out, wholly or in part, with the reason and a remedy.
+// printLeftOut prints a line for each file that the patch leaves out, wholly or in part, with the reason and a remedy, and
+// one about hunks that are not in the work tree.
 func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
+	copied := 0
 	for _, d := range diffs {
 		name := term.Clean(d.Path)
+		for _, h := range d.Hunks {
+			if h.Isolated {
+				copied++
+			}
+		}
 		switch {
 		case filepath.IsAbs(d.Path):
 			fmt.Fprintf(w, "%s (%s) is not in the patch: it is outside of the workspace and can only be looked at, with: cursord diff --json\n", name, d.Kind)
@@ -184,6 +191,9 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 			fmt.Fprintf(w, "%s (%s) is not, or not wholly, in the patch: what it was is not known, so it cannot be rejected; accept it with: cursord accept --file %s\n",
 				name, d.Kind, term.ShellWord(name))
 		}
+	}
+	if copied > 0 {
+		fmt.Fprintf(w, "%s of sessions with copies are in the patch, and not in the work tree: git apply -R does not take a patch with them\n", term.Count(copied, "hunk"))
 	}
 }
 

@@ -40,7 +40,7 @@ func Collected(w, errOut io.Writer, r api.Collected, dryRun bool) {
 	case r.NotCompacted != "":
 		fmt.Fprintf(errOut, "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
 	case r.BytesAfter >= r.BytesBefore:
-		fmt.Fprintf(w, "the database has %s; there was nothing to compact\n", term.Size(r.BytesAfter))
+		fmt.Fprintf(w, "the database has %s; compacting does not make it smaller\n", term.Size(r.BytesAfter))
 	default:
 		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
 	}
