@@ -74,43 +74,53 @@ func TestWholeFileDecisionsKeepTheUsersLines(t *testing.T) {
 		{"mode", `seq 9 >f; chmod 644 f`, `sed -i s/5/five/ f; chmod 755 f`, "f"},
 		{"link to file", `ln -s x f`, `rm f; seq 9 >f`, "f"},
 	} {
-		for mine, edit := range map[string]string{
-			"first":     `{ echo mine; cat F; } >../new; cat ../new >F`,
-			"last":      `echo mine >>F`,
-			"between":   `sed -i '/^5$/i mine' F; grep -q mine F || echo mine >>F`,
-			"all of it": `echo mine >F`,
-		} {
-			t.Run(c.name+", "+mine, func(t *testing.T) {
-				t.Parallel()
-				w := world.New(t)
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			roots, edits := map[string]string{}, map[string]string{
+				"first":     `{ echo mine; cat F; } >../new; cat ../new >F`,
+				"last":      `echo mine >>F`,
+				"between":   `sed -i '/^5$/i mine' F; grep -q mine F || echo mine >>F`,
+				"all of it": `echo mine >F`,
+			}
+			for mine := range edits {
+				w.Elsewhere()
+				roots[mine] = w.Root
 				w.Makes("umask 022; echo x >other; " + c.before)
 				w.Commits()
-				w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
-				w.Start()
-				e := w.Opens()
-				e.Turn(nil)
-				w.Makes("touch " + c.path + "; " + strings.ReplaceAll(edit, "F", c.path))
-				random := rand.New(rand.NewPCG(uint64(len(c.name)), uint64(len(mine))))
-				require.Contains(t, w.Listing(), "mine")
-				for range 12 {
-					var ids []string
-					for _, d := range e.Diffs() {
-						ids = append(ids, world.HunkIDs(d)...)
-					}
-					switch n := random.IntN(4); {
-					case n == 0 || len(ids) == 0:
-						_ = e.Call("diff/undo", world.Obj{"workspace": w.Root}, nil)
-					case n == 1:
-						_ = e.Call("diff/accept", world.Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
-					default:
-						_ = e.Call("diff/reject", world.Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
-					}
+			}
+			w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
+			w.Start()
+			e := w.Joins()
+			for mine, edit := range edits {
+				t.Run(mine, func(t *testing.T) {
+					defer w.In(t, e)()
+					w.Root = roots[mine]
+					e.Follows()
+					e.Turn(nil)
+					w.Makes("touch " + c.path + "; " + strings.ReplaceAll(edit, "F", c.path))
+					random := rand.New(rand.NewPCG(uint64(len(c.name)), uint64(len(mine))))
 					require.Contains(t, w.Listing(), "mine")
-				}
-				e.Decides("diff/reject", world.Obj{"all": true})
-				require.Contains(t, w.Listing(), "mine")
-			})
-		}
+					for range 12 {
+						var ids []string
+						for _, d := range e.Diffs() {
+							ids = append(ids, world.HunkIDs(d)...)
+						}
+						switch n := random.IntN(4); {
+						case n == 0 || len(ids) == 0:
+							_ = e.Call("diff/undo", world.Obj{"workspace": w.Root}, nil)
+						case n == 1:
+							_ = e.Call("diff/accept", world.Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
+						default:
+							_ = e.Call("diff/reject", world.Obj{"workspace": w.Root, "hunks": ids[random.IntN(len(ids)):][:1]}, nil)
+						}
+						require.Contains(t, w.Listing(), "mine")
+					}
+					e.Decides("diff/reject", world.Obj{"all": true})
+					require.Contains(t, w.Listing(), "mine")
+				})
+			}
+		})
 	}
 }
 

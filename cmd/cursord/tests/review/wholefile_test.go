@@ -21,7 +21,7 @@ import (
 // made again, and git applies the patch in both directions.
 func TestWholeFileChanges(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, before, does, path, want string }{
+	cases := []struct{ name, before, does, path, want string }{
 		{"mode", `echo a >f; chmod 644 f`, `chmod 755 f`, "f", "mode 100644 100755: file0"},
 		{"mode taken away", `echo a >f; chmod 755 f`, `chmod 644 f`, "f", "mode 100755 100644: file0"},
 		{"mode and lines", `echo a >f; chmod 644 f`, `echo b >>f; chmod 755 f`, "f", "mode 100644 100755: file0,text2"},
@@ -36,58 +36,83 @@ func TestWholeFileChanges(t *testing.T) {
 		{"file to link", `echo a >f; chmod 755 f`, `rm f; ln -s x f`, "f", "symlink 100755 120000 x: file0"},
 		{"link to file", `ln -s x f`, `rm f; echo a >f`, "f", "symlink 120000 100644 x: file0"},
 		{"link to script", `ln -s x f`, `rm f; echo a >f; chmod 755 f`, "f", "symlink 120000 100755 x: file0"},
-	} {
-		for _, git := range []bool{false, true} {
-			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
-				t.Parallel()
-				w := world.New(t)
+	}
+	for _, git := range []bool{false, true} {
+		t.Run(fmt.Sprint("git ", git), func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			type state struct{ root, before, after, patch string }
+			states := make([]state, len(cases))
+			for i, c := range cases {
+				w.Elsewhere()
 				w.Makes("umask 022; " + c.before)
 				if git {
 					w.Makes("git init -q && git add -A && git -c user.name=n -c user.email=e commit -qm one --allow-empty")
 				}
-				before := w.Listing()
-				w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
-				w.Start()
-				e := w.Opens()
-				e.Turn(nil)
-				after := w.Listing()
-				diffs := e.Diffs()
-				require.Len(t, diffs, 1)
-				require.NotNil(t, diffs[c.path])
-				require.Equal(t, c.want, world.Summary(diffs[c.path]))
-				require.Equal(t, "known", diffs[c.path].Baseline)
-				require.Equal(t, sessions.ViaShell, diffs[c.path].Hunks[0].Sources[0].Via)
+				states[i] = state{root: w.Root, before: w.Listing()}
+			}
+			w.Start()
+			e := w.Joins()
+			for i, c := range cases {
+				s := &states[i]
+				t.Run(c.name, func(t *testing.T) {
+					defer w.In(t, e)()
+					w.Root = s.root
+					e.Follows()
+					w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
+					e.Turn(nil)
+					s.after = w.Listing()
+					diffs := e.Diffs()
+					require.Len(t, diffs, 1)
+					require.NotNil(t, diffs[c.path])
+					require.Equal(t, c.want, world.Summary(diffs[c.path]))
+					require.Equal(t, "known", diffs[c.path].Baseline)
+					require.Equal(t, sessions.ViaShell, diffs[c.path].Hunks[0].Sources[0].Via)
 
-				var out struct{ Patch string }
-				e.Must("diff/unified", world.Obj{"workspace": w.Root}, &out)
-				e.Decides("diff/reject", world.Obj{"all": true})
-				require.Equal(t, before, w.Listing())
-				require.Empty(t, e.Diffs())
-				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
-				require.Equal(t, after, w.Listing())
-				require.Equal(t, c.want, world.Summary(e.Diffs()[c.path]))
-				w.Stop()
-				w.Start()
-				e = w.Opens()
-				require.Equal(t, c.want, world.Summary(e.Diffs()[c.path]))
-				e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
-				require.Equal(t, before, w.Listing())
-				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
-				e.Decides("diff/accept", world.Obj{"all": true})
-				require.Equal(t, after, w.Listing())
-				require.Empty(t, e.Diffs())
-
-				if strings.Contains(c.want, "100700") {
-					return // git knows no such mode
+					var out struct{ Patch string }
+					e.Must("diff/unified", world.Obj{"workspace": w.Root}, &out)
+					e.Decides("diff/reject", world.Obj{"all": true})
+					require.Equal(t, s.before, w.Listing())
+					require.Empty(t, e.Diffs())
+					e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+					require.Equal(t, s.after, w.Listing())
+					require.Equal(t, c.want, world.Summary(e.Diffs()[c.path]))
+					s.patch = out.Patch
+					require.NotEmpty(t, s.patch)
+				})
+			}
+			w.Stop()
+			w.Start()
+			e = w.Joins()
+			for i, c := range cases {
+				s := states[i]
+				if s.patch == "" {
+					continue // it has failed
 				}
-				patch := filepath.Join(w.Dir, "patch")
-				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
-				w.Makes("umask 022; git apply -R " + patch)
-				require.Equal(t, strings.ReplaceAll(before, "a/; a/b/; ", ""), strings.ReplaceAll(w.Listing(), "a/; a/b/; ", ""))
-				w.Makes("umask 022; git apply " + patch)
-				require.Equal(t, after, w.Listing())
-			})
-		}
+				t.Run(c.name+", after a restart", func(t *testing.T) {
+					defer w.In(t, e)()
+					w.Root = s.root
+					e.Follows()
+					require.Equal(t, c.want, world.Summary(e.Diffs()[c.path]))
+					e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+					require.Equal(t, s.before, w.Listing())
+					e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+					e.Decides("diff/accept", world.Obj{"all": true})
+					require.Equal(t, s.after, w.Listing())
+					require.Empty(t, e.Diffs())
+
+					if strings.Contains(c.want, "100700") {
+						return // git knows no such mode
+					}
+					patch := filepath.Join(filepath.Dir(w.Root), "patch")
+					require.NoError(t, os.WriteFile(patch, []byte(s.patch), 0o644))
+					w.Makes("umask 022; git apply -R " + patch)
+					require.Equal(t, strings.ReplaceAll(s.before, "a/; a/b/; ", ""), strings.ReplaceAll(w.Listing(), "a/; a/b/; ", ""))
+					w.Makes("umask 022; git apply " + patch)
+					require.Equal(t, s.after, w.Listing())
+				})
+			}
+		})
 	}
 }
 
@@ -160,7 +185,7 @@ func TestModeBesideEdit(t *testing.T) {
 // TestMoves: a shell command moves files. A move is a decision of its own beside the lines.
 func TestMoves(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, before, does, want string }{
+	cases := []struct{ name, before, does, want string }{
 		{"moved", `echo a >f`, `mv f g`, "g: renamed f: file0"},
 		{"moved to a new folder", `echo a >f`, `mkdir -p x/y; mv f x/y/g`, "x/y/g: renamed f: file0"},
 		{"moved out of a folder", `mkdir d; echo a >d/f`, `mv d/f g; rmdir d`, "g: renamed d/f: file0"},
@@ -175,61 +200,89 @@ func TestMoves(t *testing.T) {
 		{"over another", `echo a >f; echo b >g`, `mv f g`, "f: deleted: file1; g: modified: text2"},
 		{"in the place of one that moved", `echo a >f; echo b >g`, `mv g h; mv f g`, "f: deleted: file1; g: modified: text2; h: created: file1"},
 		{"another file in its place", `echo a >f`, `rm f; echo b >g`, "f: deleted: file1; g: created: file1"},
-	} {
-		for _, git := range []bool{false, true} {
-			if !git && strings.HasPrefix(c.name, "edited in place") {
-				continue // the file must be older than the turn; git's work takes that long
-			}
-			t.Run(fmt.Sprint(c.name, git), func(t *testing.T) {
-				t.Parallel()
-				w := world.New(t)
+	}
+	for _, git := range []bool{false, true} {
+		t.Run(fmt.Sprint("git ", git), func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			type state struct{ root, before, after, patch string }
+			states := make([]state, len(cases))
+			for i, c := range cases {
+				if !git && strings.HasPrefix(c.name, "edited in place") {
+					continue // the file must be older than the turn; git's work takes that long
+				}
+				w.Elsewhere()
 				w.Makes("umask 022; " + c.before)
 				if git {
 					w.Commits()
 				}
-				before := w.Listing()
-				w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
-				w.Start()
-				e := w.Opens()
-				e.Turn(nil)
-				after := w.Listing()
-				list := func() string {
-					var all []string
-					for path, d := range e.Diffs() {
-						all = append(all, path+": "+world.Summary(d))
+				states[i] = state{root: w.Root, before: w.Listing()}
+			}
+			w.Start()
+			e := w.Joins()
+			list := func() string {
+				var all []string
+				for path, d := range e.Diffs() {
+					all = append(all, path+": "+world.Summary(d))
+				}
+				return strings.Join(world.Sorted(all), "; ")
+			}
+			for i, c := range cases {
+				s := &states[i]
+				if s.root == "" {
+					continue
+				}
+				t.Run(c.name, func(t *testing.T) {
+					defer w.In(t, e)()
+					w.Root = s.root
+					e.Follows()
+					w.Plays(append(world.Shells("s", "umask 022; "+c.does), world.Done)...)
+					e.Turn(nil)
+					s.after = w.Listing()
+					require.Equal(t, c.want, list())
+					var out struct{ Patch string }
+					e.Must("diff/unified", world.Obj{"workspace": w.Root}, &out)
+					e.Decides("diff/reject", world.Obj{"all": true})
+					require.Equal(t, s.before, w.Listing())
+					require.Empty(t, e.Diffs())
+					e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+					require.Equal(t, s.after, w.Listing())
+					require.Equal(t, c.want, list())
+					s.patch = out.Patch
+					require.NotEmpty(t, s.patch)
+				})
+			}
+			w.Stop()
+			w.Start()
+			e = w.Joins()
+			for i, c := range cases {
+				s := states[i]
+				if s.patch == "" {
+					continue // it has failed, or was left out
+				}
+				t.Run(c.name+", after a restart", func(t *testing.T) {
+					defer w.In(t, e)()
+					w.Root = s.root
+					e.Follows()
+					require.Equal(t, c.want, list())
+					e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+					require.Equal(t, s.before, w.Listing())
+					e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+					e.Decides("diff/accept", world.Obj{"all": true})
+					require.Equal(t, s.after, w.Listing())
+					require.Empty(t, e.Diffs())
+					if strings.Contains(c.name, "folder") {
+						return // git keeps no empty folders, and makes folders as it needs them
 					}
-					return strings.Join(world.Sorted(all), "; ")
-				}
-				require.Equal(t, c.want, list())
-				var out struct{ Patch string }
-				e.Must("diff/unified", world.Obj{"workspace": w.Root}, &out)
-				e.Decides("diff/reject", world.Obj{"all": true})
-				require.Equal(t, before, w.Listing())
-				require.Empty(t, e.Diffs())
-				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
-				require.Equal(t, after, w.Listing())
-				require.Equal(t, c.want, list())
-				w.Stop()
-				w.Start()
-				e = w.Opens()
-				require.Equal(t, c.want, list())
-				e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
-				require.Equal(t, before, w.Listing())
-				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
-				e.Decides("diff/accept", world.Obj{"all": true})
-				require.Equal(t, after, w.Listing())
-				require.Empty(t, e.Diffs())
-				if strings.Contains(c.name, "folder") {
-					return // git keeps no empty folders, and makes folders as it needs them
-				}
-				patch := filepath.Join(w.Dir, "patch")
-				require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
-				w.Makes("umask 022; git apply -R " + patch)
-				require.Equal(t, before, w.Listing())
-				w.Makes("umask 022; git apply " + patch)
-				require.Equal(t, after, w.Listing())
-			})
-		}
+					patch := filepath.Join(filepath.Dir(w.Root), "patch")
+					require.NoError(t, os.WriteFile(patch, []byte(s.patch), 0o644))
+					w.Makes("umask 022; git apply -R " + patch)
+					require.Equal(t, s.before, w.Listing())
+					w.Makes("umask 022; git apply " + patch)
+					require.Equal(t, s.after, w.Listing())
+				})
+			}
+		})
 	}
 }
 

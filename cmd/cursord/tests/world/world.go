@@ -161,9 +161,25 @@ func (w *World) EditorOn(conn io.ReadWriteCloser) *Editor {
 func (w *World) Opens() *Editor {
 	w.T.Helper()
 	e := w.Joins()
-	e.Must("workspace/trust", Obj{"workspace": w.Root, "trusted": true}, nil)
-	e.Must("workspace/subscribe", Obj{"workspace": w.Root}, nil)
+	e.Follows()
 	return e
+}
+
+// Elsewhere makes a new, empty folder the workspace, in a folder of its own beside the others. Cases that need no daemon of
+// their own share one in this way.
+func (w *World) Elsewhere() {
+	w.T.Helper()
+	dir, err := os.MkdirTemp(w.Dir, "e")
+	require.NoError(w.T, err)
+	w.Root = filepath.Join(dir, "ws")
+	require.NoError(w.T, os.Mkdir(w.Root, 0o755))
+}
+
+// Follows trusts the world's workspace and subscribes to it.
+func (e *Editor) Follows() {
+	e.T.Helper()
+	e.Must("workspace/trust", Obj{"workspace": e.World.Root, "trusted": true}, nil)
+	e.Must("workspace/subscribe", Obj{"workspace": e.World.Root}, nil)
 }
 
 // In makes w and e report to a subtest until the returned function is called.
