@@ -206,9 +206,10 @@ func TestNvimCursorStaysAtItsText(t *testing.T) {
 		n.agree(e, "f", before, 0)
 		require.Equal(t, want, at())
 		// While somebody types, Neovim cannot read the file again. The typed text stays, and so does Insert mode.
-		n.keys("itext")
+		// The undo comes before Neovim can report what is typed: it reports nothing while it waits for the command.
+		n.keys("i")
 		n.until("insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
-		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		require.Equal(t, 0.0, n.lua("vim.api.nvim_put({ 'text' }, 'c', false, true) vim.fn.system({ 'cursord', 'undo' }) return vim.v.shell_error"))
 		n.poll("the disk", func() bool { return w.Get("f") == after })
 		n.keys(" more<Esc>")
 		n.until("what was typed", "return vim.api.nvim_get_current_line() == 'linetext more 125'")
