@@ -249,10 +249,10 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 		}
 		var out api.Decided
 		if b != nil && b.beneath != nil && b.beneath.Offered > 0 {
+			// The client sees the merged hunks, and the conflicts beside them, when it has reported the edited text.
 			if edits := b.edit(f, b.beneath.Send()); edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			b.show(r, f, b.review)
 		}
 		r.finish(client, []*file{f}, nil, out, p)
 		return true
