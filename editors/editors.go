@@ -190,8 +190,14 @@ func removeCompiled(dir, name string) error {
 	return err
 }
 
-// Unknown is the error for the name of an editor that cursord does not know.
+// Unknown is the error for the name of an editor that cursord does not know, or whose extension is not in this program.
 func Unknown(editor string) error {
+	if editor == "vscode" || editor == "code" || editor == "vscodium" {
+		return errors.New(`the extension of Visual Studio Code is not in this program, but a file of its own
+  a release has it as cursord-VERSION.vsix, and in a clone of cursord's sources this makes it:
+    make editors && .ci/vscode package 0.9.0 cursord.vsix
+  then: code --install-extension cursord.vsix`)
+	}
 	return fmt.Errorf("unknown editor %q (choose %s or helix)", editor, strings.Join(Names, ", "))
 }
 

@@ -353,6 +353,8 @@ func TestInstallKeepsEveryByte(t *testing.T) {
 			}
 			if name == "key is taken" {
 				require.Equal(t, []string{"config.toml: keys.normal.space.i is yours and stays; so what cursord would put below it is left out"}, p.Notes)
+				require.Contains(t, p.LeftOut, "[keys.normal.space.C]\n")
+				require.Contains(t, p.LeftOut, "\nu = ':lsp-workspace-command cursord.undo'\n")
 			}
 			again, err := Install(h.dir, request(t))
 			require.NoError(t, err)

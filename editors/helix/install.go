@@ -80,6 +80,7 @@ type Plan struct {
 	Files     []File // the changed ones
 	Notes     []string
 	Languages []string // the languages that then have cursord
+	LeftOut   string   // the keys that the configuration has no room for, as TOML to put elsewhere; "": none, or none were wanted
 	manifest  *manifest
 	was       *manifest
 
@@ -348,6 +349,12 @@ func (d *document) serverAt(list value) int {
 func (p *Plan) installKeys(e *editing, r Request) error {
 	for _, s := range settings(r) {
 		done, err := e.set(s.path, s.value)
+		if !done && err == nil && s.path[0] == "keys" && e.find(s.path).blocked {
+			if p.LeftOut == "" {
+				p.LeftOut = "[keys.normal.space.C]\n"
+			}
+			p.LeftOut += s.path[len(s.path)-1] + " = " + s.value + "\n"
+		}
 		if err != nil {
 			return err
 		}

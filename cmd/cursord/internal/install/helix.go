@@ -75,16 +75,29 @@ func (h Helix) Install(want HelixRequest) error {
 	if plan.Empty() {
 		printNotes(h.Out, plan)
 		fmt.Fprintf(h.Out, "nothing to do: %s has all of it, for Helix %s\n", dir, r.Helix)
+		printLeftOut(h.Out, plan)
 		return h.tell(result, dir, plan, nil)
 	}
 	if err := h.apply(plan); err != nil {
 		return h.tell(result, dir, plan, err)
 	}
-	fmt.Fprintf(h.Out, `installed for %s of Helix %s in %s
-Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
-"space i" shows the other keys. "cursord doctor --helix" checks all of it.
-`, term.Count(len(plan.Languages), "language"), r.Helix, dir)
+	fmt.Fprintf(h.Out, "installed for %s of Helix %s in %s\n", term.Count(len(plan.Languages), "language"), r.Helix, dir)
+	if r.NoKeys || plan.LeftOut != "" {
+		fmt.Fprintln(h.Out, `Helix reads it when it starts. There :lsp-workspace-command lists cursord's commands, and "space a" accepts or
+rejects hunks. "cursord doctor --helix" checks all of it.`)
+	} else {
+		fmt.Fprintln(h.Out, `Helix reads it when it starts. There "space i i" asks the agent, "space a" accepts or rejects what it changed, and
+"space i" shows the other keys. "cursord doctor --helix" checks all of it.`)
+	}
+	printLeftOut(h.Out, plan)
 	return h.tell(result, dir, plan, nil)
+}
+
+// printLeftOut prints the keys that the user's own keys leave no room for.
+func printLeftOut(w io.Writer, plan *helix.Plan) {
+	if plan.LeftOut != "" {
+		fmt.Fprintf(w, "Your own keys stay. To have cursord's behind \"space C\", or behind another key, put this into config.toml:\n\n%s", plan.LeftOut)
+	}
 }
 
 // tell prints the change as JSON if h.JSON is set, also after ErrUnchanged. It returns err, or the error of printing.
