@@ -175,7 +175,7 @@ func (s *Server) contextOf(w *workspace, t *target) (list []rpc.Context) {
 	}
 	var others []string
 	for _, d := range s.docs {
-		if d.workspace == w && d.path != first {
+		if d.workspace == w && d.path != first && (d.unsavedText() || w.hasFile(d.path)) {
 			others = append(others, d.path)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"cursord/rpc"
 )
 
-const aboutComment = `# Write a comment above that line, and save to reject the hunk below (in
-# Helix :wbc). The agent gets the comment with your next prompt. Without
-# a comment nothing is rejected.
+const aboutComment = `# Write a comment above that line, and save to reject the hunk below
+# (in Helix :wbc). The agent gets the comment with your next prompt.
+# Without a comment nothing is rejected.
 `
 
 // rejectCommentCommand rejects a hunk with the comment of its argument. Without one it opens a file for the comment.
@@ -81,7 +81,7 @@ func (s *Server) sendComment(d *draft, text string) {
 	case isBlank(own):
 		s.show(levelInfo, "cursord: no comment: nothing rejected")
 	case len(chosen) == 0:
-		s.show(levelWarning, "cursord: nothing rejected: the line that names the hunk is gone")
+		s.show(levelWarning, `cursord: nothing rejected: the line "# reject: …" is gone – %s writes it again`, s.client.Key("rejectComment"))
 	default:
 		d.sent, d.stamp = text, time.Time{}
 		s.rejectWith(d.workspace, chosen, strings.TrimSpace(own))

@@ -27,11 +27,11 @@ const (
 	promptFile = "PROMPT.md"
 	// scissors separate the prompt from the settings below it.
 	scissors = "# ------------------------ >8 ------------------------"
-	about    = `# Write your prompt above that line; saving sends it (in Helix :wbc). An
-# empty prompt is not sent. @path/of/file in it sends a file along, and so
-# do the lines "file:" and "image:" below, which you can change, remove or
-# add. Add "# session: new" for a new session, and "# mode: ask" or
-# "# mode: plan" for an agent that changes nothing.
+	about    = `# Write your prompt above that line; saving sends it (in Helix :wbc).
+# An empty prompt is not sent. @path/of/file in it sends a file along,
+# and so do the lines "file:" and "image:" below, which you can change,
+# remove or add. Add "# session: new" for a new session, and
+# "# mode: ask" or "# mode: plan" for an agent that changes nothing.
 `
 )
 
@@ -172,22 +172,26 @@ func (s *Server) template(w *workspace, t *target) string {
 // cutPrompt splits the file of a prompt into the prompt and the lines of its settings.
 func cutPrompt(text string) (own string, lines []string) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	var b strings.Builder
+	last := "" // of own
 	below := false
 	for line := range strings.Lines(text) {
 		plain := strings.TrimRight(line, "\n")
 		switch note, isNote := strings.CutPrefix(plain, "#"); {
-		case strings.TrimRight(plain, " ") == scissors:
+		case strings.Contains(plain, "--- >8 ---"):
 			below = true
+		case !below && plain != "" && (strings.HasPrefix(about, plain+"\n") || strings.HasPrefix(aboutComment, plain+"\n")):
+			if below = true; strings.Contains(last, "----") { // somebody has typed in the line of the scissors
+				own = strings.TrimSuffix(own, last)
+			}
 		case below:
 			if isNote {
 				lines = append(lines, strings.TrimSpace(note))
 			}
 		default:
-			b.WriteString(line)
+			own, last = own+line, line
 		}
 	}
-	return b.String(), lines
+	return own, lines
 }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -2,6 +2,8 @@ package lsp
 
 import (
 	"fmt"
+	"hash/maphash"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -186,14 +188,45 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 // hintStale counts, in a moment, the open files that the editor does not show as they are on disk, and says how to load
 // them.
 func (s *Server) hintStale(w *workspace) {
+	w.hintAgain = true
+	s.hintNewlyStale(w)
+}
+
+// hintNewlyStale is hintStale for changes that somebody else has made. It says nothing while all stale files have been
+// counted before.
+func (s *Server) hintNewlyStale(w *workspace) {
 	if w.hinting || s.client.ReloadsByItself() {
 		return
 	}
 	w.hinting = true
 	s.after(lookAgain, func() {
-		w.hinting = false
-		if n := s.countStale(w); n > 0 {
-			s.show(levelWarning, "cursord: %s changed on disk – reload to see it%s", plaintext.Count(n, "open file"), s.client.ToReload(s.anyUnsaved()))
+		again := w.hintAgain
+		w.hinting, w.hintAgain = false, false
+		if n, fresh := s.countStale(w); n > 0 && (again || fresh) {
+			s.show(levelWarning, "cursord: %s changed on disk – %s", plaintext.Count(n, "open file"), s.client.ToReload(s.anyUnsaved()))
+		}
+	})
+}
+
+// hintOldText warns once, when the user pauses, that the typed text is older than the file: a save would undo what is on disk.
+func (s *Server) hintOldText(d *document) {
+	if d.hinted == 0 || d.hinting || !d.unsavedText() {
+		return
+	}
+	d.hinting = true
+	version := d.version
+	s.after(lookAgain, func() {
+		d.hinting = false
+		if s.docs[d.uri] != d || d.workspace == nil {
+			return
+		}
+		if d.version != version {
+			s.hintOldText(d)
+			return
+		}
+		if disk, ok := d.workspace.readFile(d.path); ok && d.unsavedText() && !sameText(d.saved, disk) && !sameText(d.text.Content, disk) {
+			d.hinted = 0
+			s.show(levelWarning, "cursord: %s is newer on disk – %s", path.Base(d.path), s.client.ToReloadFirst())
 		}
 	})
 }
@@ -208,17 +241,24 @@ func (s *Server) anyUnsaved() bool {
 	return false
 }
 
-func (s *Server) countStale(w *workspace) (n int) {
+// countStale counts the saved documents whose files have changed since. fresh says that one was not counted before as its
+// file is now.
+func (s *Server) countStale(w *workspace) (n int, fresh bool) {
 	for _, d := range s.docs {
-		if d.workspace != w {
+		if d.workspace != w || d.unsavedText() {
 			continue
 		}
-		if d.unsavedText() {
-			continue // the user's unsaved text differs from the file
+		disk, ok := w.readFile(d.path)
+		if !ok || sameText(d.text.Content, disk) {
+			d.hinted = 0
+			continue
 		}
-		if disk, ok := w.readFile(d.path); ok && !sameText(d.text.Content, disk) {
-			n++
+		n++
+		if sum := max(maphash.String(contentSeed, disk), 1); sum != d.hinted {
+			d.hinted, fresh = sum, true
 		}
 	}
-	return n
+	return n, fresh
 }
+
+var contentSeed = maphash.MakeSeed()

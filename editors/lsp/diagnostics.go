@@ -51,7 +51,7 @@ func (s *Server) placedAt(w *workspace, uri string) (all []hunks.Placed) {
 // has.
 func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic {
 	message := fmt.Sprintf("%d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
-	if change := hunks.Quote(p.Hunk); change != "" {
+	if change := hunks.Quote(p.Hunk, p.Text != nil && p.Side == hunks.NewSide && !p.Hunk.InConflict()); change != "" {
 		message = change + " · " + message // editors cut the end off
 	}
 	severity := protocol.SeverityInformation

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -24,10 +25,14 @@ type document struct {
 	text      *protocol.Text
 	saved     string // the text when it was last opened, loaded or saved
 
-	sent    bool // the daemon knows that it is open
-	unsent  bool // the daemon does not have its latest text
-	lacks   bool // an agent changed lines on disk that it does not have, and a message has said so
-	merging bool // the agent's changes to its file are on their way into it
+	sent    bool   // the daemon knows that it is open
+	unsent  bool   // the daemon does not have its latest text
+	lacks   bool   // an agent changed lines on disk that it does not have, and a message has said so
+	merging bool   // the agent's changes to its file are on their way into it
+	hinted  uint64 // the sum of the file's content for which a message said that the document is older; 0: none did
+	hinting bool   // it is about to be compared with the file
+	clashes int    // hunks in conflict that a message has counted
+	over    int    // hunks in conflict when it was saved, until the daemon has taken in the save
 	waiting *time.Timer
 	listing bool // its hunks are about to be published again
 
@@ -67,6 +72,7 @@ func (s *Server) didChange(p *protocol.DidChangeParams) {
 	if d.version++; p.TextDocument.Version != nil {
 		d.version = *p.TextDocument.Version
 	}
+	was := d.text.Content
 	for _, c := range p.ContentChanges {
 		if c.Range == nil {
 			now := protocol.NewText(c.Text)
@@ -79,6 +85,11 @@ func (s *Server) didChange(p *protocol.DidChangeParams) {
 	}
 	if d.isOnDisk() {
 		d.saved = d.text.Content // the editor loaded the file
+	}
+	if d.workspace == nil {
+		s.listChanged(d, was)
+	} else {
+		s.hintOldText(d)
 	}
 	s.touch(d, nil)
 	s.tellSoon(d)
@@ -99,10 +110,11 @@ func (s *Server) didSave(p *protocol.DidSaveParams) {
 		d.typed(hunks.LinesBetween(d.text, now))
 		d.text = now
 	}
-	d.saved = d.text.Content
+	d.saved, d.hinted = d.text.Content, 0
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
+	d.over = conflictsIn(d.workspace.diffs[d.path])
 	if !d.sent {
 		s.flush(d)
 	} else {
@@ -150,8 +162,15 @@ func (s *Server) tellDaemon(d *document) {
 	if d.workspace == nil || s.daemon == nil {
 		return
 	}
+	version, text := d.version, &d.text.Content
+	if !d.sent && d.unsavedText() && version > 0 {
+		version, text = version-1, &d.saved // from it the daemon knows on which lines of the file the user's changes are
+	}
+	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: version, Text: text})
+	if version < d.version {
+		s.notifyDaemon("document/didChange", rpc.DidChangeParams{URI: d.uri, Version: d.version, Text: d.text.Content})
+	}
 	d.sent, d.unsent = true, false
-	s.notifyDaemon("document/didOpen", rpc.DidOpenParams{URI: d.uri, Version: d.version, Text: &d.text.Content})
 	s.askPlacesIn(d)
 }
 
@@ -227,7 +246,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.ApplyEdit {
 		return
 	}
-	d.merging = true
+	d.merging, d.clashes = true, conflictsIn(diff)
 	call(s, "diff/merge", rpc.MergeParams{Workspace: w.path, Path: diff.Path}, func(done rpc.UndoResult, err error) {
 		if err != nil || len(done.Edits) == 0 {
 			d.merging = false // the next change offers it again
@@ -235,7 +254,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if d.merging = false; failure == "" {
-				s.show(levelInfo, "cursord: the agent's changes came into %s, which is not saved (undo takes them out%s)", diff.Path, s.client.ToSaveMerged())
+				s.show(levelInfo, "cursord: the agent's changes came into %s%s", path.Base(diff.Path), s.client.AfterMerge(d.clashes))
 			}
 		})
 	})

@@ -42,12 +42,15 @@ func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
 		head += " · " + prompt
 	}
 	if p.Hunk.Isolated {
-		head += " · not in the file until it is accepted"
+		head += " · not in your folder until you accept it"
 	}
 	if p.Hunk.InConflict() {
 		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
 	}
 	body := strings.Join(p.Hunk.Lines, "\n")
+	if s.client.IsHelix() { // it paints nothing for a tab, and what lies below the popup is seen there
+		body = strings.ReplaceAll(body, "\t", "    ")
+	}
 	if !s.client.Markdown {
 		return protocol.Markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
 	}

@@ -127,5 +127,5 @@ func (s *Server) goToCommand(t *target) (any, error) {
 			return s.goToPlace(w, &p)
 		}
 	}
-	return nil, s.shown(&rpc.Error{Code: codeRequestFailed, Message: "no such hunk is left: cursord.next goes to one"})
+	return nil, s.shown(&rpc.Error{Code: codeRequestFailed, Message: "no such hunk is left: " + s.client.Key("next") + " goes to one"})
 }

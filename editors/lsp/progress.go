@@ -26,6 +26,7 @@ type progress struct {
 	begun     bool
 	ended     bool
 	message   string // the latest report
+	said      string // the beginning of the agent's latest text
 	queued    bool
 	// background says that the turn only waits for background commands.
 	background bool
@@ -170,6 +171,9 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	s.follow(w, it.SessionID)
 	w.noteHeard(it.TurnID)
 	p := w.running[it.TurnID]
+	if said := plaintext.FirstLine(it.Text, saidShown); p != nil && it.Kind == sessions.ItemAssistant && said != "" {
+		p.said = said
+	}
 	if p == nil || it.Status != sessions.ItemRunning {
 		return
 	}
@@ -205,19 +209,25 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	case sessions.TurnInterrupted:
 		level, message = levelWarning, "interrupted: the daemon ended"
 	}
+	said := ""
+	if t.Status == sessions.TurnCompleted {
+		if p != nil && p.said != "" {
+			said = " · " + p.said
+		} else if t.Result != nil && !isBlank(*t.Result) {
+			said = " · " + plaintext.FirstLine(*t.Result, saidShown)
+		}
+	}
 	if hunks, files := w.coming(); files > 0 {
 		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(hunks, "hunk"), plaintext.Count(files, "file"))
 	}
-	if t.Status == sessions.TurnCompleted && t.Result != nil {
-		if said := plaintext.FirstLine(*t.Result, 100); said != "" {
-			message += " · " + said
-		}
-	}
 	if notify := s.client.Settings.Notify; notify == nil || *notify || level == levelError {
-		s.show(level, "cursord: %s", message)
+		s.show(level, "cursord: %s", message+said)
 	}
 	s.hintStale(w)
 }
+
+// saidShown bounds the characters of the agent's words in the message about a turn's end.
+const saidShown = 100
 
 func (s *Server) cancelProgress(p *protocol.CancelProgressParams) {
 	for _, w := range s.folders {

@@ -125,6 +125,22 @@ func (s *Server) syncReview(w *workspace) {
 	w.reviewTook = w.reviewed.Sub(begun)
 }
 
+// listChanged writes the open list anew if the editor's undo has brought back hunks that are decided: the decisions stand. was
+// is the text before.
+func (s *Server) listChanged(d *document, was string) {
+	w := s.stateFolder(d.uri)
+	if w == nil || d.uri != s.reviewURI(w) || w.listsDecided(was) || !w.listsDecided(d.text.Content) {
+		return
+	}
+	s.show(levelInfo, "cursord: here only %s takes a decision back", s.client.Key("undo"))
+	s.editReview(w, s.reviewText(w), reviewTries)
+}
+
+// listsDecided reports whether a text of the list has hunks that are not pending.
+func (w *workspace) listsDecided(text string) bool {
+	return slices.ContainsFunc(hunks.ListedIn(text), func(one hunks.Listed) bool { return w.hunk(one.ID) == nil })
+}
+
 // inList reports whether only the list shows a hunk of a file.
 func (s *Server) inList(w *workspace, d *sessions.Diff) bool {
 	uri := s.reviewURI(w)

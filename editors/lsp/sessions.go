@@ -65,9 +65,9 @@ const maxListed = 300
 
 const aboutSessions = `# Sessions
 
-The code actions of a line (in Helix: space a) resume that session, ask in
-it, cancel its turn, open its transcript or delete it. To rename sessions,
-change their titles here and save.
+The code actions of a line (in Helix: space a) resume that session,
+ask in it, cancel its turn, open its transcript or delete it.
+To rename sessions, change their titles here and save.
 `
 
 // listSessions opens the list of all sessions: the folder's first, then those of other folders.
@@ -83,7 +83,7 @@ func (s *Server) listSessions(w *workspace) {
 				return
 			}
 			if len(list.Sessions) == 0 {
-				s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
+				s.show(levelInfo, "cursord: no session yet: %s begins one", s.client.Key("ask"))
 				return
 			}
 			text, first := s.sessionsText(w, folders.Workspaces, list.Sessions)
@@ -166,8 +166,12 @@ func (s *Server) savedSessions(d *document) bool {
 	if w == nil {
 		return false
 	}
+	damaged := 0
 	for line := range strings.Lines(d.text.Content) {
 		id := listedSession(line)
+		if words := strings.Fields(line); id == "" && len(words) > 0 && w.listedTitles[words[len(words)-1]] != "" {
+			damaged++
+		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " · ")
 		title = strings.TrimSpace(title)
 		if was, ok := w.listedTitles[id]; !ok || was == title || title == "" {
@@ -179,8 +183,11 @@ func (s *Server) savedSessions(d *document) bool {
 				s.complain(err)
 				return
 			}
-			s.show(levelInfo, "cursord: the session is called %s now", title)
+			s.show(levelInfo, "cursord: the session is called “%s” now", title)
 		})
+	}
+	if damaged > 0 {
+		s.show(levelWarning, `cursord: %s not read: a session's line begins with "- "`, plaintext.Count(damaged, "line"))
 	}
 	return true
 }
@@ -192,7 +199,7 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 		return nil, err
 	}
 	if t.Session == "" {
-		return nil, s.shown(invalidParams("session", "is missing: choose this command from the list of sessions, cursord.resume"))
+		return nil, s.shown(invalidParams("session", "is missing: choose this command from the list of sessions, "+s.client.Key("resume")))
 	}
 	sure := func() {
 		call(s, "session/delete", rpc.SessionParams{SessionID: t.Session}, func(_ struct{}, err error) {

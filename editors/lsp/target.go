@@ -171,7 +171,7 @@ func atTarget(s *Server, w *workspace, t *target) ([]string, error) {
 			return []string{p.Hunk.ID}, nil
 		}
 	}
-	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: cursord.next goes to one"}
+	return nil, &rpc.Error{Code: codeRequestFailed, Message: "no hunk here: " + s.client.Key("next") + " goes to one"}
 }
 
 // maxMenus bounds the menus whose hunks are kept.

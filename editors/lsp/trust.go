@@ -24,8 +24,8 @@ func (s *Server) askTrust(p *prompt) {
 	}
 	if !s.client.Questions {
 		// Some editors cut the line off, so it begins with what to do.
-		s.show(levelWarning, "cursord: trust %s? cursord.allow or cursord.deny – the agent would run commands and change files in %s",
-			plaintext.FirstLine(filepath.Base(w.named), 40), w.named)
+		s.show(levelWarning, "cursord: trust %s? %s or %s – the agent would run commands and change files in %s",
+			plaintext.FirstLine(filepath.Base(w.named), 40), s.client.Key("allow"), s.client.Key("deny"), w.named)
 		return
 	}
 	params := protocol.ShowMessageParams{
@@ -38,7 +38,7 @@ func (s *Server) askTrust(p *prompt) {
 		switch e := failedAnswer(m); {
 		case len(w.untrusted) == 0:
 		case e != nil:
-			s.show(levelWarning, "cursord: %s is not trusted: cursord.allow or cursord.deny", w.named)
+			s.show(levelWarning, "cursord: %s is not trusted: %s or %s", w.named, s.client.Key("allow"), s.client.Key("deny"))
 		case decode(m.Result, &chosen) && chosen != nil && chosen.Title == titleAllow:
 			s.trust(w)
 		default:
@@ -104,5 +104,5 @@ func (s *Server) deny(w *workspace) {
 	for _, p := range waiting {
 		s.drop(p)
 	}
-	s.show(levelInfo, "cursord: denied, and the prompt was not sent – cursord.compose opens it again")
+	s.show(levelInfo, "cursord: denied, and the prompt was not sent – %s opens it again", s.client.Key("compose"))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +51,7 @@ type workspace struct {
 
 	telling    bool        // its status is about to be sent
 	hinting    bool        // open files are about to be compared with the disk
+	hintAgain  bool        // then also files count that were counted before
 	transcript *transcript // the open transcript; nil if there is none
 
 	files   []string // for completion, as of filesAt
@@ -241,7 +243,11 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	}
 	s.refresh()
 	s.tellStatus(w)
+	if len(w.running) == 0 || old != nil && slices.ContainsFunc(pointers(old.Hunks), (*sessions.Hunk).Elsewhere) {
+		s.hintNewlyStale(w) // somebody may have decided elsewhere; agents that write are followed by the turn's end
+	}
 	if doc := s.docAt(w, d.Path); doc != nil {
+		s.sayConflicts(doc, d)
 		disk, ok := w.readFile(d.Path)
 		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !sameText(doc.saved, disk) // else the user has removed the lines
 		if lacks && !doc.lacks {
@@ -250,6 +256,35 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 		}
 		doc.lacks = lacks
 	}
+}
+
+// conflictsIn counts the hunks of a diff whose lines the user has changed, too, and not saved; 0 for a nil diff.
+func conflictsIn(d *sessions.Diff) (n int) {
+	if d == nil {
+		return 0
+	}
+	for i := range d.Hunks {
+		if d.Hunks[i].InConflict() {
+			n++
+		}
+	}
+	return n
+}
+
+// sayConflicts tells the user of new conflicts in a document, and of those that a save has ended.
+func (s *Server) sayConflicts(doc *document, d *sessions.Diff) {
+	if doc.merging {
+		return // the message about the merge counts them
+	}
+	n := conflictsIn(d)
+	switch {
+	case n > doc.clashes:
+		s.show(levelWarning, "cursord: %s", s.client.AboutConflicts(path.Base(d.Path), n))
+	case n < doc.over && !doc.unsavedText():
+		s.show(levelWarning, "cursord: the save kept your lines and rejected %s – %s brings the agent's back", plaintext.Count(doc.over-n, "hunk"), s.client.Key("undo"))
+		doc.over = 0
+	}
+	doc.clashes = n
 }
 
 func (s *Server) sessionChanged(w *workspace, one *sessions.Session) {

@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,15 +17,15 @@ func TestHabits(t *testing.T) {
 		name, reload, unsaved, save string
 		byItself                    bool
 	}{
-		{"helix", " (:reload-all)", " (:reload in it; :reload-all drops your unsaved changes)", " (:wa)", false},
-		{"Neovim", " (:checktime)", " (:checktime)", " (:wa)", false},
-		{"Eglot", " (M-x revert-buffer)", " (M-x revert-buffer)", " (C-x s)", false},
-		{"emacs", " (M-x revert-buffer)", " (M-x revert-buffer)", " (C-x s)", false},
-		{"kak-lsp", " (:edit!)", " (:edit!)", " (:write-all)", false},
-		{"Visual Studio Code", "", "", "", true},
-		{"VSCodium", "", "", "", true},
-		{"code-server", "", "", "", true},
-		{"", "", "", "", false},
+		{"helix", "reload to see it (:reload-all)", ":reload it (:reload-all drops unsaved)", " (:wa)", false},
+		{"Neovim", "reload to see it (:checktime)", "reload to see it (:checktime)", " (:wa)", false},
+		{"Eglot", "reload to see it (M-x revert-buffer)", "reload to see it (M-x revert-buffer)", " (C-x s)", false},
+		{"emacs", "reload to see it (M-x revert-buffer)", "reload to see it (M-x revert-buffer)", " (C-x s)", false},
+		{"kak-lsp", "reload to see it (:edit!)", "reload to see it (:edit!)", " (:write-all)", false},
+		{"Visual Studio Code", "reload to see it", "reload to see it", "", true},
+		{"VSCodium", "reload to see it", "reload to see it", "", true},
+		{"code-server", "reload to see it", "reload to see it", "", true},
+		{"", "reload to see it", "reload to see it", "", false},
 	} {
 		c := Client{Name: one.name}
 		require.Equal(t, one.reload, c.ToReload(false), one.name)
@@ -32,6 +33,24 @@ func TestHabits(t *testing.T) {
 		require.Equal(t, one.save, c.ToSave(), one.name)
 		require.Equal(t, one.byItself, c.ReloadsByItself(), one.name)
 	}
+}
+
+// TestKeys: messages for Helix name the keys that are installed there, and fit its line.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	hx, other := Client{Name: "helix"}, Client{Name: "another"}
+	require.Equal(t, "space i n (cursord.next)", hx.Key("next"))
+	require.Equal(t, "cursord.next", other.Key("next"))
+	const columns = 80 - len("cursord: ")
+	for _, message := range []string{
+		"1 open file changed on disk – " + hx.ToReload(true), "1 open file changed on disk – " + hx.ToReload(false),
+		"program.go is newer on disk – " + hx.ToReloadFirst(), hx.AboutConflicts("program.go", 12),
+		"the agent's changes came into main.go" + hx.AfterMerge(0),
+	} {
+		require.LessOrEqual(t, utf8.RuneCountInString(message), columns, message)
+	}
+	require.Contains(t, hx.AfterMerge(2), "first decide 2 conflicts (space a), then :w!")
+	require.Contains(t, other.AfterMerge(1), "decide 1 conflict before you save it")
 }
 
 // TestCapabilities reads editors' capabilities, also with members of another type than in LSP.

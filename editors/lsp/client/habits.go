@@ -1,6 +1,11 @@
 package client
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+
+	"cursord/agent/plaintext"
+)
 
 // habits are how people load and save files in each editor. name is the beginning, in lower case, of the name in clientInfo:
 // Neovim sends "Neovim", Helix "helix", Eglot "Eglot" and lsp-mode "emacs".
@@ -14,14 +19,24 @@ var habits = []struct{ name, reload, save string }{
 	{"emacs", " (M-x revert-buffer)", " (C-x s)"},
 }
 
-// ToReload returns the command by which this editor loads files again, in parentheses after a space; "" if it is unknown. unsaved
-// says that some buffer has unsaved changes: Helix would drop them.
+// Helix shows about 80 columns of a message, so messages for it begin with what to do.
+
+// ToReload returns what to do for files that have changed on disk: the advice, and this editor's command if it is known.
+// unsaved says that some buffer has unsaved changes, which Helix would drop.
 func (c *Client) ToReload(unsaved bool) string {
 	if unsaved && c.IsHelix() {
-		return " (:reload in it; :reload-all drops your unsaved changes)"
+		return ":reload it (:reload-all drops unsaved)"
 	}
 	reload, _ := c.habits()
-	return reload
+	return "reload to see it" + reload
+}
+
+// ToReloadFirst returns what to do if the user has begun to type in a text that is older than its file.
+func (c *Client) ToReloadFirst() string {
+	if c.IsHelix() {
+		return "u, then :reload; :w! drops its lines"
+	}
+	return "undo your changes and reload it; saving undoes what is there"
 }
 
 // ToSave returns the command by which this editor saves all files, like ToReload.
@@ -40,13 +55,39 @@ func (c *Client) habits() (reload, save string) {
 // IsHelix reports whether the editor is Helix, which refuses to save over a file that has changed on disk.
 func (c *Client) IsHelix() bool { return strings.HasPrefix(strings.ToLower(c.Name), "helix") }
 
-// ToSaveMerged returns how this editor saves a document after the agent's changes to its file were merged into it, behind a
-// semicolon; "" where an ordinary save does.
-func (c *Client) ToSaveMerged() string {
-	if c.IsHelix() {
-		return "; :w! saves both, since Helix refuses :w there"
+// AfterMerge returns the end of the message that the agent's changes came into an unsaved document, with that number of conflicts
+// beside them. Helix refuses :w over a file that has changed.
+func (c *Client) AfterMerge(conflicts int) string {
+	switch {
+	case conflicts > 0 && c.IsHelix():
+		return fmt.Sprintf(" – first decide %s (space a), then :w!", plaintext.Count(conflicts, "conflict"))
+	case conflicts > 0:
+		return fmt.Sprintf(", which is not saved – decide %s before you save it", plaintext.Count(conflicts, "conflict"))
+	case c.IsHelix():
+		return ": :w! saves both, u takes them out"
 	}
-	return ""
+	return ", which is not saved (undo takes them out)"
+}
+
+// AboutConflicts returns the message that the user and the agent have changed the same lines of a file. A save keeps the user's.
+func (c *Client) AboutConflicts(file string, n int) string {
+	if c.IsHelix() {
+		return fmt.Sprintf("%s in %s – space a decides; :w! keeps your lines", plaintext.Count(n, "conflict"), file)
+	}
+	return fmt.Sprintf("%s in %s: the agent has changed these lines too – decide there; a save keeps your lines", plaintext.Count(n, "conflict"), file)
+}
+
+// helixKeys are the keys behind "space i" that "cursord editor install helix" sets, by their commands.
+var helixKeys = map[string]string{
+	"next": "n", "compose": "c", "undo": "u", "ask": "i", "allow": "a", "deny": "d", "rejectComment": "m", "resume": "r",
+}
+
+// Key returns how a user starts a command, for messages: its name, and in Helix the key that is installed for it.
+func (c *Client) Key(command string) string {
+	if c.IsHelix() && helixKeys[command] != "" {
+		return "space i " + helixKeys[command] + " (cursord." + command + ")"
+	}
+	return "cursord." + command
 }
 
 // ReloadsByItself reports whether the editor loads open files again by itself when they change on disk and have no unsaved changes.

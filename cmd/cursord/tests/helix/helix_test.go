@@ -231,7 +231,7 @@ func TestHelixReview(t *testing.T) {
 			h.sees("May the agent run commands and change files in", "Deny", "Trust this folder")
 			h.Types("Down", "Enter")
 		} else {
-			h.sees("cursord: trust ws? cursord.allow or cursord.deny")
+			h.sees("cursord: trust ws? space i a (cursord.allow) or space i d (cursord.deny)")
 			h.Types("Space", "i", "a")
 		}
 		shown := regexp.MustCompile(`cursord: agent ⋅ Edit todo\.txt|\[cursord-turn-1\].* Edit todo\.txt`)
@@ -252,7 +252,7 @@ func TestHelixReview(t *testing.T) {
 		h.Types("4", "G")
 		h.sees(`println("two")`, `→ println("THREE") · 2/2 +1 −1`)
 		h.Types("Space", "k")
-		h.sees("hunk 1/2 +1 −1 · make it loud", `-       println("one")`, `+       println("ONE")`)
+		h.sees("hunk 1/2 +1 −1 · make it loud", `-    println("one")`, `+    println("ONE")`)
 		h.escapes("hunk 1/2")
 
 		// Accept, take it back, accept again.

@@ -72,7 +72,7 @@ func TestLSPEditors(t *testing.T) {
 			mark := c.mark()
 			c.does("cursord.ask", "change it")
 			if strings.Contains(want.refuses, "showMessageRequest") || strings.HasPrefix(want.editor, "eglot") {
-				c.hears("window/showMessage", "cursord.allow or cursord.deny")
+				c.hears("window/showMessage", "trust ws? ", "cursord.allow", "cursord.deny")
 				c.chooses(d.uri, 0, "Trust this folder")
 			}
 			c.hears("window/showMessage", "done")

@@ -164,7 +164,8 @@ func TestLSPRejectWithAComment(t *testing.T) {
 	d := c.opensFile(uri, string(raw))
 	d.saves()
 	c.hearsAfter(mark, "window/showMessage", "no comment: nothing rejected")
-	d.sets("nor like that" + string(raw))
+	// Somebody has typed in the line of the scissors.
+	d.sets("nor like that" + strings.Replace(string(raw), "--- >8 ---", "--- >8 x---", 1))
 	d.saves()
 	c.hearsAfter(mark, "window/showMessage", "rejected 1 hunk")
 	c.waitsForHunks("f", 0)
@@ -179,6 +180,7 @@ func TestLSPRejectWithAComment(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "done")
 	require.Contains(t, w.Runs()[1].Prompt, "not like this")
 	require.Contains(t, w.Runs()[1].Prompt, "nor like that")
+	require.NotContains(t, w.Runs()[1].Prompt, ">8")
 }
 
 // TestLSPTurnEnds: the end of a turn is reported, unless the settings say otherwise. A failure is always reported.
@@ -275,6 +277,13 @@ func TestLSPListOfHunks(t *testing.T) {
 	c.does("cursord.accept", world.Obj{"path": strings.TrimPrefix(uri, "file://"), "line": lineOf("+agent 5") + 1})
 	c.eventually("it is gone from the list", func() bool { return !strings.Contains(d.now(), "agent 5\n") })
 	require.Contains(t, f.now(), "agent 5\n")
+	// The editor's undo in the list takes no decision back.
+	left := d.now()
+	mark = c.mark()
+	d.sets(string(raw))
+	c.hearsAfter(mark, "window/showMessage", "here only cursord.undo takes a decision back")
+	c.eventually("the list is what is pending", func() bool { return d.now() == left })
+	require.Contains(t, f.now(), "agent 5\n")
 	c.does("cursord.rejectFile", world.Obj{"uri": uri, "range": world.Obj{"start": world.Obj{"line": lineOf("+x"), "character": 0}, "end": world.Obj{"line": lineOf("+x"), "character": 0}}})
 	c.eventually("that is gone, too", func() bool { return !strings.Contains(d.now(), "+x\n") })
 	require.Contains(t, d.now(), "+y\n")
@@ -311,7 +320,13 @@ func TestLSPSessionsOfAllFolders(t *testing.T) {
 	d := c.opensFile(uri, string(raw))
 	d.sets(strings.Replace(string(raw), "- first here · ", "- another name · ", 1))
 	d.saves()
-	c.hears("window/showMessage", "the session is called another name now")
+	c.hears("window/showMessage", "the session is called “another name” now")
+	mark := c.mark()
+	d.sets(strings.Replace(d.now(), "- another name · ", " another name · ", 1))
+	d.saves()
+	c.hearsAfter(mark, "window/showMessage", "1 line not read")
+	d.sets(strings.Replace(d.now(), "\n another name · ", "\n- another name · ", 1))
+	d.saves()
 	c.answering(func(m rpc.Message) any {
 		if m.Method == "window/showMessageRequest" && strings.Contains(string(m.Params), "Delete the session another name") {
 			return map[string]any{"title": "Delete it"}

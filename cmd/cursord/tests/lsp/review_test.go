@@ -192,7 +192,8 @@ func TestLSPConflicts(t *testing.T) {
 			d.sets(mine)
 			mark := c.mark()
 			c.does("cursord.ask", "do it")
-			c.hearsAfter(mark, "window/showMessage", "the agent's changes came into f")
+			c.hearsAfter(mark, "window/showMessage", "the agent's changes came into f, which is not saved – decide 1 conflict before you save it")
+			c.hearsAfter(mark, "window/showMessage", "done – 2 hunks to review in 1 file")
 			merged := strings.Replace(after, "agent 5\n", "mine 5\n", 1)
 			require.Equal(t, merged, d.now())
 			list := c.waitsForHunks("f", 2)
@@ -210,6 +211,47 @@ func TestLSPConflicts(t *testing.T) {
 			require.Equal(t, after, w.Get("f"), "the disk is left alone")
 		})
 	}
+}
+
+// TestLSPSaveOverAConflict: messages say that a save keeps the user's lines, and afterwards that it has rejected the agent's.
+func TestLSPSaveOverAConflict(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(9, nil)
+	after := world.Numbered(9, map[int]string{5: "agent 5\n"})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), nil)
+	d := c.opens("f")
+	d.sets(strings.Replace(before, "line 5\n", "mine 5\n", 1))
+	mark := c.mark()
+	c.does("cursord.ask", "do it")
+	c.hearsAfter(mark, "window/showMessage", "1 conflict in f: the agent has changed these lines too – decide there; a save keeps your lines")
+	c.hearsAfter(mark, "window/showMessage", "done – 1 hunk to review in 1 file")
+	c.waitsForHunks("f", 1)
+	d.saves()
+	c.hearsAfter(mark, "window/showMessage", "the save kept your lines and rejected 1 hunk – cursord.undo brings the agent's back")
+	c.waitsForHunks("f", 0)
+	require.Equal(t, d.now(), w.Get("f"))
+}
+
+// TestLSPDecisionElsewhere: the command line decides about a file that the editor has open and saved. A message says that
+// the file has changed, and another one that the user types in the old text.
+func TestLSPDecisionElsewhere(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(9, nil)
+	after := world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\n"})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	list := c.waitsForHunks("f", 2)
+	mark := c.mark()
+	w.CursordOK("accept", list[0].Code)
+	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk – reload to see it")
+	mark = c.mark()
+	d.sets(before + "mine\n")
+	c.hearsAfter(mark, "window/showMessage", "f is newer on disk – undo your changes and reload it")
+	d.sets(world.Numbered(9, map[int]string{3: "agent 3\n"}))
+	mark = c.mark()
+	c.eventually("the daemon has that text", func() bool { _, _, status := w.Cursord("undo"); return status == 0 })
+	c.hearsAfter(mark, "window/showMessage", "1 open file changed on disk")
 }
 
 // TestLSPWholeFiles: created, deleted and renamed files are shown, accepted and rejected.

@@ -83,7 +83,7 @@ func TestLSPWhatIsShown(t *testing.T) {
 	c.must("textDocument/diagnostic", ask, &report)
 	require.Equal(t, "full", report.Kind)
 	require.Len(t, report.Items, 2)
-	require.Contains(t, report.Items[0].Message, "→ agent · 1/2 +1 −1")
+	require.Contains(t, report.Items[0].Message, "← line 2 · 1/2 +1 −1")
 	var all struct{ Items []struct{ URI string } }
 	c.must("workspace/diagnostic", world.Obj{"previousResultIds": []any{}}, &all)
 	require.Len(t, all.Items, 1)
