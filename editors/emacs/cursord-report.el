@@ -63,22 +63,30 @@ buffer."
 
 (defun cursord--take-back (document decisions done)
   "Undo DECISIONS, whose text is back in the buffer of DOCUMENT, in the daemon.
-Call DONE in the end, with whether the earliest was undone."
-  (let ((ws (cursord-document-ws document)))
-    (cursord-request
-     ws :diff/undo (list :decision (car decisions))
-     :then (lambda (result)
-             (cursord--put-diffs ws (plist-get result :diffs))
-             (if (cdr decisions)
-                 (cursord--take-back document (cdr decisions) done)
-               (funcall done t)))
-     :else (lambda (err)
-             ;; `cursord-undo' may have undone the latest already.
-             (if (cdr decisions)
-                 (cursord--take-back document (cdr decisions) done)
-               (cursord-say "the text is back, but not its hunk: %s"
-                            (cursord-undo-problem err))
-               (funcall done nil))))))
+Call DONE in the end, with whether one of them was undone."
+  (let ((ws (cursord-document-ws document)) undone)
+    ;; The daemon shall not hear of the text in between: it would undo the rest
+    ;; itself, which then could not be undone.
+    (setf (cursord-document-undoing document) t)
+    (named-let step ((decisions decisions))
+      (cl-flet ((go-on ()
+                  (if (cdr decisions)
+                      (step (cdr decisions))
+                    (setf (cursord-document-undoing document) nil)
+                    (funcall done undone))))
+        (cursord-request
+         ws :diff/undo (list :decision (car decisions))
+         :then (lambda (result)
+                 (setq undone t)
+                 (cursord-protected #'cursord--put-diffs ws
+                                    (plist-get result :diffs))
+                 (go-on))
+         :else (lambda (err)
+                 ;; `cursord-undo' may have undone the latest already.
+                 (unless (cdr decisions)
+                   (cursord-say "the text is back, but not its hunk: %s"
+                                (cursord-undo-problem err)))
+                 (go-on)))))))
 
 (defun cursord--await (seconds arrived)
   "Take messages until ARRIVED, a function, returns non-nil, for SECONDS at most.
@@ -159,19 +167,23 @@ Call DONE when the diff of that text is there."
   (let ((buffer (cursord-document-buffer document))
         (ws (cursord-document-ws document))
         (done (or done #'ignore)))
-    (if (not (and (buffer-live-p buffer)
-                  (cursord-document-reviewed document)
-                  (cursord-connection-to (cursord-workspace-host ws))
-                  (not (cursord--in-sync-p document))
-                  (with-current-buffer buffer (cursord--text-p))))
-        (funcall done)
+    (cond
+     ((not (and (buffer-live-p buffer)
+                (cursord-document-reviewed document)
+                (cursord-connection-to (cursord-workspace-host ws))
+                (not (cursord--in-sync-p document))
+                (with-current-buffer buffer (cursord--text-p))))
+      (funcall done))
+     ((cursord-document-undoing document)
+      (run-at-time 0.02 nil #'cursord-protected #'cursord-report document done))
+     (t
       (with-current-buffer buffer
         (if-let* ((decisions (cursord--taken-back document)))
             (cursord--take-back document decisions
                                 (lambda (_ok) (cursord-report document done)))
           (cursord--say-taken-out document)
           (cursord--tell-text document)
-          (cursord--list-diff document done))))))
+          (cursord--list-diff document done)))))))
 
 (defun cursord--tell-holds (document)
   "Tell the daemon that the current buffer, of DOCUMENT, is as its file.
