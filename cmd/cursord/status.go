@@ -83,7 +83,7 @@ func printStatus(w io.Writer, s api.Status) {
 		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Yellow(term.Clean(s.Agent.Message)))
 	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
-	fmt.Fprintf(w, "workspaces  %d\n", s.Workspaces)
+	fmt.Fprintf(w, "workspaces  %d in use\n", s.Workspaces)
 	waits := ""
 	if n := s.Turns.Background; n > 0 {
 		waits = "; " + view.WaitsFor(n)

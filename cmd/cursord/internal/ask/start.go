@@ -67,8 +67,12 @@ func (r *Turn) Explain(err error) error {
 	}
 	if e.Data.Kind == api.KindWorkspaceUntrusted {
 		dir := cmp.Or(e.Data.Path, r.Params.Workspace)
-		if said.Data.Hint = "trust it with: cursord trust " + term.ShellWord(dir); !naming.Wide(dir, r.Home) {
+		said.Data.Hint = "trust it with: cursord trust " + term.ShellWord(dir)
+		switch {
+		case !naming.Wide(dir, r.Home):
 			said.Data.Hint += ", or run with --trust"
+		case r.Trust:
+			said.Data.Hint += "; --trust does not cover the root and the home folder"
 		}
 	}
 	return &said
