@@ -19,12 +19,15 @@ func TestNvimSavesDuringACommand(t *testing.T) {
 			name, file string
 			reviewed   bool // it was under review before
 			swap       bool
+			unseen     bool // no autocommand reports the save
 		}{
-			{"a file without hunks", "f", false, false},
-			{"a file that had hunks", "f", true, false},
-			{"a new file", "new", false, false},
-			{"a file without hunks, with a swap file", "f", false, true},
-			{"a file in another encoding", "latin1", false, false},
+			{"a file without hunks", "f", false, false, false},
+			{"a file that had hunks", "f", true, false, false},
+			{"a new file", "new", false, false, false},
+			{"a file without hunks, with a swap file", "f", false, true, false},
+			{"a file in another encoding", "latin1", false, false, false},
+			{"without autocommands", "f", false, false, true},
+			{"without autocommands, a file that had hunks", "f", true, false, true},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				w := world.New(t)
@@ -52,7 +55,13 @@ func TestNvimSavesDuringACommand(t *testing.T) {
 					return n.Item != nil && n.Item.Tool != nil && n.Item.Tool.CallID == "s"
 				}).Item.TurnID
 				n.until("the turn", "return #require('cursord.workspace').find():busy() > 0")
-				n.keys("Gomine<Esc>:silent write<CR>")
+				if c.unseen {
+					n.keys("Gomine<Esc>:silent noautocmd write<CR>")
+					n.until("Neovim has found the save", `local doc = require('cursord.docs').get(vim.api.nvim_get_current_buf())
+						return not vim.bo.modified and doc.looked == vim.b.changedtick and doc.saves == vim.fn.undotree().save_last`)
+				} else {
+					n.keys("Gomine<Esc>:silent write<CR>")
+				}
 				after := before + "mine\n"
 				if c.file == "new" {
 					after = "\nmine\n"

@@ -34,6 +34,8 @@ local M = {}
 --- @field wrote cursord.Made[] decisions that are saved
 --- @field unsaved cursord.Made[] decisions that are in the unsaved text
 --- @field steps cursord.Step[] decisions that left the text alone
+--- @field saves integer the number of the buffer's writes that are reported
+--- @field looked? integer the 'changedtick' at which unreported writes were last looked for
 --- @field checked? integer the 'changedtick' at which the undo history was last compared with the decisions
 --- @field undoing? fun()[] calls that wait while the daemon takes decisions back
 --- @field timer? uv.uv_timer_t
@@ -161,6 +163,7 @@ function M.attach(buf)
     wrote = {},
     unsaved = {},
     steps = {},
+    saves = history.saves(buf),
   }
   docs[buf], by_path[path] = doc, doc
   if not old then
@@ -206,7 +209,7 @@ function M.written(buf, path)
     return -- the text was written to another file
   end
   vim.list_extend(doc.wrote, doc.unsaved)
-  doc.unsaved = {}
+  doc.unsaved, doc.saves = {}, history.saves(buf)
   if doc.reviewed or not vim.b[buf].cursord_plain then
     follow.compare(buf, doc.path)
   end

@@ -1,4 +1,5 @@
 --- Changes of buffers that the person has not typed.
+local history = require('cursord.history')
 local lines = require('cursord.lines')
 
 local api = vim.api
@@ -72,6 +73,7 @@ local function know(buf)
   end)
   api.nvim_del_autocmd(id)
   bo.readonly, bo.buftype, vim.o.eventignore = readonly, '', ignored
+  vim.b[buf].cursord_saves = history.saves(buf) -- this was none of the person's
   return known
 end
 

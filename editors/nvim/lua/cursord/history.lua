@@ -10,6 +10,13 @@ function M.state(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
 end
 
+--- The number of the buffer's writes that the undo history knows.
+--- @param buf integer
+--- @return integer
+function M.saves(buf)
+  return api.nvim_buf_call(buf, vim.fn.undotree).save_last
+end
+
 --- Whether the person has gone back in the buffer's undo history, and has changed nothing since.
 --- @param buf integer
 --- @return boolean

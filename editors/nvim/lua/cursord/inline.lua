@@ -30,6 +30,9 @@ function M.open(ws, selection, done)
     or ('Ask about lines %d–%d'):format(first, last)
   local width = math.max(math.min(60, vim.o.columns - 6), 10)
   local footer = ' <CR> sends · <C-j> new line · <Esc> closes '
+  if width < api.nvim_strwidth(footer) then
+    footer = ' <CR> sends · <Esc> closes '
+  end
   local win = api.nvim_open_win(buf, true, {
     relative = 'editor',
     row = seen and row or math.max(vim.o.lines - 8, 0),
@@ -38,14 +41,18 @@ function M.open(ws, selection, done)
     height = 1,
     style = 'minimal',
     border = 'rounded',
-    title = ' ' .. title .. ' ',
-    footer = width >= api.nvim_strwidth(footer) and footer or ' <CR> sends · <Esc> closes ',
+    title = { { ' ' .. title .. ' ', 'NormalFloat' } },
+    footer = { { footer, 'NormalFloat' } },
     footer_pos = 'right',
   })
-  for line = selection.first, selection.last do
-    local opts = { line_hl_group = 'Visual', priority = 200 }
-    pcall(api.nvim_buf_set_extmark, asked, ns, line, 0, opts)
-  end
+  api.nvim_buf_set_extmark(asked, ns, selection.first, 0, {
+    end_row = selection.last + 1,
+    end_col = 0,
+    hl_group = 'Visual',
+    hl_eol = true,
+    priority = 200,
+    strict = false,
+  })
   vim.bo[buf].filetype = 'cursord_input'
   vim.wo[win][0].wrap, vim.wo[win][0].linebreak = true, true
   local function close()
