@@ -122,6 +122,10 @@ func TestNvimColours(t *testing.T) {
 			require.Equal(t, []any{normal, gone, add, normal, normal}, blank(edge.([]any), n.ground("Normal")))
 		}
 
+		// Words are compared with the line that has most of them.
+		require.Equal(t, []any{[]any{1.0, 2.0}, []any{2.0, 4.0}}, n.lua(`return require('cursord.review.words').pairs(
+			{ 'print("Hello " + name)', 'return name' }, { '"""Say hello."""', 'print(f"Hello {name}")', '', 'return name, 1' })`))
+
 		// By syntax.
 		n.lua("vim.o.background, vim.o.columns = 'dark', 80")
 		n.ex("edit f.py")

@@ -88,6 +88,22 @@ local texts = {
   notice = { head = {}, prefix = '> ' },
 }
 
+--- The daemon's notices name flags of the command line. Here the same is a command.
+local commands = {
+  { '(cursord run --sandbox enabled', '(:Cursord sandbox enabled' },
+  { '(cursord run --auto-review', '(:Cursord autoreview on' },
+  { '(--auto-review', '(:Cursord autoreview on' },
+  { '(cursord run --mode agent', '(:Cursord mode agent' },
+}
+
+--- @param text string
+local function with_commands(text)
+  for _, one in ipairs(commands) do
+    text = text:gsub(vim.pesc(one[1]), (one[2]:gsub('%%', '%%%%')))
+  end
+  return text
+end
+
 --- Whether an object from an answer is older than the shown one: notifications can overtake answers.
 --- @param block? cursord.Block
 --- @param object cursord.Item|cursord.Turn
@@ -122,7 +138,8 @@ function Transcript:item(item, read)
     block.prefix = form.prefix
   end
   block.seq = item.seq
-  self:set(block, form.head, item.text or '')
+  local text = item.text or ''
+  self:set(block, form.head, item.kind == 'notice' and with_commands(text) or text)
 end
 
 --- @param item cursord.Item

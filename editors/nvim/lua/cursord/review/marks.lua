@@ -303,12 +303,12 @@ end
 local function mark_words(buf, group, row)
   local words = require('cursord.review.words')
   local in_away = {}
-  for i = 1, math.min(#group.here, #group.away) do
-    local away, here = words.spans(group.away[i], group.here[i])
-    in_away[i] = away
+  for _, pair in ipairs(words.pairs(group.away, group.here)) do
+    local away, here = words.spans(group.away[pair[1]], group.here[pair[2]])
+    in_away[pair[1]] = away
     for _, span in ipairs(here or {}) do
       -- A line that was edited since gets no mark.
-      pcall(api.nvim_buf_set_extmark, buf, ns_words, row + i - 1, span[1], {
+      pcall(api.nvim_buf_set_extmark, buf, ns_words, row + pair[2] - 1, span[1], {
         end_col = span[2],
         hl_group = highlights[group.isolated].here_text,
         priority = 91,

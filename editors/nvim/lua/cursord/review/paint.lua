@@ -55,13 +55,17 @@ end
 --- @param old { [1]: integer, [2]: string }[] a run of deleted lines, by line number
 --- @param new { [1]: integer, [2]: string }[] the lines that replace them
 local function add_words(out, old, new)
-  for i = 1, math.min(#old, #new) do
-    local in_old, in_new = words.spans(old[i][2], new[i][2])
+  local function text(line)
+    return line[2]
+  end
+  for _, pair in ipairs(words.pairs(vim.tbl_map(text, old), vim.tbl_map(text, new))) do
+    local gone, added = old[pair[1]], new[pair[2]]
+    local in_old, in_new = words.spans(gone[2], added[2])
     for _, span in ipairs(in_old or {}) do
-      table.insert(out[old[i][1]], { span[1], span[2], 'CursordDeleteText' })
+      table.insert(out[gone[1]], { span[1], span[2], 'CursordDeleteText' })
     end
     for _, span in ipairs(in_new or {}) do
-      table.insert(out[new[i][1]], { span[1], span[2], 'CursordAddText' })
+      table.insert(out[added[1]], { span[1], span[2], 'CursordAddText' })
     end
   end
 end

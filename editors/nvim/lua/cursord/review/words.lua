@@ -63,4 +63,65 @@ function M.spans(old, new)
   return in_old, in_new
 end
 
+--- The part of two lines' words that both have, from 0 to 1.
+--- @param old string
+--- @param new string
+local function likeness(old, new)
+  if #old > length_max or #new > length_max then
+    return 0
+  end
+  local left, all, both = {}, 0, 0
+  for word in old:gmatch('[%w_\128-\255]+') do
+    left[word], all = (left[word] or 0) + 1, all + 1
+  end
+  for word in new:gmatch('[%w_\128-\255]+') do
+    all = all + 1
+    if (left[word] or 0) > 0 then
+      left[word], both = left[word] - 1, both + 2
+    end
+  end
+  return all > 0 and both / all or 0
+end
+
+--- Limit of the number of comparisons by which lines are paired.
+local pairs_most = 400
+
+--- Pairs deleted lines with those that replace them, in order: by position if there are as many, else by their words.
+--- @param old string[]
+--- @param new string[]
+--- @return integer[][] # the numbers of a deleted line and of an added one
+function M.pairs(old, new)
+  local out = {}
+  if #old == #new or #old * #new > pairs_most then
+    for i = 1, math.min(#old, #new) do
+      out[i] = { i, i }
+    end
+    return out
+  end
+  local best = {} --- @type table<integer, table<integer, number>> the likeness from these lines on
+  local function at(i, j)
+    return best[i] and best[i][j] or 0
+  end
+  local like = {}
+  for i = #old, 1, -1 do
+    best[i], like[i] = {}, {}
+    for j = #new, 1, -1 do
+      like[i][j] = likeness(old[i], new[j])
+      best[i][j] = math.max(at(i + 1, j), at(i, j + 1), like[i][j] + at(i + 1, j + 1))
+    end
+  end
+  local i, j = 1, 1
+  while i <= #old and j <= #new do
+    if like[i][j] > 0 and best[i][j] == like[i][j] + at(i + 1, j + 1) then
+      out[#out + 1] = { i, j }
+      i, j = i + 1, j + 1
+    elseif best[i][j] == at(i + 1, j) then
+      i = i + 1
+    else
+      j = j + 1
+    end
+  end
+  return out
+end
+
 return M
