@@ -19,7 +19,7 @@ func TestNvimNotes(t *testing.T) {
 		w := world.New(t)
 		gone, before := world.Numbered(9, nil), world.Numbered(40, map[int]string{5: "left\n", 25: "right\n"})
 		after := world.Numbered(40, map[int]string{5: "right\n", 25: "left\n"})
-		w.PutAll(world.Tree{"tied": before, "typed": world.Numbered(9, nil)})
+		w.PutAll(world.Tree{"tied": before, "typed": world.Numbered(9, nil), "old": "moved\n"})
 		w.Plays(world.Lines(world.Edits("1", "tied", before, after))...)
 		w.Start()
 		e := w.Opens()
@@ -28,8 +28,10 @@ func TestNvimNotes(t *testing.T) {
 		w.PutAll(world.Tree{"tied": before, "gone": gone}) // a person's lines now
 		e.Diffs()
 		w.Plays(world.Lines(world.Edits("2", "tied", before, after), world.Deletes("3", "gone", gone),
+			world.Shells("5", "mkdir lib && mv old lib/new"),
 			world.Edits("4", "typed", world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})))...)
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "gone")
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "old")
+		n.ex("edit gone")
 		n.ex("Cursord ask again")
 		n.untilScreen("the agent has deleted this file: reject brings it back\n▔ line 1\n")
 		n.keys("4G")
@@ -42,6 +44,15 @@ func TestNvimNotes(t *testing.T) {
 		n.until("the deletion is a hunk to go to", "return vim.fn.expand('%') == 'gone' and vim.fn.line('.') == 1")
 		n.ex("Cursord accept")
 		n.poll("it is accepted", func() bool { return e.Diffs()["gone"] == nil })
+
+		n.ex("silent! edit old") // Neovim says that it is not there
+		n.untilScreen("the agent has moved this file to lib/new\n")
+		n.ex("Cursord review")
+		n.until("the list", "return vim.bo.buftype == 'quickfix'")
+		n.keys("gg/lib.new<CR>r")
+		n.poll("it is back", func() bool { return w.Get("old") == "moved\n" })
+		n.ex("cclose")
+		n.poll("no note", func() bool { return !strings.Contains(n.screen(), "the agent has moved") })
 
 		n.ex("edit tied")
 		n.hunksOf("tied", 2)

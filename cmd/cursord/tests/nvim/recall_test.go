@@ -107,7 +107,7 @@ func TestNvimListsAllKeys(t *testing.T) {
 		n.keys(":Cursord patch<CR>")
 		n.untilScreen("modified f +1 −1")
 		n.keys("g?")
-		for _, about := range []string{"accept all that is shown", "these keys", "this turn alone, or all", "off the list, of a file outside"} {
+		for _, about := range []string{"accept all that is shown", "these keys", "this turn alone, or all", "take a file outside off the list"} {
 			n.untilScreen(about)
 		}
 		closed := func() {
@@ -118,14 +118,17 @@ func TestNvimListsAllKeys(t *testing.T) {
 			})
 		}
 		closed()
-		n.lua("vim.o.lines = 18")
+		n.lua("vim.o.columns, vim.o.lines = 60, 18")
 		n.keys("g?")
 		n.untilScreen("more: g? again, then j")
 		closed()
 		n.lua("vim.o.columns, vim.o.lines = 80, 24")
 		n.keys(":Cursord chat<CR>")
 		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
-		n.keys("<Esc><C-w>kg?")
+		n.keys("<Esc>g?")
+		n.untilScreen("add a file, a symbol, a selection …")
+		closed()
+		n.keys("<C-w>kg?")
 		n.untilScreen("go to the file under the cursor│")
 		n.quiet()
 	})

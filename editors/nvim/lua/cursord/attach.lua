@@ -31,6 +31,7 @@ on('BufWritePost', function(args)
 end)
 
 require('cursord.review.view')
+require('cursord.review.moved')
 require('cursord.review.quickfix')
 require('cursord.status')
 require('cursord.unseen')

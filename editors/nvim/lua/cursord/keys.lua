@@ -98,14 +98,28 @@ end
 
 --- Folds or unfolds the call under the cursor. The daemon sends the details that it has left out.
 local function unfold()
+  local function see()
+    local at = vim.fn.line('.')
+    local last = at
+    while vim.fn.foldlevel(last + 1) > 0 do
+      last = last + 1
+    end
+    local hidden = vim.fn.foldclosed(at) == -1 and last - vim.fn.line('w$') or 0
+    local by = math.min(hidden, at - vim.fn.line('w0'))
+    if by > 0 then
+      vim.cmd.normal({ by .. vim.keycode('<C-e>'), bang = true })
+    end
+  end
   local shown = shown_here()
   local block = shown and shown:call_at(api.nvim_win_get_cursor(0)[1] - 1)
   if shown and block and block.tool.cut then
     shown:read_whole(block, function()
       pcall(vim.cmd.normal, { 'zo', bang = true })
+      see()
     end)
   else
     pcall(vim.cmd.normal, { 'za', bang = true })
+    see()
   end
 end
 
@@ -198,7 +212,8 @@ local function in_two(lines, column)
 end
 
 --- Lists the keys of this buffer in a float; "q" and <Esc> close it.
-function M.help()
+--- @param more? table<string, string> what else can be typed, by key
+function M.help(more)
   local of = {} --- @type table<string, string[]> the keys of each action
   for _, mode in ipairs({ 'n', 'i' }) do
     for _, one in ipairs(api.nvim_buf_get_keymap(0, mode)) do
@@ -210,6 +225,9 @@ function M.help()
     end
   end
   of[''] = nil
+  for key, about in pairs(more or {}) do
+    of[about] = { key }
+  end
   local keys = {} --- @type table<string, string>
   for about, list in pairs(of) do
     table.sort(list)
@@ -226,7 +244,10 @@ function M.help()
     width = width_of(lines)
   end
   local opts = { focus_id = 'cursord_keys', border = 'single', wrap = false }
-  local _, win = vim.lsp.util.open_floating_preview(lines, '', opts)
+  local ok, _, win = pcall(vim.lsp.util.open_floating_preview, lines, '', opts)
+  if not ok or not win then
+    return message.note('the screen is too small for the list of keys')
+  end
   if win ~= api.nvim_get_current_win() then -- called a second time, it moves the cursor into the float
     M.closed_by(win, { 'q', '<Esc>' })
   end
@@ -294,7 +315,17 @@ function M.input(buf)
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'what was sent before', '<Up>', 'ni', recall.key(buf, -1, '<Up>') },
     { 'what was sent after', '<Down>', 'ni', recall.key(buf, 1, '<Down>') },
-    { 'these keys', 'g?', 'n', M.help },
+    {
+      'these keys',
+      'g?',
+      'n',
+      function()
+        M.help({
+          ['@'] = 'add a file, a symbol, a selection …',
+          ['/'] = 'a saved prompt, if it is first',
+        })
+      end,
+    },
   })
   local hint_soon = vim.schedule_wrap(function()
     if api.nvim_buf_is_valid(buf) then

@@ -189,7 +189,13 @@ local keys = {
       end
     end,
   },
-  ['g?'] = { 'these keys', require('cursord.keys').help, true },
+  ['g?'] = {
+    'these keys',
+    function()
+      require('cursord.keys').help()
+    end,
+    true,
+  },
   d = {
     'side by side',
     function(ws, part, path)

@@ -1,0 +1,65 @@
+--- Says in the buffer of a file that the agent has moved it.
+local docs = require('cursord.docs')
+local workspace = require('cursord.workspace')
+
+local api = vim.api
+local M = {}
+
+local ns = api.nvim_create_namespace('cursord_moved')
+
+--- Shows the note. Neovim shows lines above the first one only in windows that reserve room for them.
+--- @param buf integer
+local function make_room(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      if vim.fn.winsaveview().topline == 1 then
+        vim.fn.winrestview({ topline = 1, topfill = 1 })
+      end
+    end)
+  end
+end
+
+--- @param buf integer
+--- @param path? string the new path; nil removes the note
+local function note(buf, path)
+  api.nvim_buf_clear_namespace(buf, ns, 0, -1)
+  if not path then
+    return
+  end
+  local text = ('the agent has moved this file to %s'):format(path)
+  api.nvim_buf_set_extmark(buf, ns, 0, 0, {
+    virt_lines = { { { text, 'CursordMaybeText' } } },
+    virt_lines_above = true,
+    undo_restore = false,
+  })
+  make_room(buf)
+end
+
+api.nvim_create_autocmd('BufWinEnter', {
+  group = api.nvim_create_augroup('cursord_moved', {}),
+  callback = function(args)
+    if #api.nvim_buf_get_extmarks(args.buf, ns, 0, -1, { limit = 1 }) > 0 then
+      make_room(args.buf)
+    end
+  end,
+})
+
+--- @param diff? cursord.Diff
+--- @return string? # the path that a move has left
+local function left_by(diff)
+  local hunk = diff and diff.hunks[1]
+  return diff and diff.state == 'pending' and hunk and not hunk.isolated and diff.oldPath or nil
+end
+
+--- @param before? cursord.Diff
+workspace.on('diff', function(ws, diff, before)
+  local now, was = left_by(diff), left_by(before)
+  for _, path in ipairs({ now or was, now and was ~= now and was or nil }) do
+    local doc = docs.at(ws, path)
+    if doc and api.nvim_buf_is_loaded(doc.buf) then
+      note(doc.buf, path == now and diff.path or nil)
+    end
+  end
+end)
+
+return M
