@@ -61,6 +61,9 @@ function M.at(verb, buf, row, comment, both)
   if not ws or not place then
     rpc.say('there is no hunk here', vim.log.levels.WARN)
     return
+  elseif both and place.hunk.state ~= 'conflict' then
+    rpc.say('"accept both" is for lines that you have changed, too', vim.log.levels.WARN)
+    return
   end
   local win = api.nvim_get_current_win()
   local from, to = api.nvim_win_get_cursor(win), nil
