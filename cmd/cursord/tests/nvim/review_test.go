@@ -189,7 +189,7 @@ func TestNvimListAndOperators(t *testing.T) {
 		n.ex("Cursord review")
 		require.Equal(t, "quickfix", n.lua("return vim.bo.buftype"), "its keys act at once")
 		n.untilScreen("f|5| +1 -1  +agent 5")
-		require.Contains(t, n.screen(), "Cursord review: a accept · r reject · u undo · g? keys")
+		require.Contains(t, n.screen(), "Cursord review: a accept · r reject · g? keys")
 		n.keys("g?")
 		n.untilScreen("│d  side by side")
 		n.keys("q")

@@ -208,8 +208,10 @@ end
 --- @return string[]
 local function fold(buf, note)
   local width, out, line = vim.o.columns, {}, ''
+  local signs = config.get().review.signs and 2 or 0 -- their column may not be there yet
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    width = math.min(width, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
+    local left = math.max(vim.fn.getwininfo(win)[1].textoff, signs)
+    width = math.min(width, api.nvim_win_get_width(win) - left)
   end
   for word in note:gmatch('%S+') do
     if line ~= '' and #line + 1 + #word > width then

@@ -12,7 +12,7 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local M = {}
 
-local title = 'Cursord review: a accept · r reject · u undo · g? keys'
+local title = 'Cursord review: a accept · r reject · g? keys'
 
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
