@@ -219,6 +219,13 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	}
 	if hunks, files := w.coming(); files > 0 {
 		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(hunks, "hunk"), plaintext.Count(files, "file"))
+		conflicts := 0
+		for _, d := range w.diffs {
+			conflicts += conflictsIn(d)
+		}
+		if conflicts > 0 { // this message replaces the one about them in editors that show one line
+			message += ", " + plaintext.Count(conflicts, "conflict")
+		}
 	}
 	if notify := s.client.Settings.Notify; notify == nil || *notify || level == levelError {
 		s.show(level, "cursord: %s", message+said)

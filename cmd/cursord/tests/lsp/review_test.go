@@ -224,7 +224,7 @@ func TestLSPSaveOverAConflict(t *testing.T) {
 	mark := c.mark()
 	c.does("cursord.ask", "do it")
 	c.hearsAfter(mark, "window/showMessage", "1 conflict in f: the agent has changed these lines too – decide there; a save keeps your lines")
-	c.hearsAfter(mark, "window/showMessage", "done – 1 hunk to review in 1 file")
+	c.hearsAfter(mark, "window/showMessage", "done – 1 hunk to review in 1 file, 1 conflict")
 	c.waitsForHunks("f", 1)
 	d.saves()
 	c.hearsAfter(mark, "window/showMessage", "the save kept your lines and rejected 1 hunk – cursord.undo brings the agent's back")
