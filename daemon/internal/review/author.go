@@ -152,7 +152,10 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicf
 		return f
 	}
 	if !saved.Same(atomicfile.State{Content: f.review.Current()}) {
+		r.bringBack(f, saved.Content)
+		before := f.review.Copy()
 		f.review.Observe(saved.Content, nil)
+		r.putAway(f, before)
 	}
 	return f
 }

@@ -1,21 +1,19 @@
 package review
 
 import (
-	"path/filepath"
-
-	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 )
 
-// This file keeps the hunks that a person has put away with "git stash", until they come back by "git stash pop".
+// This file keeps a file's review from before a person changed the file, until the file has the same text again: a person takes a
+// save back, or brings the hunks back that "git stash" has put away.
 
-// A stashed is a file's review from before a person put its pending hunks away.
+// A stashed is a file's review from before a person's first change since an agent's, or since a decision.
 type stashed struct {
 	review *diffs.Review
-	rev    uint64 // the revision of the file's review after the stash, or after a person's latest change since
+	rev    uint64 // the revision of the file's review after the person's latest change
 }
 
 func (s *stashed) state() (*stored.Stash, [][]byte) {
@@ -40,29 +38,18 @@ func (r *Reviewer) loadStashed(f *file) {
 	f.stashed = &stashed{review, s.Rev}
 }
 
-// hasStash reports whether the workspace's repository has a stash. It ignores the stash's time, because git makes a stash
-// before it removes the changes from the files, and somebody may look at the files in between.
-func (r *Reviewer) hasStash() bool {
-	repo, ok := askgit.Find(r.setup.Root)
-	if !ok {
-		return false
-	}
-	dir, err := repo.Common()
-	return err == nil && filestat.Of(filepath.Join(dir, "refs", "stash")).Exists()
-}
-
-// putAway takes note of a person's change of a file; before is the review without it. If the change may be in a stash,
-// before is kept.
+// putAway takes note of a person's change of a file; before is the review without it. It is kept while hunks are pending or
+// may be in a stash.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	switch {
 	case f.stashed != nil:
 		f.stashed.rev = f.review.Rev()
-	case before.Pending() && before.Rev() != f.review.Rev() && r.hasStash():
+	case before.Pending() && before.Rev() != f.review.Rev() && (f.review.Pending() || commits.HasStash(r.setup.Root)):
 		f.stashed = &stashed{before, f.review.Rev()}
 	}
 }
 
-// bringBack restores the review from before a stash if the file has its content of then again.
+// bringBack restores the review from before a person's changes if the file has its content of then again.
 func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	s := f.stashed
 	switch {
@@ -72,7 +59,7 @@ func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
 		s.review.Supersede(f.review)
 		f.review, f.stashed = s.review, nil
-	case !r.hasStash():
+	case !f.review.Pending() && !commits.HasStash(r.setup.Root):
 		f.stashed = nil // the stash was dropped, or git has merged it into another content
 	}
 }

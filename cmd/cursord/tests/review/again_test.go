@@ -98,3 +98,29 @@ func TestTheDiskChangesBeforeTheEditsOfADecision(t *testing.T) {
 		})
 	}
 }
+
+// TestASaveTakenBack has a person save over an agent's line and then save what was there before. The agent's line is pending again.
+func TestASaveTakenBack(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(20, nil)
+	agents := world.Numbered(20, map[int]string{5: "agent 5\nagent 5b\n", 15: "agent 15\n"})
+	w := world.New(t)
+	w.Put("f", before)
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", "f", before, agents))...)
+	e.Turn(nil)
+	hunks := e.Diffs()["f"].Hunks
+	require.Len(t, hunks, 2)
+	doc := e.OpenDocument("f")
+	for range 2 {
+		doc.Types("agent 5\n", "agent 5zz\n")
+		doc.Save()
+		require.NotEqual(t, hunks, e.Diffs()["f"].Hunks)
+		doc.Types("agent 5zz\n", "agent 5\n")
+		doc.Save()
+		require.Equal(t, hunks, e.Diffs()["f"].Hunks)
+	}
+	e.Decides("diff/reject", world.Obj{"all": true})
+	require.Equal(t, before, w.Get("f"))
+}
