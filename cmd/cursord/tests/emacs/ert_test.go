@@ -28,7 +28,7 @@ func TestEmacsERT(t *testing.T) {
 				w := world.New(t)
 				ctx, cancel := context.WithTimeout(t.Context(), 4*world.Patience)
 				defer cancel()
-				cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", "-L", compiledEmacs(t, bin), "-l", file,
+				cmd := exec.CommandContext(ctx, bin, "-Q", "--batch", fewCollections, "-L", compiledEmacs(t, bin), "-l", file,
 					"-f", "ert-run-tests-batch-and-exit")
 				cmd.Env = w.Env("LC_ALL=C.UTF-8")
 				out, err := cmd.CombinedOutput()

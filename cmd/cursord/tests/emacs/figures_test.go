@@ -64,7 +64,7 @@ func compiledEmacs(t *testing.T, bin string) string {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	files, err := filepath.Glob(world.Top("editors", "emacs", "*.el"))
 	require.NoError(t, err)
-	args := []string{"-Q", "--batch", "-L", dir, "-f", "batch-byte-compile"}
+	args := []string{"-Q", "--batch", fewCollections, "-L", dir, "-f", "batch-byte-compile"}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
