@@ -52,6 +52,17 @@ type Rejection struct {
 	Text    string `json:"text"`
 }
 
+// Words are the texts about hunks for the next prompts, if they are rejected, by hunk.
+type Words map[uint64][]Rejection
+
+// Of returns the rejections of some hunks.
+func (w Words) Of(hunks []uint64) (rejections []Rejection) {
+	for _, id := range hunks {
+		rejections = append(rejections, w[id]...)
+	}
+	return rejections
+}
+
 // Hunks counts those that a group decided.
 func (g *Group) Hunks() (n int) {
 	for _, f := range g.Files {

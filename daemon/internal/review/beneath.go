@@ -51,6 +51,21 @@ func (b *buffer) lookBeneath(f *file, text string) {
 	}
 }
 
+// reopen makes conflicts of hunks open again whose accept was taken back, in the buffers that have other lines in their place.
+func (f *file) reopen(ids []uint64) {
+	without := f.review.Copy()
+	if _, err := without.Decide(ids, false, nil); err != nil {
+		return
+	}
+	for _, b := range f.buffers {
+		review := f.review.Copy()
+		f.observeReal(review, diffs.Content{Exists: true, Data: []byte(b.text(f))})
+		if f.review.Beyond(review) > 0 {
+			b.beneath = threeway.New(string(without.Current().Data))
+		}
+	}
+}
+
 // touched returns the hunks that are in a span, or at its edge.
 func touched(places []diffs.Place, s threeway.Span) (ids []uint64) {
 	for _, p := range places {
@@ -316,7 +331,7 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 		words := r.words(&choice{f: f, review: before.review}, api.Decision{})
 		f.review = review
 		f.review.Supersede(before.review)
-		g := &decisionlog.Group{Files: []decisionlog.File{{Path: f.path, N: f.n, Decision: done}}, Rejections: words.of(done.Hunks)}
+		g := &decisionlog.Group{Files: []decisionlog.File{{Path: f.path, N: f.n, Decision: done}}, Rejections: words.Of(done.Hunks)}
 		r.ops = append(r.ops, r.log.Push(g)...)
 		r.keepRejections(g)
 	case exact:

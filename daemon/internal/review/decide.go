@@ -106,7 +106,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		case c.buffer != nil:
 			words := r.words(c, dec)
 			done, edits, err = r.decideInBuffer(c, dec)
-			rejections = words.of(done.Hunks)
+			rejections = words.Of(done.Hunks)
 		case p != nil:
 			if err = r.write(p.f, p.change); err != nil {
 				p.undo()
@@ -170,7 +170,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 			failed[i] = r.decisionError(c.f, err)
 			continue
 		}
-		p.rejections = words.of(p.done.Hunks)
+		p.rejections = words.Of(p.done.Hunks)
 		plan[i] = p
 	}
 	return plan, failed

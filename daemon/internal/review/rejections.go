@@ -8,16 +8,13 @@ import (
 	"cursord/daemon/internal/diffshape"
 )
 
-// hunkWords are the texts about rejected hunks for the next prompts, by hunk.
-type hunkWords map[uint64][]decisionlog.Rejection
-
 // words returns the texts for the next prompts in case the choice is rejected. Call it before the reject, while the review
 // has the lines.
-func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
+func (r *Reviewer) words(c *choice, dec api.Decision) decisionlog.Words {
 	if dec.Accept || !r.setup.Settings().TellRejections {
 		return nil
 	}
-	words := hunkWords{}
+	words := decisionlog.Words{}
 	for _, h := range c.review.Hunks() {
 		var named []string
 		text := diffshape.RejectionText(c.f.path, h, linesOf(dec.Lines))
@@ -29,14 +26,6 @@ func (r *Reviewer) words(c *choice, dec api.Decision) hunkWords {
 		}
 	}
 	return words
-}
-
-// of returns the rejections of some hunks.
-func (words hunkWords) of(hunks []uint64) (rejections []decisionlog.Rejection) {
-	for _, id := range hunks {
-		rejections = append(rejections, words[id]...)
-	}
-	return rejections
 }
 
 // keepRejections puts a group's rejections into the next prompts of its sessions.

@@ -109,6 +109,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
+		if undo && gf.Decision.Accept && !f.tree.isolated() {
+			f.reopen(gf.Decision.Hunks)
+		}
 		gf.Decision = p.done
 		restore = append(restore, p.undo)
 		plan = append(plan, p)

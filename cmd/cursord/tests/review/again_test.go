@@ -124,3 +124,41 @@ func TestASaveTakenBack(t *testing.T) {
 	e.Decides("diff/reject", world.Obj{"all": true})
 	require.Equal(t, before, w.Get("f"))
 }
+
+// TestAConflictIsOpenAgain has a person take the agent's lines in a conflict, go back with the editor's undo, and undo the decision. The
+// conflict is open again, and a reject leaves the person's text as it is.
+func TestAConflictIsOpenAgain(t *testing.T) {
+	t.Parallel()
+	for i, both := range []bool{false, true, true} {
+		w, e, doc, _, _ := beneath(t, true)
+		conflicts := func() (all []string) {
+			for _, h := range e.Diffs()["f"].Hunks {
+				if h.State == "conflict" {
+					all = append(all, h.ID)
+				}
+			}
+			return all
+		}
+		merged(e, doc)
+		typed, open := doc.Text, conflicts()
+		require.Len(t, open, 1)
+		doc.Applies(e.Decides("diff/accept", world.Obj{"hunks": open, "both": both}).Edits)
+		require.NotEqual(t, typed, doc.Text)
+		require.Empty(t, conflicts())
+		if i < 2 {
+			doc.Set(typed)
+			e.Status()
+		}
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		if i == 2 { // the buffer has the agent's line
+			require.Empty(t, conflicts())
+			require.Contains(t, e.Diffs()["f"].Hunks[0].Lines, "+agent 2")
+			continue
+		}
+		require.Equal(t, open, conflicts())
+		e.Decides("diff/reject", world.Obj{"hunks": open})
+		require.Empty(t, conflicts())
+		require.Equal(t, 1, strings.Count(doc.Text, "mine 2\n"))
+		require.NotContains(t, doc.Text, "\nline 2\n")
+	}
+}
