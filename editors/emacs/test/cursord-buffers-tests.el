@@ -381,8 +381,7 @@
               (end-of-line)
               (should (funcall bound)))
             (dolist (line '(3 6))
-              (cursord-test-go line)
-              (should-not (funcall bound)))
+              (cursord-test-go line) (should-not (funcall bound)))
             (goto-char (point-max))
             (should (funcall bound))
             (cursord-mode -1)
@@ -390,8 +389,8 @@
             (should-not (key-binding (kbd "C-c = r")))
             (cursord-mode 1)
             (call-interactively (key-binding (kbd "C-c = r")))
-            (cursord-test-until "the last line" (string-suffix-p "line 20\n"
-                                                                 (buffer-string)))
+            (cursord-test-until "the last line"
+              (string-suffix-p "line 20\n" (buffer-string)))
             (cursord-test-until "one mark" (= 1 (length (cursord-hunk-places))))
             (cursord-test-go 18)
             (should-not (funcall bound)))
