@@ -3,7 +3,6 @@ package review
 import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/commits"
-	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 )
 
@@ -16,13 +15,10 @@ type stashed struct {
 	rev    uint64 // the revision of the file's review after the person's latest change
 }
 
-func (s *stashed) state() (*stored.Stash, [][]byte) {
-	base, now, weave, blobs := stored.Review(s.review)
-	return &stored.Stash{Rev: s.rev, Base: base, Now: now, Weave: weave}, blobs
+// away reports whether hunks of the file may come back.
+func (f *file) away() bool {
+	return f.review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.rev == f.review.Rev()
 }
-
-// away reports whether hunks of the file are in a stash.
-func (f *file) away() bool { return f.stashed != nil || f.review == nil && f.stored.Stashed != nil }
 
 // loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.
 func (r *Reviewer) loadStashed(f *file) {
@@ -41,10 +37,12 @@ func (r *Reviewer) loadStashed(f *file) {
 // putAway takes note of a person's change of a file; before is the review without it. It is kept while hunks are pending or
 // may be in a stash.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
-	switch {
+	switch kept := f.review.Pending() || commits.HasStash(r.setup.Root); {
+	case !kept:
+		f.stashed = nil
 	case f.stashed != nil:
 		f.stashed.rev = f.review.Rev()
-	case before.Pending() && before.Rev() != f.review.Rev() && (f.review.Pending() || commits.HasStash(r.setup.Root)):
+	case before.Pending() && before.Rev() != f.review.Rev():
 		f.stashed = &stashed{before, f.review.Rev()}
 	}
 }

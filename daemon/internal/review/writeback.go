@@ -252,9 +252,9 @@ func (f *file) keep() (restore func()) {
 func (f *file) state() (s stored.File, blobs [][]byte) {
 	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
 	s.Base, s.Now, s.Weave, blobs = stored.Review(f.review)
-	if f.stashed != nil && f.stashed.rev == f.review.Rev() {
+	if f.away() {
 		var more [][]byte
-		s.Stashed, more = f.stashed.state()
+		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev)
 		blobs = append(blobs, more...)
 	}
 	return s, blobs

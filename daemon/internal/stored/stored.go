@@ -24,7 +24,7 @@ type File struct {
 	Stashed  *Stash           `json:"stashed,omitempty"`
 }
 
-// A Stash is a file's review from before a person put its pending hunks away.
+// A Stash is a file's review from before a person changed the file.
 type Stash struct {
 	Rev   uint64 `json:"rev"`
 	Base  string `json:"base"` // blobs
@@ -36,6 +36,12 @@ type Stash struct {
 func Review(review *diffs.Review) (base, now string, weave []byte, blobs [][]byte) {
 	blobs = [][]byte{review.Baseline().Data, review.Current().Data}
 	return sessions.BlobID(blobs[0]), sessions.BlobID(blobs[1]), review.Marshal(), blobs
+}
+
+// NewStash returns the stored form of a review, and the contents of its blobs; rev is the revision of the file's review now.
+func NewStash(review *diffs.Review, rev uint64) (*Stash, [][]byte) {
+	base, now, weave, blobs := Review(review)
+	return &Stash{Rev: rev, Base: base, Now: now, Weave: weave}, blobs
 }
 
 // Load returns the review.

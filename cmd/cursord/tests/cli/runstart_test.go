@@ -46,9 +46,13 @@ func TestRunTrustsLast(t *testing.T) {
 	require.Empty(t, trusted(e))
 
 	// This mistake shows only after the check of trust: an added folder may not contain the workspace of a copy.
-	_, said, status = w.Cursord("run", "--trust", "--isolation", "copy", "--add-dir", filepath.Dir(w.Root), "hi")
-	require.Equal(t, world.StatusFailed, status)
-	require.Contains(t, said, "--add-dir: "+filepath.Dir(w.Root)+" contains the workspace")
+	deep := filepath.Join(w.Dir, "deep", "ws")
+	require.NoError(t, os.MkdirAll(deep, 0o700))
+	cmd := w.Command("run", "--trust", "--isolation", "copy", "--add-dir", filepath.Dir(deep), "hi")
+	cmd.Dir = deep
+	out, err := cmd.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "--add-dir: "+filepath.Dir(deep)+" contains the workspace")
 	require.Empty(t, trusted(e))
 
 	_, said, status = w.Cursord("run", "--add-dir", lib, "hi")
