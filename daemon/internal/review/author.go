@@ -107,7 +107,7 @@ func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atom
 		return false
 	}
 	r.saveInACall(name, doc, saved)
-	if doc.Base.Unreadable == "" && !r.lastSeen(name).Same(doc.Base) {
+	if last, at := r.lastSeen(name); doc.Base.Unreadable == "" && doc.Based > at && !last.Same(doc.Base) {
 		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this content
 	}
 	return ledger.Look(name, attribution.Look{Content: saved.Content, At: clock.Now(), Person: true})
@@ -125,15 +125,15 @@ func (r *Reviewer) lookInACall(f *file) {
 	}
 }
 
-// lastSeen returns the content of a path of the work tree at the last look.
-func (r *Reviewer) lastSeen(name string) atomicfile.State {
+// lastSeen returns the content of a path of the work tree at the last look, and the moment of the look; 0 if that is unknown.
+func (r *Reviewer) lastSeen(name string) (_ atomicfile.State, at int64) {
 	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
-		return atomicfile.State{Content: f.review.Current()}
+		return atomicfile.State{Content: f.review.Current()}, f.lookedAt
 	}
 	if c, known := r.shared().startAt(name); known {
-		return atomicfile.State{Content: c}
+		return atomicfile.State{Content: c}, 0
 	}
-	return atomicfile.State{Unreadable: "nothing is known of it"}
+	return atomicfile.State{Unreadable: "nothing is known of it"}, 0
 }
 
 // typedInto takes in a file that a person has saved over the document's base; the base may be an agent's content that the
