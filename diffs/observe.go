@@ -5,14 +5,25 @@ import (
 	"strings"
 )
 
+// Begin begins a new review where nothing is pending; else it does nothing. It takes in the content now, which is older than
+// the edits to come, and its author. The lines are in the baseline then, whoever typed them.
+func (r *Review) Begin(now Content, by *Source) {
+	if r.Pending() {
+		return
+	}
+	if r.Observe(now, by); r.Pending() {
+		return
+	}
+	for i := range r.atoms {
+		r.atoms[i].user = false
+	}
+}
+
 // Observe takes in the file's present content and its author: an edit of the agent, or a person if by is nil. It
 // reports whether the review changed, which is possible even if the file did not.
 func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	r.forget()
 	before, edits, n := r.shape().sum(), r.sources, int32(0)
-	if by != nil && !r.Pending() {
-		r.begin()
-	}
 	if by != nil {
 		n = r.sources.edit(*by)
 	}
@@ -24,13 +35,6 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) {
 	}
 	r.rev++
 	return true
-}
-
-// begin begins a new review where nothing is pending: all present lines are in its baseline, whoever typed them.
-func (r *Review) begin() {
-	for i := range r.atoms {
-		r.atoms[i].user = false
-	}
 }
 
 func (r *Review) observe(exists bool, b body, n int32) {

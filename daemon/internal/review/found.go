@@ -84,8 +84,8 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	case f == nil:
 		f = r.add(t, fd.Path, r.setup.Large.NewUnknown(fd.After.Content, *fd.Source))
 	default:
-		if fd.Source != nil && fd.Known && !f.pending() && !before.Same(atomicfile.State{Content: f.review.Current()}) {
-			f.review.Observe(fd.Before, t.others()) // a person has changed the file since the last decision
+		if fd.Source != nil && fd.Known {
+			f.review.Begin(fd.Before, t.others()) // with what a person has changed since the last decision
 		}
 		guess = f.review.Copy()
 		f.review.Observe(fd.After.Content, fd.Source)

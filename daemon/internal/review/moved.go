@@ -34,9 +34,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 		return nil
 	}
 	f.vanished = nil
-	if !f.pending() && !(atomicfile.State{Content: before}).Same(atomicfile.State{Content: f.review.Current()}) {
-		f.review.Observe(before, t.others()) // a person has changed it since the last decision
-	}
+	f.review.Begin(before, t.others()) // with what a person has changed since the last decision
 	f.review.Rename(from, to, fd.Source)
 	f.review.Observe(after.Content, fd.Source)
 	f.made = union(f.made, s.MissingDirs(to))

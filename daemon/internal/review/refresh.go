@@ -42,7 +42,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		f.vanished = nil
 		if by != nil && !f.review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {
-				f.review.Observe(start, nil) // changes that people made while nobody watched
+				f.review.Begin(start, nil) // with changes that people made while nobody watched
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {

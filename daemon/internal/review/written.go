@@ -127,9 +127,7 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 	switch {
 	case f != nil:
 		review = f.review
-		if !review.Pending() {
-			review.Observe(steps[0].Content, wr.tree.others()) // people's changes while nobody watched
-		}
+		review.Begin(steps[0].Content, wr.tree.others()) // with people's changes while nobody watched
 		if !known {
 			review.Observe(steps[0].Content, steps[0].By)
 		}
