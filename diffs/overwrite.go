@@ -46,8 +46,9 @@ func (r *Review) placesBy(there func(atom) bool) (places []Place) {
 }
 
 // Overwrite is Observe by a person who has saved over changes of edits. It first rejects the hunks that the save removes, as
-// a decision that Undo can take back. Of unseen hunks, which the person's text never had, it rejects all that are gone; of
-// seen ones, only those in whose place the person has typed nothing else. It returns false if there are none.
+// a decision that Undo can take back. Of unseen hunks, which the person's text never had, it rejects all that are gone,
+// and deletions of lines that the person has changed; of seen ones, only those in whose place the person has typed nothing
+// else. It returns false if there are none.
 func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, rejects bool) {
 	later := r.Copy()
 	later.Observe(now, nil)
@@ -68,7 +69,8 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, reje
 	for _, p := range r.list() {
 		switch {
 		case slices.Contains(gone, p.id):
-		case slices.Contains(unseen, p.id) && r.gone(p, later), slices.Contains(seen, p.id) && r.gone(p, later) && !r.replaced(p, later):
+		case slices.Contains(unseen, p.id) && (r.gone(p, later) || !r.inserts(p) && r.replaced(p, later)),
+			slices.Contains(seen, p.id) && r.gone(p, later) && !r.replaced(p, later):
 			gone = append(gone, p.id)
 		}
 	}
@@ -79,6 +81,11 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, reje
 	}
 	r.Observe(now, nil)
 	return d, rejects
+}
+
+// inserts reports whether a piece has pending insertions.
+func (r *Review) inserts(p piece) bool {
+	return slices.ContainsFunc(r.atoms[p.start:p.end], func(a atom) bool { return a.ins != 0 })
 }
 
 // gone reports whether a later state has none of the lines that a piece added pending; for a piece that only deletes,

@@ -166,7 +166,11 @@ func (b *buffer) remake(r *Reviewer, f *file) {
 		from = b.stem
 	}
 	review := from.Copy()
-	f.observeReal(review, diffs.Content{Exists: true, Data: []byte(b.text(f))})
+	if now := (diffs.Content{Exists: true, Data: []byte(b.text(f))}); f.tree.isolated() || review.Current().Exists {
+		f.observeReal(review, now)
+	} else {
+		review.Overwrite(now, nil, nil) // a file that the agent has deleted has no other hunks in the buffer
+	}
 	b.rev, b.decided = f.review.Rev(), b.stem != nil
 	b.show(r, f, review)
 }

@@ -26,6 +26,15 @@ func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			require.Contains(e.T, w.Get("f"), "mine 2\n")
 		},
+		"rejected, and saved": func(w *world.World, e *world.Editor, doc *world.Document) {
+			if d := e.Diffs()["f"]; d != nil {
+				require.Empty(e.T, d.Hunks, "the person's change is not the agent's")
+			}
+			_ = e.Call("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
+			doc.Save()
+			require.Empty(e.T, e.Diffs())
+			w.RequireTree(world.Tree{"f": mine})
+		},
 		"closed, and rejected": func(w *world.World, e *world.Editor, doc *world.Document) {
 			doc.Closes()
 			e.Decides("diff/reject", world.Obj{"all": true})
