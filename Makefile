@@ -76,7 +76,7 @@ test-processes:
 
 test-packages:
 	$(RACE) -p 1 -parallel 4 -run '$(RACY)' $(RACED)
-	$(RACE) -p 1 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
+	$(RACE) -p 2 -parallel 4 $(filter $(GOROUTINES),$(PACKAGES))
 	$(PLAIN) -p 1 -parallel 4 $(filter-out $(GOROUTINES),$(PACKAGES))
 
 quick: undertest ## check in half a minute what breaks most often: format, vet, the schema, the import table, the packages that take seconds
