@@ -139,7 +139,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
 	r.rev++
-	d.After = r.shape().sum()
+	d.After, d.Last = r.shape().sum(), r.next
 	return d, nil
 }
 

@@ -89,3 +89,23 @@ func TestPlaces(t *testing.T) {
 	require.Len(t, places, 2)
 	require.Equal(t, []int{1, 3, 4, 4}, []int{places[0].From, places[0].To, places[1].From, places[1].To})
 }
+
+// TestUndoOfWhatAPersonHasMade: a person changes the file by hand, or by git, to what an undo would make. No line comes twice, and no
+// hunk is left of which a reject would make one.
+func TestUndoOfWhatAPersonHasMade(t *testing.T) {
+	for _, accept := range []bool{false, true} {
+		r := New(spaced("a b c"))
+		r.Observe(spaced("a B c"), &Source{TurnID: "t"})
+		d, err := r.Decide([]uint64{r.Places()[0].ID}, accept, nil)
+		require.NoError(t, err)
+		byHand := spaced("a B c") // what was rejected, as git apply makes it
+		if accept {
+			byHand = spaced("a b c") // what was there before, as git reset makes it
+		}
+		r.Observe(byHand, nil)
+		require.NoError(t, r.Undo(d))
+		require.Equal(t, byHand, r.Current())
+		require.Equal(t, byHand, r.Baseline())
+		require.False(t, r.Pending())
+	}
+}

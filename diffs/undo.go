@@ -18,6 +18,7 @@ type Decision struct {
 	Before  mark         `json:"before"`
 	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file removed
 	After   string       `json:"after"`          // the sum of the review's shape right after the decision
+	Last    uint64       `json:"last,omitempty"` // the last id right after the decision
 }
 
 // A lost is a body as it is stored: a link's target need not be UTF-8.
@@ -153,6 +154,7 @@ func (r *Review) restoreAround(d Decision) error {
 					drop[i] = true
 				}
 				cursor = i
+			case old.Gone && old.Ins != 0 && r.typedSince(d.Last, cursor, old.Text):
 			case old.Gone:
 				behind[cursor] = append(behind[cursor], old.atom())
 			}
@@ -174,7 +176,9 @@ func (r *Review) restoreAround(d Decision) error {
 		r.unknown = d.Before.Unknown
 	}
 	r.reopen(d)
-	r.repair()
+	if r.repair(); d.Last != 0 {
+		r.meet(d.Last, func(a *atom) bool { return a.del != 0 }, texts) // deleted lines that a person has typed again since
+	}
 	r.normalise()
 	if r.was && r.is && r.weave.pending() && r.same() {
 		r.settleBack()
@@ -182,6 +186,21 @@ func (r *Review) restoreAround(d Decision) error {
 	r.attrs.restore(d)
 	r.settleAttrs()
 	return nil
+}
+
+// typedSince reports whether a person has typed a line since an id was the last, in the place after atom i.
+func (r *Review) typedSince(last uint64, i int, text string) bool {
+	typed := func(j int) bool {
+		return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last && !r.atoms[j].pending()
+	}
+	from, to := i, i+1
+	for typed(from) {
+		from--
+	}
+	for typed(to) {
+		to++
+	}
+	return slices.ContainsFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == text })
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.

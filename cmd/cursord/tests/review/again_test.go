@@ -162,3 +162,42 @@ func TestAConflictIsOpenAgain(t *testing.T) {
 		require.NotContains(t, doc.Text, "\nline 2\n")
 	}
 }
+
+// TestUndoOfWhatAPersonHasMade: a person brings a file by hand, or by git, to what the undo of a decision would make. The undo writes no
+// line twice, in the work tree and with a session's copy.
+func TestUndoOfWhatAPersonHasMade(t *testing.T) {
+	t.Parallel()
+	before, agents := "one\ntwo\nthree\n", "one\nTWO\nthree\n"
+	for _, c := range []struct {
+		name, verb, byHand string
+		copy               bool
+	}{
+		{"git reset after an accept", "diff/accept", before, false},
+		{"git apply after a reject", "diff/reject", agents, false},
+		{"git checkout after an accept from a copy", "diff/accept", before, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", before)
+			w.Commits()
+			w.Start()
+			e := w.Opens()
+			params := world.Obj{}
+			if c.copy {
+				params["sessionId"] = e.Isolates().ID
+			}
+			w.Plays(world.Lines(world.Edits("c", "f", before, agents))...)
+			e.Turn(params)
+			require.Equal(t, 1, e.Decides(c.verb, world.Obj{"all": true}).Applied)
+			w.Put("f", c.byHand)
+			e.Diffs()
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			w.RequireTree(world.Tree{"f": c.byHand})
+			if e.Diffs()["f"] != nil {
+				e.Decides("diff/reject", world.Obj{"all": true})
+			}
+			w.RequireTree(world.Tree{"f": c.byHand})
+		})
+	}
+}
