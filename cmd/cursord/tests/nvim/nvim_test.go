@@ -80,7 +80,9 @@ func (n *nvim) read(r *bufio.Reader) {
 			n.mu.Lock()
 			ch := n.waiting[uint32(m[1].(int64))]
 			n.mu.Unlock()
-			ch <- m
+			if ch != nil {
+				ch <- m
+			}
 		}
 	}
 }
@@ -88,6 +90,15 @@ func (n *nvim) read(r *bufio.Reader) {
 // kill ends it as a crash would.
 func (n *nvim) kill() {
 	_ = n.cmd.Process.Kill()
+	<-n.gone
+	_ = n.cmd.Wait()
+}
+
+// quits ends it as ":qall!" does. It may end before it has answered.
+func (n *nvim) quits() {
+	n.t.Helper()
+	_, err := n.in.Write(packCall(0, "nvim_command", "qall!"))
+	require.NoError(n.t, err)
 	<-n.gone
 	_ = n.cmd.Wait()
 }

@@ -44,9 +44,7 @@ func TestNvimRecallsAllPrompts(t *testing.T) {
 		up("<Up>", "first")
 		n.keys("ccunfinished<Esc>otwo<Esc>")
 		n.until("a draft", "return vim.fn.line('$') == 2")
-		n.ex("call timer_start(0, { -> execute('qall!') })")
-		<-n.gone
-		_ = n.cmd.Wait()
+		n.quits()
 
 		n = neovim(w, t, bin, init, "f")
 		input()
