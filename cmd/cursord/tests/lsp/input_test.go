@@ -135,8 +135,9 @@ func TestLSPAnotherDatabase(t *testing.T) {
 	c := lsp(w, world.LSPCapabilities(), nil)
 	c.turn()
 	c.waitsForHunks("f", 1)
-	w.Kill()
+	// Removed first: the language server may start the next daemon as soon as this one has ended.
 	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "cursord.db")))
+	w.Kill()
 	w.ComesUp() // unless the language server has started one before
 	c.waitsForHunks("f", 0)
 	c.answering(allows)
