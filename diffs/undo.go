@@ -267,17 +267,17 @@ func (r *Review) Redo(d Decision) (Decision, error) {
 	sel.parts[theUnknown] = d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID
 	sel.parts[theMode] = d.Mode && r.chmod.ID != 0 && r.chmod.ID == d.Before.Mode.ID
 	sel.parts[theMove] = d.Move && r.renamed.ID != 0 && r.renamed.ID == d.Before.Move.ID
-	decided := make(map[uint64]bool)
+	decided := make(map[uint64][2]int32) // by which edits they were pending; an edit since then is another change
 	for _, run := range d.Runs {
 		for k := range run.Atoms {
 			if a := &run.Atoms[k]; a.Decided {
-				decided[a.ID] = true
+				decided[a.ID] = [2]int32{a.Ins, a.Del}
 			}
 		}
 	}
 	found := slices.Contains(sel.parts[:], true)
 	for i := range r.atoms {
-		if a := &r.atoms[i]; sel.parts[theOp] || a.pending() && decided[a.id] {
+		if a := &r.atoms[i]; a.pending() && (sel.parts[theOp] || decided[a.id] == [2]int32{a.ins, a.del}) {
 			sel.atoms[i], found = true, true
 		}
 	}

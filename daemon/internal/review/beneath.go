@@ -27,7 +27,7 @@ type conflict struct {
 // lookBeneath compares the file with the buffer's text and finds conflicts.
 func (b *buffer) lookBeneath(f *file, text string) {
 	places := f.review.Places()
-	if f.tree.isolated() || len(places) == 0 || b.doc.Base.Unreadable != "" {
+	if f.tree.isolated() || b.beneath == nil && len(places) == 0 || b.doc.Base.Unreadable != "" {
 		return
 	}
 	disk := f.review.Current()

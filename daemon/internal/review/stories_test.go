@@ -1,0 +1,260 @@
+package review
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Each run draws the same cases; -rapid.seed draws others.
+func init() { _ = flag.Set("rapid.seed", "1") }
+
+// count counts each line of a text.
+func count(text string) map[string]int {
+	n := map[string]int{}
+	for l := range strings.Lines(text) {
+		n[l]++
+	}
+	return n
+}
+
+// A state is what there is of a story at a moment.
+type state struct {
+	disk, text string
+	seen       map[api.ClientID]*sessions.Diff
+}
+
+func (s *story) state() state { return state{seen: s.looks(), disk: s.disk(), text: s.text} }
+
+// removed returns the lines of a kind of which a client sees that they are to go, or that something else is beside them.
+func (st state) removed(client api.ClientID) map[string]bool {
+	lines := map[string]bool{}
+	if d := st.seen[client]; d != nil {
+		for _, h := range d.Hunks {
+			for _, l := range h.Lines {
+				if l[0] == '-' {
+					lines[l[1:]+"\n"] = true
+				}
+			}
+		}
+	}
+	return lines
+}
+
+// once requires that no line is there twice, and that each hunk is where it says.
+func (s *story) once(st state, what string) {
+	story := what + "\n" + strings.Join(s.told, "\n")
+	for name, text := range map[string]string{"disk": st.disk, "text": st.text} {
+		for l, n := range count(text) {
+			require.Equal(s.t, 1, n, "%s: %q is doubled: %s\n%s", name, l, short(text), story)
+		}
+	}
+	if s.coming != nil {
+		return
+	}
+	mine := st.text
+	if len(s.docs.Unsaved(s.path())) == 0 {
+		mine = st.disk // it has not read the file, or sees what the file has
+	}
+	for client, text := range map[api.ClientID]string{s.editor: mine, s.command: st.disk} {
+		d := st.seen[client]
+		if d == nil {
+			continue
+		}
+		added, removed := 0, 0
+		lines := strings.SplitAfter(text, "\n")
+		for _, h := range d.Hunks {
+			at := h.NewStart - 1
+			if h.NewLines == 0 {
+				at++
+			}
+			for _, l := range h.Lines {
+				switch {
+				case l[0] == '-':
+					removed++
+					require.True(s.t, h.State == "conflict" || count(text)[l[1:]+"\n"] == 0, "%s: %q is to come back, and there\n%s", s.who(client), l, story)
+					continue
+				case l[0] == '+':
+					added++
+				}
+				if h.State == "" {
+					require.Less(s.t, at, len(lines), story)
+					require.Equal(s.t, l[1:]+"\n", lines[at], "%s: hunk %s is elsewhere\n%s", s.who(client), h.ID, story)
+					at++
+				}
+			}
+		}
+		require.Equal(s.t, []int{added, removed}, []int{d.Added, d.Removed}, story)
+		require.Equal(s.t, len(d.Hunks) > 0, d.State == "pending", story)
+	}
+}
+
+// kept requires that a step of the daemon or of the agent has lost no line of the person from the file and what is known of it, nor from
+// the editor's text, but for the lines of which an accept says so.
+func (s *story) kept(before, after state, accepted map[string]bool) {
+	for client, texts := range map[api.ClientID][2]string{s.editor: {before.text, after.text}, s.command: {before.disk, after.disk}} {
+		there, gone := count(texts[1]), after.removed(client)
+		for l := range count(texts[0]) {
+			if !strings.HasPrefix(l, "mine") && !strings.HasPrefix(l, "other") {
+				continue
+			}
+			require.True(s.t, there[l] > 0 || gone[l] || accepted[l], "%s: the person's %q is lost\n%s", s.who(client), l, strings.Join(s.told, "\n"))
+		}
+	}
+}
+
+// daemon plays a step of the daemon or the agent. The editor makes the edits that come of it, at once or later.
+func (s *story) daemon(accept bool, client api.ClientID, do func()) {
+	before := s.state()
+	do()
+	s.applies()
+	after := s.state()
+	accepted := map[string]bool{}
+	if accept {
+		accepted = before.removed(client)
+	}
+	s.once(after, "after a step of the daemon")
+	s.kept(before, after, accepted)
+}
+
+// TestStories plays random stories of one file.
+func TestStories(t *testing.T) {
+	store, dir, n := storyStore(t), t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		root := filepath.Join(dir, fmt.Sprint(n))
+		require.NoError(t, os.Mkdir(root, 0o755))
+		s := newStory(t, store, root, 8)
+		defer func() { s.r.Close(); os.RemoveAll(root) }()
+		s.agentAny(t)
+		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+			s.any(t)
+		}
+		s.ends(rapid.Bool().Draw(t, "accept"))
+	})
+}
+
+func (s *story) span(t *rapid.T, text string) (at, count, add int) {
+	at = rapid.IntRange(0, strings.Count(text, "\n")).Draw(t, "at")
+	count, add = rapid.IntRange(0, 2).Draw(t, "count"), rapid.IntRange(0, 2).Draw(t, "add")
+	return at, count, add
+}
+
+func (s *story) agentAny(t *rapid.T) {
+	at, count, add := s.span(t, s.disk())
+	s.daemon(false, s.editor, func() { s.agent(at, count, add) })
+}
+
+// any plays a random step.
+func (s *story) any(t *rapid.T) {
+	client := rapid.SampledFrom([]api.ClientID{s.editor, s.editor, s.command}).Draw(t, "client")
+	what := rapid.SampledFrom([]string{
+		"agent", "type", "type", "editor undo", "editor undo", "editor redo", "save", "save", "other", "reads", "reads", "decide", "decide", "decide",
+		"undo", "undo", "redo", "undo and redo", "merge", "restart",
+	}).Draw(t, "what")
+	switch what {
+	case "agent":
+		s.agentAny(t)
+	case "type":
+		s.types(s.span(t, s.text))
+	case "editor undo":
+		s.steps(-rapid.IntRange(1, 3).Draw(t, "by"))
+	case "editor redo":
+		s.steps(rapid.IntRange(1, 3).Draw(t, "by"))
+	case "save":
+		s.saves()
+	case "other":
+		s.other(s.span(t, s.disk()))
+	case "reads":
+		s.reads()
+	case "decide":
+		s.decideAny(t, client)
+	case "undo":
+		s.daemon(true, client, func() { s.undoes(client) })
+	case "redo":
+		s.daemon(true, client, func() { s.redoes(client) })
+	case "undo and redo":
+		s.undoAndRedo(client)
+	case "merge":
+		s.daemon(false, client, func() { s.merges() })
+	case "restart":
+		s.daemon(false, client, func() { s.restarts() })
+	}
+	if rapid.Bool().Draw(t, "look") {
+		s.once(s.state(), "after "+what)
+	}
+}
+
+func (s *story) decideAny(t *rapid.T, client api.ClientID) {
+	dec := api.Decision{All: true, Accept: rapid.Bool().Draw(t, "accept")}
+	if d := s.looks()[client]; d != nil && rapid.Bool().Draw(t, "one") {
+		h := rapid.SampledFrom(d.Hunks).Draw(t, "hunk")
+		dec.All, dec.Hunks = false, []string{h.ID}
+		dec.Both = dec.Accept && h.State == "conflict" && rapid.Bool().Draw(t, "both")
+	}
+	s.daemon(dec.Accept && !dec.Both, client, func() { s.decides(client, dec) })
+}
+
+// undoAndRedo requires that a redo makes what an undo has taken back.
+func (s *story) undoAndRedo(client api.ClientID) {
+	before := s.state()
+	undone, again := error(nil), error(nil)
+	s.daemon(true, client, func() { _, undone = s.undoes(client) })
+	if undone != nil {
+		return
+	}
+	between := s.state()
+	s.daemon(true, client, func() { _, again = s.redoes(client) })
+	after := s.state()
+	story := strings.Join(s.told, "\n")
+	if again != nil { // nothing of it is pending
+		require.Equal(s.t, [2]string{before.disk, before.text}, [2]string{after.disk, after.text}, story)
+		return
+	}
+	if between.disk == between.text && before.text == after.disk {
+		return // a text that the editor had not changed is the file's, and the redo is made there
+	}
+	require.Equal(s.t, [2]string{before.disk, before.text}, [2]string{after.disk, after.text}, story)
+	require.Equal(s.t, shapes(before), shapes(after), story)
+}
+
+// shapes returns the hunks that clients see.
+func shapes(st state) (hunks []string) {
+	for client, d := range st.seen {
+		for _, h := range d.Hunks {
+			hunks = append(hunks, fmt.Sprint(client, h.ID, h.State, h.Lines))
+		}
+	}
+	return slices.Sorted(slices.Values(hunks))
+}
+
+// ends has the person save, and decide everything.
+func (s *story) ends(accept bool) {
+	s.reads()
+	if s.text != s.saved || s.disk() != s.text {
+		s.saves()
+	}
+	s.once(s.state(), "at the end")
+	s.daemon(accept, s.editor, func() {
+		_, err := s.decides(s.editor, api.Decision{All: true, Accept: accept})
+		require.NoError(s.t, err)
+	})
+	if s.text != s.saved {
+		s.saves()
+	}
+	s.reads()
+	st := s.state()
+	story := strings.Join(s.told, "\n")
+	require.Empty(s.t, st.seen, "everything is decided\n%s", story)
+	require.Equal(s.t, st.disk, st.text, story)
+}
