@@ -17,7 +17,7 @@ func completions(root *cobra.Command) {
 		"show": found(complete.Sessions), "export": found(complete.Sessions), "rename": found(complete.Sessions),
 		"delete": found(complete.Sessions), "cancel": found(complete.Running), "wait": found(complete.Turns),
 		"accept": found(complete.Changes), "reject": found(complete.Changes), "diff": found(complete.Files),
-		"review": found(complete.Files), "get": setting, "set": setting,
+		"review": found(complete.Files), "get": setting, "set": setting, "unset": setting,
 	}
 	flags := map[string]cobra.CompletionFunc{
 		"session": found(complete.Sessions), "resume": found(complete.Sessions), "turn": found(complete.Turns),
@@ -52,7 +52,7 @@ func setting(c *cobra.Command, args []string, begin string) ([]string, cobra.She
 	switch {
 	case len(args) == 0:
 		return complete.Settings(), cobra.ShellCompDirectiveNoFileComp
-	case len(args) > 1 || c.Name() == "get":
+	case len(args) > 1 || c.Name() != "set":
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "model":
 		return found(complete.Models)(c, nil, begin)

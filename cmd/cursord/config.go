@@ -29,6 +29,7 @@ func configCommand() *cobra.Command {
 stays as it is. The daemon that runs follows the file at once; it need not be started again.`
 	c.Example = `  cursord config get model
   cursord config set idle_exit 2h
+  cursord config unset idle_exit
   cursord config set add_dirs '["~/src/lib"]'`
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print the answer as JSON")
 	get := sub("get KEY", "Print the value of a setting", 1, 1, func(f *settings.File, c *cobra.Command, args []string) error {
@@ -37,12 +38,15 @@ stays as it is. The daemon that runs follows the file at once; it need not be st
 	set := sub("set KEY VALUE", "Change a setting", 2, 2, func(f *settings.File, c *cobra.Command, args []string) error {
 		return f.Set(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0], args[1])
 	})
+	unset := sub("unset KEY", "Remove a setting from the file, so that its default holds", 1, 1, func(f *settings.File, c *cobra.Command, args []string) error {
+		return f.Unset(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0])
+	})
 	edit := sub("edit", "Edit the settings with $VISUAL or $EDITOR", 0, 0, func(f *settings.File, c *cobra.Command, _ []string) error {
 		return f.Edit(c.Context(), c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 	})
 	reload := sub("reload", "Have the daemon read the settings again", 0, 0, func(f *settings.File, c *cobra.Command, _ []string) error {
 		return f.Reload(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 	})
-	c.AddCommand(get, set, edit, reload)
+	c.AddCommand(get, set, unset, edit, reload)
 	return c
 }

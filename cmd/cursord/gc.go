@@ -34,7 +34,10 @@ queued turn, or with pending changes, is always kept.`,
 			if asJSON {
 				return term.PrintJSON(c.OutOrStdout(), result)
 			}
-			listing.Collected(c.OutOrStdout(), c.ErrOrStderr(), result, dryRun)
+			if s, err = askStatus(c.Context(), client); err != nil {
+				return err
+			}
+			listing.Collected(c.OutOrStdout(), c.ErrOrStderr(), result, s.Storage, dryRun)
 			return nil
 		}),
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -58,6 +59,9 @@ func serveInForeground(ctx context.Context, errOut io.Writer, trace string, inje
 		return err
 	}
 	settings, warnings, err := config.Load(dirs.Config)
+	if mend := config.Mend(dirs.Config, err); mend != "" {
+		return fmt.Errorf("%w\n%s", err, mend)
+	}
 	if err != nil {
 		return err
 	}
@@ -280,7 +284,7 @@ func (s serving) reload(d *daemon.Daemon) (api.Reloaded, error) {
 	if err != nil {
 		s.log.Error("the configuration stays as it was", "err", err)
 		e := api.Errorf(api.KindInvalid, "%v", err)
-		e.Hint = "the daemon goes on with the settings that it had: mend the file with: cursord config edit"
+		e.Hint = strings.TrimSuffix("the daemon goes on with the settings that it had; "+config.Mend(s.dirs.Config, err), "; ")
 		return api.Reloaded{}, e
 	}
 	stay := s.follow(d, settings, warnings)

@@ -184,7 +184,7 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 			continue
 		}
 		if err := s.set(func(to any) error { return meta.PrimitiveDecode(value, to) }); err != nil {
-			wrong = append(wrong, Mistake{s.key, fmt.Sprintf("%s: %s must be %s", position(path, data, s.key), s.key, s.allowed)})
+			wrong = append(wrong, Mistake{s.key, fmt.Sprintf("%s: %s must be %s%s", position(path, data, s.key), s.key, s.allowed, not(meta, value))})
 		}
 	}
 	var warnings []string
@@ -202,7 +202,20 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 	return c, warnings, nil
 }
 
-// A Mistake is a value that its key does not allow. Text names the file, the key and what is allowed.
+// not names a value that is not allowed, if it is short.
+func not(meta toml.MetaData, value toml.Primitive) string {
+	const short = 60
+	var v any
+	if meta.PrimitiveDecode(value, &v) != nil {
+		return ""
+	}
+	if text := valueText(v); len(text) <= short && !strings.Contains(text, "\n") {
+		return ", not " + text
+	}
+	return ""
+}
+
+// A Mistake is a value that its key does not allow. Text names the file, the key, what is allowed, and the value.
 type Mistake struct{ Key, Text string }
 
 // Mistakes are all values of a file that are not allowed.
@@ -219,6 +232,22 @@ func (m Mistakes) Error() string {
 // Of reports whether a key has one of the mistakes.
 func (m Mistakes) Of(key string) bool {
 	return slices.ContainsFunc(m, func(one Mistake) bool { return one.Key == key })
+}
+
+// Mend says how to mend the file after an error of Load or Parse; "" if the error is not about what the file holds.
+func Mend(path string, err error) string {
+	var wrong Mistakes
+	switch {
+	case errors.As(err, &wrong):
+		const set = "mend it with: cursord config set %s VALUE, cursord config unset %[1]s, or cursord config edit"
+		if len(wrong) > 1 || wrong[0].Key == "isolation_of" {
+			return "mend the file with: cursord config edit"
+		}
+		return fmt.Sprintf(set, wrong[0].Key)
+	case err != nil && strings.HasPrefix(err.Error(), path+":"):
+		return "mend the file with: cursord config edit"
+	}
+	return ""
 }
 
 // position returns path, with the number of the line that begins with key if there is one.

@@ -98,7 +98,7 @@ func TestConfig(t *testing.T) {
 		{name: "a background that is neither", file: `background = "keep"`, err: `background must be "end" or "wait"`},
 		{name: "no grace", file: `background_grace = "0s"`, err: `background_grace must be a duration of at least "1ms"`},
 		{name: "a zero tool timeout", file: `agent_tool_timeout = "0"`, err: `agent_tool_timeout must be a duration of at least "1ms"`},
-		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64`},
+		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64, not 0`},
 		{name: "many turns", file: `parallel_turns = 65`, err: `parallel_turns must be a number from 1 to 64`},
 		{name: "half a turn", file: `parallel_turns = 1.5`, err: `parallel_turns must be a number from 1 to 64`},
 		{name: "a long recap", file: `recap_size = "2MB"`, err: `recap_size must be a size from "1KB" to "1MB"`},
@@ -117,8 +117,9 @@ func TestConfig(t *testing.T) {
 		{name: "one folder", file: `add_dirs = "/lib"`, err: `add_dirs must be a list`},
 		{name: "a relative workspace", file: "[isolation_of]\n\"app\" = \"copy\"", err: `isolation_of must be a table of workspaces' absolute paths`},
 		{name: "a workspace's isolation", file: "[isolation_of]\n\"/app\" = \"yes\"", err: `isolation_of must be a table`},
+		{name: "no table", file: "isolation_of = 3", err: `isolation_of must be a table of workspaces' absolute paths, each "none" or "copy", not 3`},
 		{name: "one name", file: `copy_include = ".env"`, err: `copy_include must be a list of names`},
-		{name: "a level", file: "\n\nlog_level = \"loud\"", err: `c.toml:3: log_level must be "debug", "info", "warn" or "error"`},
+		{name: "a level", file: "\n\nlog_level = \"loud\"", err: `c.toml:3: log_level must be "debug", "info", "warn" or "error", not "loud"`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -206,4 +207,19 @@ func TestReadmeHasEverySetting(t *testing.T) {
 		want, _ := usual.Text(key)
 		require.Equal(t, want, is, "%s: the page shows another value than holds without the file", key)
 	}
+}
+
+// TestMend says how a person mends the file, and nothing about what no edit of the file mends.
+func TestMend(t *testing.T) {
+	for file, want := range map[string]string{
+		"idle_exit = 30":                 "mend it with: cursord config set idle_exit VALUE, cursord config unset idle_exit, or cursord config edit",
+		"idle_exit = 30\ncopies = \"x\"": "mend the file with: cursord config edit",
+		"isolation_of = 3":               "mend the file with: cursord config edit",
+		"model = what":                   "mend the file with: cursord config edit",
+		"":                               "",
+	} {
+		_, _, err := Parse("c.toml", []byte(file))
+		require.Equal(t, want, Mend("c.toml", err), file)
+	}
+	require.Empty(t, Mend("c.toml", os.ErrPermission))
 }

@@ -177,6 +177,9 @@ func isolations(to *map[string]string) value {
 			return table
 		},
 		set: read(func(table map[string]string) error {
+			if table == nil {
+				return errors.New("not a table") // the decoder ignores another type
+			}
 			resolved := map[string]string{}
 			for path, isolation := range table {
 				isolation, err := CheckIsolation(isolation)

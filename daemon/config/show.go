@@ -128,6 +128,24 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 	return nil, fmt.Errorf("%s must be %s", key, settings(&Config{})[i].allowed)
 }
 
+// Unset returns the content of the file at path (data) without a key, which then has its default. The rest stays byte for byte.
+// The key may be one that does not exist in this version. The second value is false if the file lacks the key. The error
+// says why the file cannot be edited.
+func Unset(path string, data []byte, key string) ([]byte, bool, error) {
+	if _, _, err := parseConfig(path, data); err != nil && !errors.As(err, new(Mistakes)) {
+		return nil, false, err // the file is not TOML
+	}
+	var values map[string]any
+	if _, err := toml.Decode(string(data), &values); err != nil || values[key] == nil {
+		return data, false, err
+	}
+	from, to, found := findPair(data, key)
+	if !found {
+		return nil, false, fmt.Errorf("%s is a table: edit the file", key)
+	}
+	return slices.Concat(data[:from], data[to:]), true, nil
+}
+
 // isPair reports whether a text is one key with its value.
 func isPair(text string) bool {
 	var values map[string]any
@@ -138,6 +156,20 @@ func isPair(text string) bool {
 // replacePair replaces the value of a key in a TOML text. If the text lacks the key, it adds the pair after the last pair
 // before the first table.
 func replacePair(data []byte, key, value string) []byte {
+	from, to, found := findPair(data, key)
+	if found {
+		return slices.Concat(data[:from], []byte(key+" = "+value+string(comment(data[from:to]))), data[to:])
+	}
+	before := data[:from]
+	if len(before) > 0 && before[len(before)-1] != '\n' {
+		before = append(slices.Clone(before), '\n')
+	}
+	return slices.Concat(before, []byte(key+" = "+value+"\n"), data[from:])
+}
+
+// findPair returns where a TOML text has the pair of a key, with its whole lines. If it lacks the key, from and to are the
+// place of a new pair.
+func findPair(data []byte, key string) (from, to int, found bool) {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	at, last := 0, 0 // offsets in bytes; last is the end of the last pair
 	for i := 0; i < len(lines); {
@@ -161,7 +193,7 @@ func replacePair(data []byte, key, value string) []byte {
 		var values map[string]any
 		_, _ = toml.Decode(string(statement), &values)
 		if _, is := values[key]; is {
-			return slices.Concat(data[:at], []byte(key+" = "+value+string(comment(statement))), data[at+len(statement):])
+			return at, at + len(statement), true
 		}
 		at += len(statement)
 		last = at
@@ -169,11 +201,7 @@ func replacePair(data []byte, key, value string) []byte {
 	if last > 0 {
 		at = last
 	}
-	before := data[:at]
-	if len(before) > 0 && before[len(before)-1] != '\n' {
-		before = append(slices.Clone(before), '\n')
-	}
-	return slices.Concat(before, []byte(key+" = "+value+"\n"), data[at:])
+	return at, at, false
 }
 
 // comment returns the part of a pair after its value: the comment with the blanks before it, and the line's end.

@@ -115,3 +115,30 @@ func TestSet(t *testing.T) {
 		require.Error(t, err, tt)
 	}
 }
+
+// TestUnset removes a key with its whole lines, and leaves the rest.
+func TestUnset(t *testing.T) {
+	for _, c := range []struct {
+		name, file, key, want string
+		there                 bool
+		err                   string
+	}{
+		{"one of several", "# a\nmodel = \"m\" # why\ncopies = 3\n", "model", "# a\ncopies = 3\n", true, ""},
+		{"of several lines", "ssh = [\n \"ssh\",\n]\ncopies = 3", "ssh", "copies = 3", true, ""},
+		{"a wrong value", "copies = \"x\"\nmodel = 3\n", "copies", "model = 3\n", true, ""},
+		{"not a setting", "modle = 1\n", "modle", "", true, ""},
+		{"not there", "model = \"m\"\n", "copies", "model = \"m\"\n", false, ""},
+		{"no file", "", "copies", "", false, ""},
+		{"a table", "[isolation_of]\n\"/x\" = \"copy\"\n", "isolation_of", "", false, "isolation_of is a table: edit the file"},
+		{"no TOML", "model = what", "model", "", false, "c.toml:1: "},
+	} {
+		got, there, err := Unset("c.toml", []byte(c.file), c.key)
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err, c.name)
+			continue
+		}
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.want, string(got), c.name)
+		require.Equal(t, c.there, there, c.name)
+	}
+}

@@ -215,9 +215,10 @@ func startTimeout(dirs endpoint.Dirs, started bool) error {
 
 // A starting is a daemon's process that will listen, or end.
 type starting struct {
-	log   string
-	from  int64      // where its part of the log begins
-	ended chan error // gets one value, when the process ends
+	config string // the file of its settings
+	log    string
+	from   int64      // where its part of the log begins
+	ended  chan error // gets one value, when the process ends
 }
 
 // start starts a daemon in the background, with our environment and with its output going to the log. It gets a session of
@@ -248,12 +249,19 @@ func start(dirs endpoint.Dirs, program string) (*starting, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	s := &starting{log: dirs.Log(), from: from, ended: make(chan error, 1)}
+	s := &starting{config: dirs.Config, log: dirs.Log(), from: from, ended: make(chan error, 1)}
 	go func() { s.ended <- cmd.Wait() }()
 	return s, nil
 }
 
+// didNotStart returns why the process, which ended with err, could not serve. Wrong settings come as config.Mistakes, and with
+// how to mend them.
 func (s *starting) didNotStart(err error) error {
+	if _, _, wrong := config.Load(s.config); wrong != nil {
+		if mend := config.Mend(s.config, wrong); mend != "" {
+			return fmt.Errorf("the daemon did not start: %w\n%s", wrong, mend)
+		}
+	}
 	return fmt.Errorf("the daemon did not start: %s (its log is %s)", s.lastWords(err), s.log)
 }
 

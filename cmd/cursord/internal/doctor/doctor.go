@@ -12,7 +12,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -92,7 +91,7 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 	}
 	settings, warnings, err := config.Load(dirs.Config)
 	d.reportConfig(dirs.Config, warnings, err)
-	d.askDaemon(ctx, o)
+	d.askDaemon(ctx, o, config.Mend(dirs.Config, err) != "")
 	if err == nil {
 		d.compareOptions(&settings)
 	}
@@ -104,32 +103,29 @@ func diagnose(ctx context.Context, o Options) *Diagnosis {
 
 // reportConfig reports the warnings and the error of config.Load for the file at path.
 func (d *Diagnosis) reportConfig(path string, warnings []string, err error) {
-	const edit = `correct the file with "cursord config edit"`
 	var wrong config.Mistakes
-	switch {
-	case errors.As(err, &wrong):
+	if errors.As(err, &wrong) {
 		for _, m := range wrong {
-			fix := edit
-			if m.Key != "isolation_of" {
-				fix = fmt.Sprintf(`give it another value with "cursord config set %s VALUE"`, m.Key)
-			}
-			d.problem("config", fix, "%s", m.Text)
+			d.problem("config", config.Mend(path, config.Mistakes{m}), "%s", m.Text)
 		}
-	case err != nil && strings.HasPrefix(err.Error(), path+":"):
-		d.problem("config", edit, "%v", err)
-	case err != nil:
-		d.problem("config", "", "%v", err)
+	} else if err != nil {
+		d.problem("config", config.Mend(path, err), "%v", err)
 	}
 	for _, w := range warnings {
 		d.problem("config", `correct or remove the key with "cursord config edit"`, "%s", w)
 	}
 }
 
-// askDaemon asks the daemon for its status and its agent, because the daemon's environment decides.
-func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
+// askDaemon asks the daemon for its status and its agent, because the daemon's environment decides. wrongConfig says that the
+// configuration keeps a daemon from starting.
+func (d *Diagnosis) askDaemon(ctx context.Context, o Options, wrongConfig bool) {
 	client, err := o.Connect(ctx)
-	if err != nil {
-		d.problem("daemon", "", "%v", err)
+	switch {
+	case err != nil && wrongConfig:
+		d.problem("daemon", "mend the configuration; the next command starts the daemon", "the daemon did not start, because the configuration is wrong")
+		return
+	case err != nil:
+		d.problem("daemon", `look for the reason with "cursord logs"`, "%v", err)
 		return
 	}
 	defer client.Close()
@@ -143,7 +139,7 @@ func (d *Diagnosis) askDaemon(ctx context.Context, o Options) {
 		d.problem("daemon", `run "cursord stop"; the next client starts this version`, "the running daemon has version %s", version.ForPeople(s.Version))
 	}
 	if s.Storage.Trouble != "" {
-		d.problem("database", "", "the database takes no changes: %s", s.Storage.Trouble)
+		d.problem("database", "see that its disk has room and that you may write there; the daemon tries again by itself", "the database takes no changes: %s", s.Storage.Trouble)
 	}
 	root, err := o.Root(ctx, client)
 	if err != nil {

@@ -81,11 +81,12 @@ func TestMistakesOfTheFileHaveFixes(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string][]string{
 		"idle_exit = \"5x\"\nkeep_sessions = -1": {
-			`give it another value with "cursord config set idle_exit VALUE"`, `give it another value with "cursord config set keep_sessions VALUE"`,
+			"mend it with: cursord config set idle_exit VALUE, cursord config unset idle_exit, or cursord config edit",
+			"mend it with: cursord config set keep_sessions VALUE, cursord config unset keep_sessions, or cursord config edit",
 		},
 		"modle = 1":                          {`correct or remove the key with "cursord config edit"`},
-		"[isolation_of]\n\"app\" = \"copy\"": {`correct the file with "cursord config edit"`},
-		"model = ":                           {`correct the file with "cursord config edit"`},
+		"[isolation_of]\n\"app\" = \"copy\"": {"mend the file with: cursord config edit"},
+		"model = ":                           {"mend the file with: cursord config edit"},
 		"model = \"m\"":                      nil,
 	} {
 		d := &Diagnosis{}

@@ -9,8 +9,9 @@ import (
 	"cursord/daemon/api"
 )
 
-// Collected reports the sessions that a collection has deleted; with dryRun, those that it would delete.
-func Collected(w, errOut io.Writer, r api.Collected, dryRun bool) {
+// Collected reports the sessions that a collection has deleted; with dryRun, those that it would delete. database is what
+// it leaves.
+func Collected(w, errOut io.Writer, r api.Collected, database api.Storage, dryRun bool) {
 	if len(r.Sessions) > 0 {
 		now := time.Now()
 		rows := [][]string{{"TITLE", "UPDATED", "REASON", "WORKSPACE", "ID"}}
@@ -40,7 +41,7 @@ func Collected(w, errOut io.Writer, r api.Collected, dryRun bool) {
 	case r.NotCompacted != "":
 		fmt.Fprintf(errOut, "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
 	case r.BytesAfter >= r.BytesBefore:
-		fmt.Fprintf(w, "the database has %s; compacting does not make it smaller\n", term.Size(r.BytesAfter))
+		fmt.Fprintf(w, "the database has %s; compacting does not make it smaller, because the file grows by 16 MiB at a time\n", space(database))
 	default:
 		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
 	}

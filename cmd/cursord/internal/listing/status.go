@@ -23,7 +23,7 @@ func Status(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "uptime      %s\n", term.Span(time.Duration(s.UptimeSeconds)*time.Second))
 	fmt.Fprintf(w, "socket      %s\n", s.Socket)
 	fmt.Fprintf(w, "database    %s\n", s.Database)
-	fmt.Fprintf(w, "storage     %s, %s of it free\n", term.Size(s.Storage.Bytes), term.Size(s.Storage.FreeBytes))
+	fmt.Fprintf(w, "storage     %s\n", space(s.Storage))
 	if s.Storage.Trouble != "" {
 		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red("takes no changes: "+term.Clean(s.Storage.Trouble)))
 	}
@@ -60,6 +60,11 @@ func Status(w io.Writer, s api.Status) {
 		})
 	}
 	term.Table(w, rows)
+}
+
+// space says how large the database is, and how much of that is in use. What is free is mostly room to grow, which gc leaves.
+func space(s api.Storage) string {
+	return fmt.Sprintf("%s, %s of it used", term.Size(s.Bytes), term.Size(s.Bytes-s.FreeBytes))
 }
 
 // agentLine describes the agent from what the daemon knows, without a question to the agent.

@@ -47,17 +47,24 @@ func (f *File) load() (c config.Config, warnings []string, wrong config.Mistakes
 	if errors.As(err, &wrong) {
 		err = nil
 	}
-	return c, warnings, wrong, err
+	return c, warnings, wrong, f.withHint(err)
 }
 
 // mendable returns the error for wrong values, with a hint; nil if there are none.
-func mendable(wrong config.Mistakes) error {
+func (f *File) mendable(wrong config.Mistakes) error {
 	if wrong == nil {
 		return nil
 	}
-	return &rpc.Error{Message: wrong.Error(), Data: rpc.ErrorData{
-		Hint: "the daemon follows no file with such a value: mend it with: cursord config set KEY VALUE, or cursord config edit",
-	}}
+	return f.withHint(wrong)
+}
+
+// withHint returns err with how to mend the file.
+func (f *File) withHint(err error) error {
+	mend := config.Mend(f.Path, err)
+	if mend == "" {
+		return err
+	}
+	return &rpc.Error{Message: err.Error(), Data: rpc.ErrorData{Hint: "the daemon follows no such file: " + mend}}
 }
 
 // List prints every key with its value. Wrong values are an error after the list.
@@ -89,14 +96,14 @@ func (f *File) List(out io.Writer) error {
 		}{f.Path, values}); err != nil {
 			return err
 		}
-		return mendable(wrong)
+		return f.mendable(wrong)
 	}
 	fmt.Fprintln(out, term.Clean(f.Path))
 	term.Table(out, rows, 1)
 	for _, w := range warnings {
 		fmt.Fprintln(out, term.Clean(w))
 	}
-	return mendable(wrong)
+	return f.mendable(wrong)
 }
 
 // Get prints the value of a key: a text without its quotes, anything else in TOML. A wrong value
@@ -108,7 +115,7 @@ func (f *File) Get(out io.Writer, key string) error {
 	}
 	for _, m := range wrong {
 		if m.Key == key {
-			return mendable(config.Mistakes{m})
+			return f.mendable(config.Mistakes{m})
 		}
 	}
 	value, ok := c.Text(key)
@@ -143,11 +150,11 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 	if errors.As(err, new(*config.KeyError)) {
 		return unknown(key)
 	}
-	if _, _, broken := config.Parse(f.Path, data); err != nil && broken == nil {
-		return misuse.Errorf("%v", err)
+	if _, _, broken := config.Parse(f.Path, data); err != nil && broken != nil && !errors.As(broken, new(config.Mistakes)) {
+		return f.withHint(err)
 	}
 	if err != nil {
-		return err
+		return misuse.Errorf("%v", err)
 	}
 	if err := f.write(edited); err != nil {
 		return err
@@ -167,6 +174,39 @@ func (f *File) Set(ctx context.Context, out, errOut io.Writer, key, value string
 		f.checkModel(ctx, errOut, config.Bare(now))
 	}
 	return err
+}
+
+// Unset removes a key from the file, so that its default holds, and makes a running daemon reload it. The key may be one that
+// this version does not know.
+func (f *File) Unset(ctx context.Context, out, errOut io.Writer, key string) error {
+	data, err := f.read()
+	if err != nil {
+		return err
+	}
+	edited, there, err := config.Unset(f.Path, data, key)
+	usual := config.Default()
+	value, known := usual.Text(key)
+	switch {
+	case err != nil:
+		return f.withHint(err)
+	case !there && !known:
+		return unknown(key)
+	case there:
+		if err := f.write(edited); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.JSON:
+		return f.reload(ctx, out, errOut, map[string]string{"key": key, "value": value})
+	case !there:
+		fmt.Fprintf(out, "%s was not set: it is %s\n", key, term.Clean(value))
+	case known:
+		fmt.Fprintf(out, "%s = %s, the default\n", key, term.Clean(value))
+	default:
+		fmt.Fprintf(out, "removed %s, which is no setting\n", term.Clean(key))
+	}
+	return f.reload(ctx, io.Discard, errOut, nil)
 }
 
 // checkModel warns of a model that the agent does not list. It says nothing if no daemon runs, or if the list does not come
@@ -226,7 +266,7 @@ func (f *File) Edit(ctx context.Context, in io.Reader, out, errOut io.Writer) er
 		return nil
 	}
 	if _, _, err := config.Parse(f.Path, after); err != nil {
-		return &rpc.Error{Message: err.Error(), Data: rpc.ErrorData{Hint: "nothing follows that: mend it with: cursord config edit"}}
+		return f.withHint(err)
 	}
 	return f.reload(ctx, out, errOut, nil)
 }
@@ -254,7 +294,7 @@ func (f *File) reload(ctx context.Context, out, errOut io.Writer, with map[strin
 		if err != nil {
 			return err
 		}
-		if err := mendable(wrong); err != nil {
+		if err := f.mendable(wrong); err != nil {
 			return err
 		}
 		r = api.Reloaded{Path: f.Path, Warnings: append([]string{}, warnings...)}
