@@ -217,7 +217,7 @@ func newID() string { return ulid.Make().String() }
 func (d *Daemon) workspace(path string) (*workspace, error) {
 	root, err := resolveRoot(path)
 	if err != nil {
-		return nil, err
+		return nil, d.withAdvice(path, err)
 	}
 	return d.workspaceAt(root)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"cursord/daemon/api"
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -21,7 +22,7 @@ func (d *Daemon) forgetGone(dryRun bool) ([]string, error) {
 		if info.Sessions > 0 || info.PendingHunks > 0 || info.Running > 0 || len(info.Copies) > 0 {
 			continue
 		}
-		if _, err := os.Lstat(info.Workspace); !errors.Is(err, fs.ErrNotExist) {
+		if !isGone(info.Workspace) {
 			continue
 		}
 		forgotten := true
@@ -35,6 +36,25 @@ func (d *Daemon) forgetGone(dryRun bool) ([]string, error) {
 		}
 	}
 	return gone, nil
+}
+
+// isGone reports whether a workspace's folder is gone. One that cannot be looked at is not.
+func isGone(root string) bool {
+	_, err := os.Lstat(root)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// withAdvice returns the error for a path that is no directory, with advice if it was a workspace and has something to review.
+func (d *Daemon) withAdvice(path string, err error) error {
+	var refused *api.Error
+	root, unknown := d.knownRoot(path)
+	if unknown != nil || !isGone(root) || !errors.As(err, &refused) {
+		return err
+	}
+	if pending, err := d.store.PendingDiffs(root); err == nil && len(pending) > 0 {
+		refused.Hint = "bring the folder back to decide its changes, or take them off the list: cursord dismiss --all -w " + paths.Shown(root)
+	}
+	return refused
 }
 
 // forget forgets a workspace, unless it has got a session or a subscriber meanwhile.

@@ -90,14 +90,19 @@ func (d *Daemon) Comment(root, hunk, text string) error {
 	return w.review.Comment(hunk, text)
 }
 
-// Dismiss removes files outside of the workspace from review: the one at a path, or all for "". It returns how many.
+// Dismiss removes files that nobody can decide from review: those outside of the workspace, or all if its folder is gone; of
+// these the one at a path, or all for "". It returns how many.
 func (d *Daemon) Dismiss(root, path string) (int, error) {
-	w, err := d.workspace(root)
+	known, err := d.knownRoot(root)
+	if err != nil {
+		return 0, err
+	}
+	w, err := d.workspaceAt(known)
 	if err != nil {
 		return 0, err
 	}
 	defer w.release()
-	return w.review.Dismiss(path)
+	return w.review.Dismiss(path, isGone(known))
 }
 
 // resumeAll finishes what the last daemon had begun to write, one workspace after the other: until then a file may be half

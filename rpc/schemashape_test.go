@@ -216,7 +216,7 @@ var unions = map[string][]variant{
 	},
 	"DismissParams": {
 		{"DismissPath", "A file is taken off the list.", "workspace path", nil},
-		{"DismissAll", "All files outside of the workspace are taken off the list.", "workspace all", map[string][]any{"all": {true}}},
+		{"DismissAll", "All files that nobody can decide are taken off the list.", "workspace all", map[string][]any{"all": {true}}},
 	},
 }
 

@@ -16,9 +16,10 @@ func dismissCommand() *cobra.Command {
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "dismiss [PATH...]",
-		Short: "Remove files outside of the workspace from the review",
-		Long: `Remove files outside of the workspace from the review. An agent may change such files, for example in the folders of
-"cursord run --add-dir"; you can look at these changes but not decide them. No file is written. This cannot be undone.`,
+		Short: "Remove changes that nobody can decide from the review",
+		Long: `Remove changes that nobody can decide from the review: of files outside of the workspace, for example in the folders
+of "cursord run --add-dir", and of a workspace whose folder is gone (cursord dismiss --all -w DIR). No file is written.
+This cannot be undone; if the folder comes back, its files are as they are, and not under review.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if all == (len(args) > 0) {
 				return errors.New("needs either PATHs or --all")
@@ -58,6 +59,6 @@ func dismissCommand() *cobra.Command {
 	}
 	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the number of dismissed files as JSON")
-	c.Flags().BoolVar(&all, "all", false, "all files outside of the workspace")
+	c.Flags().BoolVar(&all, "all", false, "all files that nobody can decide")
 	return c
 }

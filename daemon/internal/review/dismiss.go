@@ -7,14 +7,14 @@ import (
 	"cursord/sessions"
 )
 
-// Dismiss takes files outside of the workspace off the list: the file at path, or all of them if path is "". It decides
-// nothing, writes no file, and cannot be undone. It returns the number of files. A later change by an agent lists a file
-// again.
-func (r *Reviewer) Dismiss(path string) (n int, err error) {
+// Dismiss takes files that nobody can decide off the list: those outside of the workspace, or, if the workspace is gone, all;
+// of these the file at path, unless path is "". It decides nothing, writes no file, and cannot be undone. It returns the
+// number of files. A later change by an agent lists a file again.
+func (r *Reviewer) Dismiss(path string, gone bool) (n int, err error) {
 	stored := make(chan struct{})
 	if stopped := r.call(func() {
 		r.refreshPending()
-		n, err = r.dismiss(path)
+		n, err = r.dismiss(path, gone)
 		r.setup.Loop.WhenStored(func() { close(stored) })
 	}); stopped != nil {
 		return 0, stopped
@@ -27,12 +27,12 @@ func (r *Reviewer) Dismiss(path string) (n int, err error) {
 	}
 }
 
-func (r *Reviewer) dismiss(path string) (int, error) {
+func (r *Reviewer) dismiss(path string, gone bool) (int, error) {
 	files, err := r.chosen(0, path, "")
 	if err != nil {
 		return 0, err
 	}
-	inside := func(f *file) bool { return !f.outside() }
+	inside := func(f *file) bool { return !gone && !f.outside() }
 	if path != "" && slices.ContainsFunc(files, inside) {
 		e := api.Invalid("path", "%s is in the workspace: accept or reject it (only files outside of it can be dismissed)", path)
 		e.Hint = "accept or reject it"

@@ -1,8 +1,12 @@
 package listing
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"strings"
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
@@ -35,4 +39,21 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 		fmt.Fprintln(out)
 		term.Table(out, copies)
 	}
+	for _, w := range list {
+		if _, err := os.Lstat(w.Workspace); errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(errOut, "%s is gone%s\n", term.Clean(w.Workspace), forgetting(w))
+		}
+	}
+}
+
+// forgetting says how a person has a workspace forgotten that is gone.
+func forgetting(w api.WorkspaceInfo) string {
+	var steps []string
+	if w.Sessions > 0 {
+		steps = append(steps, "delete its sessions (cursord delete -w DIR SESSION)")
+	}
+	if w.PendingHunks > 0 {
+		steps = append(steps, "take its changes off the list (cursord dismiss --all -w DIR)")
+	}
+	return "; to forget it: " + strings.Join(append(steps, "cursord gc"), ", ")
 }
