@@ -54,7 +54,7 @@ that the shell leaves them. One undo reverts one command.`,
 	p.addFlag(c)
 	c.Flags().BoolVar(&d.All, "all", false, "all pending changes")
 	c.Flags().StringArrayVar(&d.Files, "file", nil, "all changes of the file, folder or pattern `PATH`; repeatable")
-	c.Flags().StringVar(&d.Turn, "turn", "", "all changes of the turn `ID` (or its beginning, or @1 for the latest)")
+	c.Flags().StringVar(&d.Turn, "turn", "", "all hunks with changes of the turn `ID` (or its beginning, or @1 for the latest)")
 	c.Flags().StringVar(&d.Comment, "comment", "", "add the remark `TEXT` to the agent's next prompt")
 	c.Flags().StringVar(&d.Lines, "lines", "", "only the changed lines `A-B` of a single hunk, counted from 1")
 	c.Flags().BoolVar(&d.JSON, "json", false, "print the answer of diff/"+verb+" as JSON")

@@ -72,9 +72,9 @@ func (d Decision) Check() error {
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
-	var before []*sessions.Diff // with Lines: what there was to review
+	var before []*sessions.Diff // with Lines or Turn: what there was to review
 	var err error
-	if d.Lines != "" {
+	if d.Lines != "" || d.Turn != "" {
 		if before, err = review.Pending(ctx, n.Client, n.Root); err != nil {
 			return err
 		}
@@ -107,6 +107,9 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		left, _ := review.Pending(ctx, n.Client, n.Root) // without the list, only the count of what is left is missing
 		d.tell(out, errOut, decided, before, left)
 	}
+	if d.Turn != "" {
+		fmt.Fprint(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
+	}
 	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
 		return ErrPartly
 	}
@@ -116,7 +119,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 // noneOfTurn returns the error for a turn without pending hunks. left is what the workspace has to review.
 func noneOfTurn(turn string, left []*sessions.Diff) error {
 	others := "nothing is left to review"
-	switch hunks, _ := Count(left); {
+	switch hunks, _ := review.Count(left); {
 	case hunks == 1:
 		others = "1 hunk of another turn is"
 	case hunks > 1:

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
+	"cursord/rpc"
 	"cursord/sessions"
 )
 
@@ -30,10 +32,7 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, before, left []*ses
 	} else {
 		fmt.Fprintf(w, "%s %s", d.done(), term.Count(out.Applied, "hunk"))
 	}
-	if hunks, files := Count(left); hunks > 0 {
-		fmt.Fprintf(w, "; %s left in %s", term.Count(hunks, "hunk"), term.Count(files, "file"))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, behind(left))
 	for _, s := range out.Skipped {
 		if s.Kind != api.KindMaybeYours {
 			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done(), term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind))))
@@ -69,14 +68,38 @@ func has(diffs []*sessions.Diff, id string) bool {
 	})
 }
 
-// Count returns the number of hunks in diffs, and of files that have hunks.
-func Count(diffs []*sessions.Diff) (hunks, files int) {
-	for _, d := range diffs {
-		if hunks += len(d.Hunks); len(d.Hunks) > 0 {
-			files++
+// behind says how much a workspace has left to review, as the end of a sentence; "" for nil, which is unknown.
+func behind(left []*sessions.Diff) string {
+	if left == nil {
+		return ""
+	}
+	return "; " + review.Left(left)
+}
+
+// sharedHunks lists the decided hunks of a turn that hold lines of other turns, too, because a hunk is decided as a whole; ""
+// if there are none. before is what there was to review.
+func (d Decision) sharedHunks(before []*sessions.Diff, turn string, skipped []api.Skipped) string {
+	const shown = 20
+	var shared []string
+	for _, f := range before {
+		for _, h := range f.Hunks {
+			other := func(s sessions.Source) bool { return s.TurnID != "" && s.TurnID != turn }
+			own := func(s sessions.Source) bool { return s.TurnID == turn }
+			left := func(s api.Skipped) bool { return s.Path == f.Path && s.Hunk == h.ID }
+			if slices.ContainsFunc(h.Sources, own) && slices.ContainsFunc(h.Sources, other) && !slices.ContainsFunc(skipped, left) {
+				shared = append(shared, fmt.Sprintf("%s of %s", term.Clean(h.ID), term.Clean(f.Path)))
+			}
 		}
 	}
-	return hunks, files
+	n := len(shared)
+	if n == 0 {
+		return ""
+	}
+	if n > shown {
+		shared = append(shared[:shown], fmt.Sprintf("and %d more", n-shown))
+	}
+	return fmt.Sprintf("%s other turns' lines with this turn's, because a hunk is decided as a whole (\"cursord undo\" takes that back): %s\n",
+		d.done(), strings.Join(shared, ", "))
 }
 
 // maybeYoursLeft lists the hunks that a reject has left because they may be the user's, each with the command that rejects
@@ -113,8 +136,26 @@ func placeOf(diffs []*sessions.Diff, s api.Skipped) string {
 	return s.Path
 }
 
-// Step says which decision an undo or redo was about.
-func Step(s *api.Step) string {
+// Step makes an undo or redo, the verb, in a workspace, and prints which decision that was about.
+func Step(ctx context.Context, client *rpc.Client, verb, root string, asJSON bool, w io.Writer) error {
+	var out rpc.UndoResult
+	if err := client.Call(ctx, "diff/"+verb, rpc.WorkspaceParams{Workspace: root}, &out); err != nil {
+		return err
+	}
+	if asJSON {
+		return term.PrintJSON(w, out)
+	}
+	where := term.Count(len(out.Diffs), "file")
+	if len(out.Diffs) == 1 {
+		where = term.Clean(out.Diffs[0].Path)
+	}
+	left, _ := review.Pending(ctx, client, root) // without the list, only the count of what is left is missing
+	fmt.Fprintf(w, "%s: %s in %s%s\n", map[string]string{"undo": "undone", "redo": "redone"}[verb], step(out.Step), where, behind(left))
+	return nil
+}
+
+// step says which decision an undo or redo was about.
+func step(s *api.Step) string {
 	switch {
 	case s == nil:
 		return "a decision" // an older daemon does not say which

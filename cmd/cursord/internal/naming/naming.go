@@ -163,7 +163,8 @@ func (n Names) Active(ctx context.Context, id string) (bool, error) {
 }
 
 // Hunks returns the ids of the pending hunks that names mean. A hunk's id is two numbers, such as 12.3. A name with both
-// numbers is an id: 12.3 never means 12.31, not even after 12.3 was decided.
+// numbers is an id: 12.3 never means 12.31, not even after 12.3 was decided. The first number alone names no hunk, since it
+// may be half of an id, or a file; with its dot it names the only hunk with that number.
 func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
 	var all []candidate
 	known := map[string]bool{}
@@ -176,8 +177,12 @@ func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
 	ids := make([]string, len(names))
 	for i, name := range names {
 		ids[i] = name
-		if _, second, _ := strings.Cut(name, "."); known[name] || second != "" {
+		_, second, dot := strings.Cut(name, ".")
+		switch {
+		case known[name] || second != "":
 			continue
+		case !dot:
+			return nil, halfID(name, all)
 		}
 		var err error
 		if ids[i], err = choose("hunk", name, nil, all); err != nil {
@@ -185,6 +190,18 @@ func Hunks(names []string, diffs []*sessions.Diff) ([]string, error) {
 		}
 	}
 	return ids, nil
+}
+
+// halfID returns the error for the first number of a hunk's id, with the hunks that it may mean.
+func halfID(name string, all []candidate) error {
+	what := fmt.Sprintf("%q is half of a hunk's id", term.Clean(name))
+	fit := slices.DeleteFunc(slices.Clone(all), func(c candidate) bool { return !strings.HasPrefix(c.id, name+".") })
+	if len(fit) == 0 {
+		return &rpc.Error{Message: what, Data: rpc.ErrorData{
+			Hint: fmt.Sprintf("no pending hunk begins so; list them with: cursord diff, and name a file as ./%s", term.Clean(name)),
+		}}
+	}
+	return ambiguous(what, fit)
 }
 
 // WholeHunks reports whether all names are whole ids.

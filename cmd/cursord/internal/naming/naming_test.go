@@ -37,11 +37,15 @@ func TestChoose(t *testing.T) {
 func TestHunks(t *testing.T) {
 	t.Parallel()
 	diffs := []*sessions.Diff{{Path: "a", Hunks: []sessions.Hunk{{ID: "12.10"}, {ID: "12.3"}}}, {Path: "b", Hunks: []sessions.Hunk{{ID: "13.1"}}}}
-	got, err := Hunks([]string{"12.10", "12.1", "13", "13.", "9", "12.3"}, diffs)
+	got, err := Hunks([]string{"12.10", "12.1", "13.", "9.", "12.3"}, diffs)
 	require.NoError(t, err)
-	require.Equal(t, []string{"12.10", "12.1", "13.1", "13.1", "9", "12.3"}, got)
+	require.Equal(t, []string{"12.10", "12.1", "13.1", "9.", "12.3"}, got)
 	_, err = Hunks([]string{"12."}, diffs)
 	require.EqualError(t, err, `"12." fits 2 hunks: say which`)
+	for _, half := range []string{"12", "13", "1", "9"} {
+		_, err = Hunks([]string{half}, diffs)
+		require.ErrorContains(t, err, `"`+half+`" is half of a hunk's id`)
+	}
 	require.True(t, WholeHunks([]string{"1.2"}))
 	require.False(t, WholeHunks([]string{"1.2", "1."}))
 }

@@ -377,13 +377,9 @@ func (r *review) summarize(ctx context.Context) {
 	if all, err := Pending(ctx, r.client, r.root); err == nil {
 		r.list(r.chosen(all)) // on an error, the last known files are counted
 	}
-	left := "nothing left to review"
-	if len(r.files) > 0 {
-		hunks := 0
-		for _, f := range r.files {
-			hunks += len(f.diff.Hunks)
-		}
-		left = fmt.Sprintf("%s left in %s", term.Count(hunks, "hunk"), term.Count(len(r.files), "file"))
+	var left []*sessions.Diff
+	for _, f := range r.files {
+		left = append(left, f.diff)
 	}
-	fmt.Fprintf(r.out, "\n%s; %s\n", strings.Join(done, ", "), left)
+	fmt.Fprintf(r.out, "\n%s; %s\n", strings.Join(done, ", "), Left(left))
 }

@@ -23,6 +23,25 @@ func Pending(ctx context.Context, client *rpc.Client, root string) ([]*sessions.
 	return list.Diffs, err
 }
 
+// Count returns the number of hunks in diffs, and of files that have hunks.
+func Count(diffs []*sessions.Diff) (hunks, files int) {
+	for _, d := range diffs {
+		if hunks += len(d.Hunks); len(d.Hunks) > 0 {
+			files++
+		}
+	}
+	return hunks, files
+}
+
+// Left says how much diffs leave to review.
+func Left(diffs []*sessions.Diff) string {
+	hunks, files := Count(diffs)
+	if hunks == 0 {
+		return "nothing left to review"
+	}
+	return fmt.Sprintf("%s left in %s", term.Count(hunks, "hunk"), term.Count(files, "file"))
+}
+
 // SelectAll returns the diffs that paths name, each once. It prints the paths under which nothing is to review. Paths that
 // do not exist are an error.
 func SelectAll(errOut io.Writer, diffs []*sessions.Diff, root string, paths []string) ([]*sessions.Diff, error) {

@@ -181,7 +181,7 @@ func TestChatReviews(t *testing.T) {
 	tm.Until("\n> /accept a.txt\naccepted 1 hunk; 1 hunk left in 1 file\n\n>")
 	tm.Types("-l", "/undo")
 	tm.Types("Enter")
-	tm.Until("\n> /undo\nundone: the accept of 1 hunk in a.txt; 1 hunk to review\n\n>")
+	tm.Until("\n> /undo\nundone: the accept of 1 hunk in a.txt; 2 hunks left in 2 files\n\n>")
 	// Ctrl-C leaves the review, and not the chat.
 	tm.Types("-l", "/review a.txt")
 	tm.Types("Enter")

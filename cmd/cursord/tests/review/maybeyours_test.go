@@ -103,7 +103,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 
 	stdout, stderr, status = w.Cursord("reject", id, "-w", w.Root)
 	require.Zero(t, status)
-	require.Equal(t, "rejected 1 hunk\n", stdout)
+	require.Equal(t, "rejected 1 hunk; nothing left to review\n", stdout)
 	require.Empty(t, stderr)
 	w.RequireTree(world.UnexplainedBefore)
 }
