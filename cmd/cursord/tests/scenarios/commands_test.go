@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -119,10 +118,7 @@ func playCommand(t *testing.T, before world.Tree, command string, isolated, git 
 	if git {
 		w.Commits()
 	}
-	require.Eventually(t, func() bool { // a file that is as new as the turn may be another in its place
-		info, err := os.Stat(w.Path("last"))
-		return err == nil && time.Since(info.ModTime()) > 50*time.Millisecond
-	}, world.Patience, time.Millisecond)
+	w.Rests()
 	was := everything(t, w.Root)
 	w.Plays(world.Lines(world.Shells("s", command))...)
 	w.Start()

@@ -114,6 +114,7 @@ func TestHostileTrees(t *testing.T) {
 				w := world.New(t)
 				w.Put("../outside/secret", "secret\n")
 				w.Makes("umask 022; " + c.before)
+				w.Rests()
 				if strings.Contains(c.name, "socket") {
 					s, err := net.Listen("unix", w.Path("s"))
 					require.NoError(t, err)

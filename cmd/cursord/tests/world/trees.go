@@ -167,6 +167,20 @@ func (w *World) Makes(command string) {
 	require.NoError(w.T, err, "%s: %s", command, out)
 }
 
+// Rests waits until the workspace's files are older than what the times of files can tell apart. If a turn began earlier, a file
+// that moves would look like a new one that has got the number of the old one.
+func (w *World) Rests() {
+	w.T.Helper()
+	newest := time.Time{}
+	require.NoError(w.T, filepath.Walk(w.Root, func(_ string, info fs.FileInfo, err error) error {
+		if err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+		return err
+	}))
+	require.Eventually(w.T, func() bool { return time.Since(newest) > 50*time.Millisecond }, Patience, time.Millisecond)
+}
+
 // Listing lists the workspace's files with mode and content, and its links with their targets.
 func (w *World) Listing() string {
 	w.T.Helper()
