@@ -51,6 +51,10 @@ type Question struct {
 	Said *string // if not nil, receives git's standard error, up to a bound
 }
 
+// late is how long after the end of git its output may end. On a busy machine git ends long before its pipes are read; only what
+// git has left behind holds them open longer.
+const late = 5 * time.Second
+
 // saidBytes bounds the part of a standard error that Said receives.
 const saidBytes = 256 << 10
 
@@ -83,7 +87,7 @@ func (c command) git(ctx context.Context, args ...string) ([]byte, error) {
 func (c command) run(ctx context.Context, dirs, argv []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.dir, append(environment(dirs), c.env...), c.in
-	cmd.WaitDelay = 200 * time.Millisecond
+	cmd.WaitDelay = late
 	out, errOut := &bounded{left: c.most}, &bounded{left: 4 << 10}
 	if c.said != nil {
 		errOut.left = saidBytes

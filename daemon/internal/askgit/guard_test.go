@@ -233,3 +233,16 @@ func TestFormatConfig(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
+
+// TestAnAnswerThatEndsLate: the end of git's output may come long after git's own end, as on a busy machine.
+func TestAnAnswerThatEndsLate(t *testing.T) {
+	b := newBench(t)
+	b.put(b.outside+"/bin/git", "#!/bin/sh\n(sleep 0.5; echo late) &\n")
+	require.NoError(t, os.Chmod(b.outside+"/bin/git", 0o700))
+	v, err := b.open()
+	require.NoError(t, err)
+	t.Setenv("PATH", b.outside+"/bin:"+os.Getenv("PATH"))
+	out, err := v.Run(t.Context(), Question{Most: 1 << 20}, "rev-parse", "--git-dir")
+	require.NoError(t, err)
+	require.Equal(t, "late\n", string(out))
+}
