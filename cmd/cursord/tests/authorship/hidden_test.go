@@ -36,6 +36,7 @@ func TestRulesOfTheTurnHideNothing(t *testing.T) {
 			w.PutAll(world.Tree{".gitignore": "*.log\nbuilt/\n", "sub/a": "a\n", "venv/.gitignore": "*\n", "venv/old": "a\n", "old.log": "old\n"})
 			w.Git("add", "-A")
 			w.Git("commit", "-q", "-m", "x")
+			w.Rests()
 			w.Start()
 			e := w.Opens()
 			w.Plays(world.Lines(world.Shells("s", c.command))...)

@@ -268,6 +268,7 @@ func TestNvimDrawsWhatIsInSight(t *testing.T) {
 				vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces().cursord_words, 0, -1, { details = true }))`).(float64))
 		}
 		n.untilScreen("\n  line 11\n")
+		n.untilScreen("cursord: completed")
 		require.Less(t, drawn(), 30)
 		// The same screen comes when all hunks have been drawn before.
 		look := func() []any {

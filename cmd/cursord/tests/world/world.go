@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,10 +108,13 @@ func (w *World) Path(name string) string { return filepath.Join(w.Root, filepath
 // Socket returns the path of the daemon's socket.
 func (w *World) Socket() string { return filepath.Join(w.Dir, "d.sock") }
 
-// Put writes a file of the workspace and makes its folders.
+// Put writes a file of the workspace and makes its folders. The file may be a program: no process that another test starts
+// holds it open for writing, for then it could not run ("text file busy").
 func (w *World) Put(name, text string) {
 	w.T.Helper()
 	require.NoError(w.T, os.MkdirAll(filepath.Dir(w.Path(name)), 0o755))
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	require.NoError(w.T, os.WriteFile(w.Path(name), []byte(text), 0o644))
 }
 
