@@ -65,12 +65,12 @@ func (s *Server) reviewShown(d *document) {
 }
 
 func (s *Server) didChange(p *protocol.DidChangeParams) {
-	d := s.docs[p.TextDocument.URI]
-	if d == nil {
+	d, version := s.docs[p.TextDocument.URI], p.TextDocument.Version
+	if d == nil || version != nil && *version < d.version && s.client.ChangesOvertake() {
 		return
 	}
-	if d.version++; p.TextDocument.Version != nil {
-		d.version = *p.TextDocument.Version
+	if d.version++; version != nil {
+		d.version = *version
 	}
 	was := d.text.Content
 	for _, c := range p.ContentChanges {

@@ -21,7 +21,7 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 	_ = json.Unmarshal(p.Capabilities, &c)
 	s.client = client.New(&c)
 	if p.ClientInfo != nil {
-		s.client.Name = p.ClientInfo.Name
+		s.client.Name, s.client.Version = p.ClientInfo.Name, p.ClientInfo.Version
 	}
 	_ = json.Unmarshal(p.InitializationOptions, &s.client.Settings) // an error means the same here
 	s.phase, s.roots = serving, client.RootsOf(&p)

@@ -12,6 +12,7 @@ import (
 // A Client is what is known of the editor. The fields below Settings say what the editor can do.
 type Client struct {
 	Name     string
+	Version  string
 	Encoding protocol.Encoding
 	Settings Settings
 
@@ -137,9 +138,13 @@ func encodingOf(offered []protocol.Encoding) protocol.Encoding {
 
 // Answer returns the result of initialize for a server of that version with these commands.
 func (c *Client) Answer(version string, commands []string) any {
+	sync := protocol.SyncIncremental
+	if c.ChangesOvertake() {
+		sync = protocol.SyncFull
+	}
 	offers := protocol.ServerCapabilities{
 		PositionEncoding:   c.Encoding,
-		TextDocumentSync:   protocol.SyncOptions{OpenClose: true, Change: protocol.SyncIncremental, Save: protocol.SaveOptions{IncludeText: true}},
+		TextDocumentSync:   protocol.SyncOptions{OpenClose: true, Change: sync, Save: protocol.SaveOptions{IncludeText: true}},
 		HoverProvider:      true,
 		DefinitionProvider: true,
 		CodeActionProvider: protocol.CodeActionOptions{

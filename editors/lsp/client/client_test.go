@@ -53,6 +53,24 @@ func TestKeys(t *testing.T) {
 	require.Contains(t, other.AfterMerge(1), "decide 1 conflict before you save it")
 }
 
+// TestEditorsWhoseChangesOvertakeSendWholeTexts: Helix before 25.07 does not keep the order of changes.
+func TestEditorsWhoseChangesOvertakeSendWholeTexts(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		name, version string
+		whole         bool
+	}{
+		{"helix", "24.7 (079f5442)", true}, {"helix", "25.01.1", true}, {"helix", "25.07", false}, {"helix", "25.07.1 (abc)", false},
+		{"Neovim", "0.10.4", false}, {"Visual Studio Code", "1.9", false}, {"", "", false},
+	} {
+		c := Client{Name: one.name, Version: one.version}
+		offers, err := json.Marshal(c.Answer("1", nil))
+		require.NoError(t, err)
+		kind := map[bool]string{true: `"change":1,`, false: `"change":2,`}[one.whole]
+		require.Contains(t, string(offers), kind, "%s %s", one.name, one.version)
+	}
+}
+
 // TestCapabilities reads editors' capabilities, also with members of another type than in LSP.
 func TestCapabilities(t *testing.T) {
 	t.Parallel()

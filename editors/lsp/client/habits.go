@@ -55,6 +55,10 @@ func (c *Client) habits() (reload, save string) {
 // IsHelix reports whether the editor is Helix, which refuses to save over a file that has changed on disk.
 func (c *Client) IsHelix() bool { return strings.HasPrefix(strings.ToLower(c.Name), "helix") }
 
+// ChangesOvertake reports whether the editor may send changes of a document in another order than they were made, as Helix does
+// before 25.07. It is to send whole texts then: an old one can be told by its version, but an edit cannot be made later.
+func (c *Client) ChangesOvertake() bool { return c.IsHelix() && c.Version < "25.07" }
+
 // AfterMerge returns the end of the message that the agent's changes came into an unsaved document, with that number of conflicts
 // beside them. Helix refuses :w over a file that has changed.
 func (c *Client) AfterMerge(conflicts int) string {

@@ -15,6 +15,7 @@ type (
 
 const (
 	Source          = "cursord" // of diagnostics, and the section of settings
+	SyncFull        = 1
 	SyncIncremental = 2
 
 	SeverityWarning     = 2
