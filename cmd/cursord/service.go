@@ -30,8 +30,8 @@ other services.`,
 		Use:   "install",
 		Short: "Write the service's files and start it",
 		Long: `Write the service's files, with this program's path, the present PATH and the present CURSORD_… and XDG_…
-variables, and start it. A daemon that runs is stopped first, unless turns run. It may be run again, after an upgrade
-or a change of PATH.`,
+variables, and start it. If systemd or launchd cannot be reached, nothing is changed. A daemon that runs is stopped
+first, unless turns run. It may be run again, after an upgrade or a change of PATH.`,
 		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Install) },
 	}

@@ -48,6 +48,7 @@ ExecReload=/bin/kill -HUP $MAINPID
 TimeoutStopSec=30
 `},
 		},
+		reach: systemctl("show", "--property=Version"),
 		start: []command{
 			{args: systemctl("daemon-reload")},
 			{args: systemctl("enable", "--now", "cursord.socket")},
@@ -114,6 +115,7 @@ func launchd(home string, uid int, program string, env []string) *Service {
 </dict>
 </plist>
 `}},
+		reach:   []string{"launchctl", "version"},
 		start:   []command{bootout, {args: []string{"launchctl", "bootstrap", domain, path}}},
 		stop:    []command{bootout},
 		inspect: []command{{args: []string{"launchctl", "print", domain + "/" + label}}},

@@ -1,5 +1,5 @@
 // Package service makes the system's service manager run the daemon: systemd by a socket, launchd by a login item. It owns
-// the files that it writes. If the manager cannot be reached, it prints the commands to run instead.
+// the files that it writes. If the manager cannot be reached, an installation changes nothing.
 package service
 
 import (
@@ -20,6 +20,7 @@ import (
 // A Service holds the files and commands by which a system's service manager runs the daemon.
 type Service struct {
 	files   []file
+	reach   []string  // a command line that fails if the manager cannot be reached, and changes nothing
 	start   []command // make the manager take on the files; may run again
 	stop    []command
 	forget  []command // run after the files are removed
@@ -84,8 +85,11 @@ func environment() (env []string) {
 }
 
 // Install writes the files and starts the service. It calls stop before it changes files, to end a running daemon: otherwise
-// that would keep the lock while nobody can reach it.
+// that would keep the lock while nobody can reach it. If the manager cannot be reached, it changes nothing.
 func (s *Service) Install(ctx context.Context, r *Report, stop func() error) error {
+	if err := s.reachable(ctx); err != nil {
+		return fmt.Errorf("%w\nnothing was changed: commands and editors start the daemon without a service, too", err)
+	}
 	if s.same() {
 		r.note("the files are as they should be")
 	} else {
@@ -110,6 +114,20 @@ func (s *Service) Install(ctx context.Context, r *Report, stop func() error) err
 	}
 	if os.Getenv("CURSOR_API_KEY") != "" {
 		r.note("CURSOR_API_KEY is not written into the service files, because others can read them: give it to the service manager, or log in with \"cursor-agent login\"")
+	}
+	return nil
+}
+
+// reachable returns an error if the manager is not there or does not answer.
+func (s *Service) reachable(ctx context.Context) error {
+	if len(s.reach) == 0 {
+		return nil
+	}
+	if _, err := exec.LookPath(s.reach[0]); err != nil {
+		return fmt.Errorf("the service manager is not here: there is no %s", s.reach[0])
+	}
+	if said, err := exec.CommandContext(ctx, s.reach[0], s.reach[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("the service manager cannot be reached: %s: %w: %s", command{args: s.reach}, err, bytes.TrimSpace(said))
 	}
 	return nil
 }

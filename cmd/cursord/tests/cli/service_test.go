@@ -16,15 +16,16 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// TestServiceWithoutItsManager uses a systemctl that reaches no systemd, as in containers and for root. The command reports
-// the failure, and the files that it wrote can be removed again.
+// TestServiceWithoutItsManager uses a systemctl that reaches no systemd, as in containers and for root: nothing is changed.
+// Where systemd has gone since, or fails later, the files that were written can be removed.
 func TestServiceWithoutItsManager(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("systemd's")
 	}
 	w := world.New(t)
-	w.Put("../bin/systemctl", "#!/bin/sh\necho \"$@\" >>"+w.Dir+"/asked\ntest -e "+w.Dir+"/up && exit\necho 'Failed to connect to bus' >&2\nexit 1\n")
+	w.Put("../bin/systemctl", "#!/bin/sh\ncase $2 in show) ;; *) echo \"$@\" >>"+w.Dir+"/asked;; esac\ntest -e "+w.Dir+"/up && exit\n"+
+		"test $2 = show && test -e "+w.Dir+"/half && exit\necho 'Failed to connect to bus' >&2\nexit 1\n")
 	require.NoError(t, os.Chmod(w.Path("../bin/systemctl"), 0o755))
 	run := func(args ...string) (string, error) {
 		cmd := w.Command(append([]string{"service"}, args...)...)
@@ -34,6 +35,13 @@ func TestServiceWithoutItsManager(t *testing.T) {
 	}
 	units := filepath.Join(w.Dir, ".config", "systemd", "user")
 	out, err := run("install")
+	require.Error(t, err)
+	require.Contains(t, out, "Failed to connect to bus\nnothing was changed")
+	require.NoDirExists(t, units)
+	require.NoFileExists(t, filepath.Join(w.Dir, "asked"))
+
+	w.Put("../half", "")
+	out, err = run("install")
 	require.Error(t, err)
 	require.Contains(t, out, "Failed to connect to bus\nthe service files are written, but the service is not running")
 	require.FileExists(t, filepath.Join(units, "cursord.socket"))
