@@ -83,12 +83,12 @@ func exitStatus(err error, started bool, help string, w io.Writer) int {
 		}
 		return exitCancelled
 	case !started || errors.As(err, new(*misuse.Error)):
-		fmt.Fprintf(w, "cursord: %s\nRun '%s' for usage.\n", term.CleanText(err.Error()), help)
+		term.PrintFolded(w, fmt.Sprintf("cursord: %s\nRun '%s' for usage.\n", term.CleanText(err.Error()), help))
 		return exitUsage
 	default:
-		fmt.Fprintf(w, "cursord: %s\n", term.CleanText(err.Error()))
+		term.PrintFolded(w, fmt.Sprintf("cursord: %s\n", term.CleanText(err.Error())))
 		if answer := (*rpc.Error)(nil); errors.As(err, &answer) && answer.Data.Hint != "" {
-			fmt.Fprintf(w, "  %s\n", term.CleanText(answer.Data.Hint))
+			term.PrintFolded(w, fmt.Sprintf("  %s\n", term.CleanText(answer.Data.Hint)))
 		}
 		if errors.Is(err, rpc.ErrClosed) {
 			fmt.Fprintln(w, `  it has ended: try again, which starts another; "cursord logs" may say why`)

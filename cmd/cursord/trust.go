@@ -30,7 +30,9 @@ workspace again: that lists them and asks.`,
 func untrustCommand() *cobra.Command {
 	return trusting(false, &cobra.Command{
 		Use:   "untrust [DIR]",
-		Short: "Stop letting agents run in a workspace",
+		Short: "Take the trust in a workspace back: no new turns begin there",
+		Long: `Take the trust in a workspace back: no new turns begin there, until you trust it again. A turn that runs or waits goes
+on ("cursord cancel" ends it). Sessions and pending changes stay.`,
 	})
 }
 
@@ -63,11 +65,11 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 		if asJSON {
 			return term.PrintJSON(c.OutOrStdout(), done)
 		}
-		word := "trusted"
+		text := "trusted: %s\n"
 		if !trusted {
-			word = "not trusted"
+			text = "not trusted: %s; no new turns begin there\n"
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", word, term.Clean(done.Workspace))
+		fmt.Fprintf(c.OutOrStdout(), text, term.Clean(done.Workspace))
 		return nil
 	})
 	return c

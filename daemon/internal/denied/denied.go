@@ -32,7 +32,7 @@ type denial struct {
 
 const (
 	maxSubjects = 5  // subjects that are named
-	maxRunes    = 60 // of one subject
+	maxRunes    = 40 // of one subject
 )
 
 // Add adds the denials in the end of a call.
@@ -116,11 +116,7 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 		hints = append(hints, "allow "+them+" with "+d.ways(t, offers))
 	}
 	if slices.Contains(d.by, agent.DeniedByPermissions) {
-		where := permissionFiles
-		if len(hints) > 0 {
-			where = "the same files"
-		}
-		hints = append(hints, "what permissions.deny in "+where+" names is denied whatever else is allowed: take it out there")
+		hints = append(hints, "what permissions.deny in "+permissionFiles+" names is denied whatever else is allowed: take it out there")
 	}
 	if slices.Contains(d.by, agent.DeniedByHook) {
 		hints = append(hints, `a hook of the agent's refuses calls: "cursord doctor" lists the hooks`)
@@ -131,30 +127,31 @@ func (d *Calls) Text(t *sessions.Turn, offers func(option string) bool) string {
 	return text + "; " + strings.Join(hints, "; ")
 }
 
-const permissionFiles = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
+const (
+	ownPermissions  = "~/.cursor/cli-config.json"
+	permissionFiles = ownPermissions + " or the workspace's .cursor/cli.json"
+)
 
 // ways returns the permissions that t lacked, as members of turn/start and as flags of cursord run.
 func (d *Calls) ways(t *sessions.Turn, offers func(option string) bool) string {
 	var ways []string
 	if t.Sandbox != config.SandboxOn && !t.Force && offers("--sandbox") {
-		ways = append(ways, "sandbox enabled (--sandbox enabled: what the agent's sandbox can hold runs)")
+		ways = append(ways, "sandbox enabled (--sandbox enabled)")
 	}
 	if !t.AutoReview && !t.Force && offers("--auto-review") {
-		ways = append(ways, "auto-review (--auto-review: a classifier of the agent's decides)")
+		ways = append(ways, "auto-review (--auto-review)")
 	}
 	switch {
 	case t.Force:
 	case t.Sandbox == config.SandboxOn:
-		ways = append(ways, "force and sandbox disabled (--force --sandbox disabled: everything runs)")
-	case offers("--sandbox"):
-		ways = append(ways, "force (--force: everything runs, without a sandbox)")
+		ways = append(ways, "force and sandbox disabled (--force --sandbox disabled)")
 	default:
-		ways = append(ways, "force (--force: everything runs)")
+		ways = append(ways, "force (--force)")
 	}
 	if len(ways) > 0 {
 		ways[0] = strings.Replace(ways[0], "(--", "(cursord run --", 1)
 	}
-	entry := "permissions.allow in " + permissionFiles
+	entry := "permissions.allow in " + ownPermissions
 	if token := d.token(); token != "" {
 		entry += ", such as " + token
 	}

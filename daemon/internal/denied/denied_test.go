@@ -20,7 +20,8 @@ func TestDeniedCalls(t *testing.T) {
 	}
 	every := func(string) bool { return true }
 	plain := sessions.Turn{Mode: sessions.ModeAgent}
-	const files = "~/.cursor/cli-config.json or the workspace's .cursor/cli.json"
+	const own = "~/.cursor/cli-config.json"
+	const files = own + " or the workspace's .cursor/cli.json"
 	for _, test := range []struct {
 		name    string
 		turn    sessions.Turn
@@ -30,14 +31,14 @@ func TestDeniedCalls(t *testing.T) {
 	}{
 		{"nothing", plain, nil, nil, ""},
 		{"one", plain, shell(agent.DeniedByPolicy, "npm test"), nil, "1 command was denied: npm test; allow it with " +
-			"sandbox enabled (cursord run --sandbox enabled: what the agent's sandbox can hold runs), " +
-			"auto-review (--auto-review: a classifier of the agent's decides), force (--force: everything runs, without a sandbox), or permissions.allow in " + files + ", such as Shell(npm)"},
+			"sandbox enabled (cursord run --sandbox enabled), " +
+			"auto-review (--auto-review), force (--force), or permissions.allow in " + own + ", such as Shell(npm)"},
 		{"what is on already is no way", sessions.Turn{Mode: sessions.ModeAgent, Sandbox: "enabled", AutoReview: true},
 			shell(agent.DeniedByPolicy, "npm test", "git push", "npm test"), nil,
 			"3 commands were denied: npm test (2 times), git push; allow them with " +
-				"force and sandbox disabled (cursord run --force --sandbox disabled: everything runs), or permissions.allow in " + files + ", such as Shell(npm)"},
+				"force and sandbox disabled (cursord run --force --sandbox disabled), or permissions.allow in " + own + ", such as Shell(npm)"},
 		{"with force", sessions.Turn{Mode: sessions.ModeAgent, Force: true}, shell(agent.DeniedByPolicy, "$(x)"), nil,
-			"1 command was denied: $(x); allow it with permissions.allow in " + files},
+			"1 command was denied: $(x); allow it with permissions.allow in " + own},
 		{"by the deny list, for edits, too", sessions.Turn{Mode: sessions.ModeAgent, Force: true},
 			append(shell(agent.DeniedByPermissions, "rm -rf x"), agent.Denial{By: agent.DeniedByPermissions, Name: "edit", Subject: "Edit a.go"}), nil,
 			"2 calls were denied: rm -rf x, Edit a.go; what permissions.deny in " + files + " names is denied whatever else is allowed: take it out there"},
@@ -46,7 +47,7 @@ func TestDeniedCalls(t *testing.T) {
 		{"in mode ask", sessions.Turn{Mode: sessions.ModeAsk}, shell(agent.DeniedByPermissions, "make"), nil,
 			`1 command was denied: make; in mode "ask" the agent only reads, and mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`},
 		{"held back", sessions.Turn{Mode: sessions.ModeAgent, AutoReview: true, Force: true}, nil, []string{"npm publish"},
-			"1 command was held back by the agent's auto-review: npm publish; allow it with permissions.allow in " + files + ", such as Shell(npm)"},
+			"1 command was held back by the agent's auto-review: npm publish; allow it with permissions.allow in " + own + ", such as Shell(npm)"},
 		{"of several lines", sessions.Turn{Mode: sessions.ModePlan}, shell(agent.DeniedByMode, "\n cat <<E\nx\nE"), nil,
 			`1 command was denied: cat <<E…; in mode "plan" the agent only reads, and mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`},
 	} {
@@ -64,9 +65,8 @@ func TestDeniedCalls(t *testing.T) {
 	without := func(lacks string) func(string) bool { return func(option string) bool { return option != lacks } }
 	require.NotContains(t, one.Text(&plain, without("--auto-review")), "auto-review")
 	require.Contains(t, one.Text(&plain, without("--auto-review")), "sandbox enabled")
-	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (cursord run --auto-review: "+
-		"a classifier of the agent's decides), force (--force: everything runs), "+
-		"or permissions.allow in "+files+", such as Shell(npm)", one.Text(&plain, without("--sandbox")))
+	require.Equal(t, "1 command was denied: npm test; allow it with auto-review (cursord run --auto-review), force (--force), "+
+		"or permissions.allow in "+own+", such as Shell(npm)", one.Text(&plain, without("--sandbox")))
 
 	// With any number of denied calls, messages and memory are bounded.
 	var d Calls

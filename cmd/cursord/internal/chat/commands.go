@@ -99,6 +99,9 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
+		if len(args) == 0 && found.args != "" && !strings.HasPrefix(found.args, "[") {
+			return fmt.Errorf("/%s what? /%[1]s %s (/diff shows what there is)", found.name, found.args)
+		}
 		if !found.inTurn {
 			return found.do(c, ctx, args)
 		}

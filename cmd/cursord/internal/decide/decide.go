@@ -108,7 +108,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		d.tell(out, errOut, decided, before, left)
 	}
 	if d.Turn != "" {
-		fmt.Fprint(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
+		term.PrintFolded(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
 	}
 	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
 		return ErrPartly

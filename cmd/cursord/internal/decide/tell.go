@@ -35,11 +35,11 @@ func (d Decision) tell(w, errOut io.Writer, out api.Decided, before, left []*ses
 	fmt.Fprintln(w, behind(left))
 	for _, s := range out.Skipped {
 		if s.Kind != api.KindMaybeYours {
-			fmt.Fprintf(errOut, "not %s: %s of %s: %s\n", d.done(), term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind))))
+			term.PrintFolded(errOut, fmt.Sprintf("not %s: %s of %s: %s\n", d.done(), term.Clean(s.Hunk), term.Clean(s.Path), term.Clean(cmp.Or(s.Message, string(s.Kind)))))
 		}
 	}
 	if text := maybeYoursLeft(out); text != "" {
-		fmt.Fprint(errOut, text)
+		term.PrintFolded(errOut, text)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -173,7 +174,9 @@ func hookLines(hooks []api.AgentHook) (lines []string) {
 }
 
 // Print writes the findings for people.
-func (d *Diagnosis) Print(w io.Writer) {
+func (d *Diagnosis) Print(out io.Writer) {
+	w := new(strings.Builder)
+	defer func() { term.PrintFolded(out, w.String()) }()
 	row := func(name, value string) {
 		if value == "" {
 			return

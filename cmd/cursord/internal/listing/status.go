@@ -17,7 +17,8 @@ import (
 )
 
 // Status prints the status of the daemon.
-func Status(w io.Writer, s api.Status) {
+func Status(out io.Writer, s api.Status) {
+	w, palette := new(strings.Builder), term.PaletteOf(out)
 	fmt.Fprintf(w, "version     %s\n", term.Clean(version.ForPeople(s.Version)))
 	fmt.Fprintf(w, "process     %d, since %s\n", s.PID, s.StartedAt.Local().Format(time.DateTime))
 	fmt.Fprintf(w, "uptime      %s\n", term.Span(time.Duration(s.UptimeSeconds)*time.Second))
@@ -25,14 +26,14 @@ func Status(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "database    %s\n", s.Database)
 	fmt.Fprintf(w, "storage     %s\n", space(s.Storage))
 	if s.Storage.Trouble != "" {
-		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red("takes no changes: "+term.Clean(s.Storage.Trouble)))
+		fmt.Fprintf(w, "            %s\n", palette.Red("takes no changes: "+term.Clean(s.Storage.Trouble)))
 	}
 	if n := s.Storage.Damaged; n > 0 {
-		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Red(term.Count(n, "damaged object")+" set aside"))
+		fmt.Fprintf(w, "            %s\n", palette.Red(term.Count(n, "damaged object")+" set aside"))
 	}
 	fmt.Fprintf(w, "agent       %s\n", agentLine(&s.Agent))
 	if s.Agent.Message != "" && s.Agent.State != "ready" {
-		fmt.Fprintf(w, "            %s\n", term.PaletteOf(w).Yellow(term.Clean(s.Agent.Message)))
+		fmt.Fprintf(w, "            %s\n", palette.Yellow(term.Clean(s.Agent.Message)))
 	}
 	fmt.Fprintf(w, "clients     %d\n", s.Clients)
 	fmt.Fprintf(w, "workspaces  %d in use\n", s.Workspaces)
@@ -46,20 +47,21 @@ func Status(w io.Writer, s api.Status) {
 	fmt.Fprintf(w, "memory      %.1f MiB\n", float64(s.MemoryBytes)/(1<<20))
 	for _, m := range s.Messages {
 		for line := range strings.Lines(m.Message) {
-			fmt.Fprintf(w, "%-11s %s\n", m.Level, term.PaletteOf(w).Yellow(term.Clean(strings.TrimSpace(line))))
+			fmt.Fprintf(w, "%-11s %s\n", m.Level, palette.Yellow(term.Clean(strings.TrimSpace(line))))
 		}
 	}
+	term.PrintFolded(out, w.String())
 	if len(s.PerWorkspace) == 0 {
 		return
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(out)
 	rows := [][]string{{"RUNNING", "QUEUED", "CLIENTS", "WAITING", "WORKSPACE"}}
 	for _, each := range s.PerWorkspace {
 		rows = append(rows, []string{
 			fmt.Sprint(each.Running), fmt.Sprint(each.Queued), fmt.Sprint(each.Subscribers), fmt.Sprint(each.Waiting), term.Clean(each.Workspace),
 		})
 	}
-	term.Table(w, rows)
+	term.Table(out, rows)
 }
 
 // space says how large the database is, and how much of that is in use. What is free is mostly room to grow, which gc leaves.

@@ -41,7 +41,7 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 	}
 	for _, w := range list {
 		if _, err := os.Lstat(w.Workspace); errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(errOut, "%s is gone%s\n", term.Clean(w.Workspace), forgetting(w))
+			term.PrintFolded(errOut, fmt.Sprintf("%s is gone%s\n", term.Clean(w.Workspace), forgetting(w)))
 		}
 	}
 }

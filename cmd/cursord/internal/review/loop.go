@@ -29,9 +29,9 @@ const Help = `  y  accept this hunk
   n  reject it: the old lines come back
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
-  s  split it into smaller ones, if it has several changed lines
-  e  edit the file there with $VISUAL or $EDITOR
-  u  undo the latest decision of this review
+  s  split it: into its separate changes, then into old and new lines, then into single lines
+  e  open the file at this hunk in your editor ($VISUAL or $EDITOR); what you change there is yours
+  u  undo the latest decision; again for the one before
   c  leave a comment for the agent's next prompt
   j  leave it undecided and go to the next hunk (also J)
   k  leave it undecided and go to the hunk before (also K)
@@ -248,7 +248,9 @@ func (r *review) chosen(all []*sessions.Diff) []*sessions.Diff {
 }
 
 // tell prints a message to the person.
-func (r *review) tell(text string) { fmt.Fprintln(r.out, r.palette.Yellow(term.Clean(text))) }
+func (r *review) tell(text string) {
+	term.PrintFolded(r.out, r.palette.Yellow(term.Clean(text))+"\n")
+}
 
 // fail prints why the daemon refused a request. Any other error is returned and ends the review.
 func (r *review) fail(err error) error {
@@ -265,14 +267,14 @@ func (r *review) fail(err error) error {
 
 func (r *review) show(f *reviewFile, p part) {
 	_, i, of, _ := f.present()
-	fmt.Fprintf(r.out, "\n%s, hunk %d of %d%s\n", view.DiffTitle(r.palette, f.diff), i+1, of, r.ofFiles(f.diff.Path))
+	term.PrintFolded(r.out, fmt.Sprintf("\n%s, hunk %d of %d%s\n", view.DiffTitle(r.palette, f.diff), i+1, of, r.ofFiles(f.diff.Path)))
 	io.WriteString(r.out, p.show(r.palette))
 }
 
 // decided asks about a part until there is something new to show.
 func (r *review) decided(ctx context.Context, f *reviewFile, p part) error {
 	for {
-		answer, err := r.in.ask(ctx, r.palette.Bold(Question(p.splits())))
+		answer, err := r.in.ask(ctx, term.Fold(r.palette.Bold(Question(p.splits())), term.Columns(r.out)))
 		if err != nil {
 			return err
 		}
@@ -324,7 +326,7 @@ func (r *review) heed(ctx context.Context, f *reviewFile, p part, answer string)
 	case answer == "q":
 		return false, errQuit
 	case answer == "?":
-		fmt.Fprintln(r.out, Help)
+		term.PrintFolded(r.out, Help+"\n")
 		return false, nil
 	case answer == "":
 		return true, nil

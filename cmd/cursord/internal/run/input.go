@@ -145,7 +145,7 @@ func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 			return nil, err
 		}
 		c := rpc.Context{Kind: "file", Path: &abs}
-		if err := checkFile(flag, path, abs, from); err != nil {
+		if err := checkFile(flag, path, abs, to); err != nil {
 			return nil, err
 		}
 		if from > 0 {
@@ -169,8 +169,8 @@ func absolute(flag, path string) (string, error) {
 	return abs, nil
 }
 
-// checkFile returns an error if a file does not exist, is no regular file, cannot be read, or has too few lines.
-func checkFile(flag, path, abs string, from int) error {
+// checkFile returns an error if a file does not exist, is no regular file, cannot be read, or has no line number last; 0 is none.
+func checkFile(flag, path, abs string, last int) error {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -185,23 +185,23 @@ func checkFile(flag, path, abs string, from int) error {
 		return misuse.Errorf("%s: %s cannot be opened: %v", flag, term.Clean(path), err)
 	}
 	defer f.Close()
-	if from == 0 {
+	if last == 0 {
 		return nil
 	}
-	lines, last := 0, byte('\n')
+	lines, end := 0, byte('\n')
 	b := make([]byte, 64<<10)
-	for lines < from {
+	for lines < last {
 		n, err := f.Read(b)
 		if n > 0 {
 			lines += bytes.Count(b[:n], []byte{'\n'})
-			last = b[n-1]
+			end = b[n-1]
 		}
 		if errors.Is(err, io.EOF) {
-			if last != '\n' {
+			if end != '\n' {
 				lines++
 			}
-			if lines < from {
-				return misuse.Errorf("%s: %s has no line %d; it ends with line %d", flag, term.Clean(path), from, lines)
+			if lines < last {
+				return misuse.Errorf("%s: %s has no line %d; it ends with line %d", flag, term.Clean(path), last, lines)
 			}
 			return nil
 		}

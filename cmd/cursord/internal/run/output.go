@@ -138,7 +138,7 @@ func PrintOutcome(w io.Writer, turn *sessions.Turn, p *Pending) error {
 // SayEnd prints a turn's session, end and usage, and the number of pending hunks. here is the workspace of the current
 // folder, in which cursord diff needs no -w; "" if unknown.
 func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending, here string) {
-	fmt.Fprintln(w, term.PaletteOf(w).Dim("session "+term.Clean(turn.SessionID)+" · "+view.TurnEnd(turn)))
+	term.PrintFolded(w, term.PaletteOf(w).Dim("session "+term.Clean(turn.SessionID)+" · "+view.TurnEnd(turn))+"\n")
 	if p == nil || p.Hunks == 0 {
 		return
 	}
@@ -150,7 +150,7 @@ func SayEnd(w io.Writer, turn *sessions.Turn, p *Pending, here string) {
 	if turn.Workspace != here {
 		where = " -w " + term.ShellWord(turn.Workspace)
 	}
-	fmt.Fprintf(w, "%s: cursord diff%s\n", how, where)
+	term.PrintFolded(w, fmt.Sprintf("%s: cursord diff%s\n", how, where))
 }
 
 // PrintError prints the error of a turn of which no end is known, as one object on one line. It prints nothing if a signal has

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"io"
 	"regexp"
 	"strings"
 )
@@ -71,3 +72,57 @@ func wrap(text string, columns, used, indent int) string {
 	}
 	return b.String() + "\n"
 }
+
+var (
+	labelled = regexp.MustCompile(`^(\s*\S.*?\s{2,})(\S.*)$`) // a line with a label, such as "socket    /run/d.sock"
+	colour   = regexp.MustCompile("\x1b\\[[0-9;]*m")
+)
+
+// PrintFolded writes text, its lines folded to the width of w if that is a terminal.
+func PrintFolded(w io.Writer, text string) { io.WriteString(w, Fold(text, Columns(w))) }
+
+// Fold breaks the lines of a text that are longer than a number of columns between words; 0 breaks none. What follows is
+// indented: below what comes behind the line's label, else a little. All blanks and colours stay.
+func Fold(text string, columns int) string {
+	const below = 2
+	if columns <= 0 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		head, rest := "", line
+		indent := len(line) - len(strings.TrimLeft(line, " ")) + below
+		if m := labelled.FindStringSubmatch(line); m != nil && shownWidth(m[1]) <= columns/2 {
+			head, rest, indent = m[1], m[2], shownWidth(m[1])
+		}
+		switch {
+		case shownWidth(line) <= columns || indent > columns/2:
+			b.WriteString(line)
+		default:
+			b.WriteString(head)
+			at, begin := shownWidth(head), shownWidth(head)
+			for i, word := range strings.Split(rest, " ") {
+				width := shownWidth(word)
+				switch {
+				case i == 0:
+				case at > begin && at+1+width > columns:
+					b.WriteString("\n" + strings.Repeat(" ", indent))
+					at, begin = indent, indent
+				default:
+					b.WriteByte(' ')
+					at++
+				}
+				b.WriteString(word)
+				at += width
+			}
+		}
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+// shownWidth is Width without the colours.
+func shownWidth(text string) int { return Width(colour.ReplaceAllString(text, "")) }

@@ -16,7 +16,7 @@ func PrintDiffs(w io.Writer, p term.Palette, diffs []*sessions.Diff) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, DiffTitle(p, d))
+		term.PrintFolded(w, DiffTitle(p, d)+"\n")
 		for _, h := range d.Hunks {
 			printHunk(w, p, h)
 		}

@@ -227,11 +227,11 @@ func (s *Screen) Open() bool {
 	return s.together && (s.outOpen || s.markdown != nil && s.markdown.Held())
 }
 
-// Line shows a line on errOut.
+// Line shows a line on errOut, folded if the terminal is narrower.
 func (s *Screen) Line(text string) {
 	s.beginLine()
 	s.endLine(s.ErrOut, &s.errOpen)
-	io.WriteString(s.ErrOut, text+"\n")
+	io.WriteString(s.ErrOut, term.Fold(text+"\n", columns(s.ErrOut)))
 }
 
 // beginLine ends the agent's line if the next line of errOut would continue it.

@@ -84,9 +84,9 @@ func dialects() []dialect {
 			[]string{`tool rejected shell/shell "1" err="refused by policy"`, `tool rejected shell/shell "2" err="Command blocked by permissions configuration"`,
 				`tool rejected edit/edit "3" err="Write permission denied: a"`, `tool rejected edit/edit "4" err="Hook blocked with message: no"`,
 				`tool failed shell/shell "5" exit=3 out="bad" err="exit code 3"`, `tool failed shell/shell "6" err="timed out after 50 ms"`,
-				`notice completed "4 calls were denied: sleep 2, rm, Edit a (2 times); allow them with sandbox enabled (cursord run --sandbox enabled: what the agent's sandbox can hold runs), auto-review (--auto-review: a classifier of the agent's decides), ` +
-					`force (--force: everything runs, without a sandbox), or permissions.allow in ~/.cursor/cli-config.json or the workspace's .cursor/cli.json; ` +
-					`what permissions.deny in the same files names is denied whatever else is allowed: take it out there; a hook of the agent's refuses calls: \"cursord doctor\" lists the hooks"`}, "(null)", completed1},
+				`notice completed "4 calls were denied: sleep 2, rm, Edit a (2 times); allow them with sandbox enabled (cursord run --sandbox enabled), auto-review (--auto-review), ` +
+					`force (--force), or permissions.allow in ~/.cursor/cli-config.json; ` +
+					`what permissions.deny in ~/.cursor/cli-config.json or the workspace's .cursor/cli.json names is denied whatever else is allowed: take it out there; a hook of the agent's refuses calls: \"cursord doctor\" lists the hooks"`}, "(null)", completed1},
 		{"todos and a plan", []string{world.InitLine,
 			world.Started("t", `{"updateTodosToolCall":{"args":{"todos":[{"id":"1","content":"a","status":"TODO_STATUS_PENDING"}],"merge":false}}}`),
 			world.Completed("t", `{"updateTodosToolCall":{"args":{"todos":[{"id":"1","content":"a","status":"TODO_STATUS_IN_PROGRESS"},{"id":"2","content":"b","status":"TODO_STATUS_CANCELLED"}]},"result":{"success":{"totalCount":2}}}}`),

@@ -119,7 +119,8 @@ func TestChatCommands(t *testing.T) {
 		tm.Types("Enter")
 		tm.Until(end + "\n\n>")
 	}
-	answer("/hlep", "\n> /hlep\nunknown command \"/hlep\"; did you mean /help? (/help lists them; a prompt that begins with\n/ is sent with a space before it)")
+	answer("/hlep", "\n> /hlep\nunknown command \"/hlep\"; did you mean /help? (/help lists them; a prompt that begins with\n  / is sent with a space before it)")
+	answer("/accept", "\n> /accept\n/accept what? /accept HUNK|FILE|--all (/diff shows what there is)")
 	answer("/help", "\nCtrl-C cancels the turn that is shown; where none runs it empties the line, or leaves;\nturns go on then.")
 	require.Contains(t, tm.Screen(), "  /tidy ")
 	answer("/mode nonsense", "\nthe mode is \"nonsense\"; it must be agent, ask or plan")
