@@ -41,6 +41,43 @@ func completions(root *cobra.Command) {
 	}
 }
 
+// completionHelp says for each shell where its script goes.
+var completionHelp = map[string]string{
+	"bash": `Print the completion script for bash. It needs the package bash-completion. For this shell:
+
+  source <(cursord completion bash)
+
+For every new shell:
+
+  mkdir -p ~/.local/share/bash-completion/completions
+  cursord completion bash >~/.local/share/bash-completion/completions/cursord`,
+	"zsh": `Print the completion script for zsh. For every new shell:
+
+  mkdir -p ~/.zfunc
+  cursord completion zsh >~/.zfunc/_cursord
+
+These lines belong into ~/.zshrc, unless its fpath has the folder already:
+
+  fpath+=~/.zfunc
+  autoload -Uz compinit && compinit`,
+	"fish": `Print the completion script for fish. For every new shell:
+
+  mkdir -p ~/.config/fish/completions
+  cursord completion fish >~/.config/fish/completions/cursord.fish`,
+	"powershell": `Print the completion script for PowerShell. For every new shell, add this line to your profile:
+
+  cursord completion powershell | Out-String | Invoke-Expression`,
+}
+
+// describeCompletion replaces cobra's help of the completion command and of its shells.
+func describeCompletion(completion *cobra.Command) {
+	completion.Short = "Print the completion script for a shell"
+	completion.Long = `Print the completion script for a shell; "cursord completion SHELL --help" says where to put it. Packages bring it along.`
+	for _, shell := range completion.Commands() {
+		shell.Short, shell.Long = "Print the completion script for "+shell.Name(), completionHelp[shell.Name()]
+	}
+}
+
 func words(list ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return list, cobra.ShellCompDirectiveNoFileComp

@@ -173,6 +173,7 @@ was cancelled.`,
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
 	completion.Args, completion.RunE = ofGroup, root.RunE
+	describeCompletion(completion)
 	completions(root)
 	return root
 }

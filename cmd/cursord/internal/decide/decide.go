@@ -72,9 +72,9 @@ func (d Decision) Check() error {
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
-	var before []*sessions.Diff // with Lines or Turn: what there was to review
+	var before []*sessions.Diff // what there was to review; not known for an accept without Lines and Turn
 	var err error
-	if d.Lines != "" || d.Turn != "" {
+	if d.Lines != "" || d.Turn != "" || !d.Accept {
 		if before, err = review.Pending(ctx, n.Client, n.Root); err != nil {
 			return err
 		}
@@ -106,6 +106,9 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 	} else {
 		left, _ := review.Pending(ctx, n.Client, n.Root) // without the list, only the count of what is left is missing
 		d.tell(out, errOut, decided, before, left)
+		if !d.Accept && decided.Applied > 0 {
+			term.PrintFolded(errOut, d.nextPrompt(ctx, n, before, left))
+		}
 	}
 	if d.Turn != "" {
 		term.PrintFolded(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
