@@ -194,31 +194,28 @@ func (l *Log) SetUndone(n uint64, in func(File) bool, undone bool) (*Group, []se
 	return &g, []sessions.Op{l.Replace(&g)}
 }
 
-// Behind returns the parts of groups in one file that changed its text, the latest first, up to the one that changed it from the text
-// with a sum; nil if none did. Undone groups do not count. The groups in turned count as if they were in the opposite state.
-func (l *Log) Behind(in func(File) bool, was string, turned []uint64) (parts []File, groups []uint64) {
-	return walk(slices.Backward(l.groups), in, false, turned, func(f File) bool { return f.Was == was })
-}
-
-// Ahead returns the parts of undone groups in one file, the earliest first, up to the one that changed its text to the text with a
-// sum; nil if none did. turned is as for Behind.
-func (l *Log) Ahead(in func(File) bool, then string, turned []uint64) (parts []File, groups []uint64) {
-	return walk(slices.All(l.groups), in, true, turned, func(f File) bool { return f.Then == then })
-}
-
-func walk(all iter.Seq2[int, *Group], in func(File) bool, undone bool, turned []uint64, last func(File) bool) (parts []File, groups []uint64) {
-	for _, g := range all {
+// Path returns the steps in one file that take its decisions back, the latest first, as far as the one that changed its text from that
+// with a sum; or with undo false, those that make undone ones again, as far as the one that led to that text. It returns nil if none did.
+func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
+	groups := slices.All(l.groups)
+	if undo {
+		groups = slices.Backward(l.groups)
+	}
+	for _, g := range groups {
 		for _, f := range g.Files {
-			if f.Was == "" || !in(f) || (g.Undone || f.Undone) != slices.Contains(turned, g.N) != undone {
+			if f.Was == "" || !in(f) || (g.Undone || f.Undone) == undo {
 				continue
 			}
-			parts, groups = append(parts, f), append(groups, g.N)
-			if last(f) {
-				return parts, groups
+			t := Step{Group: g.N, Decision: f.Decision, Undo: undo, Again: true, Before: f.Was, After: f.Then}
+			if undo {
+				t.Before, t.After = f.Then, f.Was
+			}
+			if steps = append(steps, t); t.After == sum {
+				return steps
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // WithoutEverywhere is Without for all groups.

@@ -87,51 +87,73 @@ func TestUndoneInOneFile(t *testing.T) {
 	require.Empty(t, ops)
 }
 
-// TestBehind finds the decisions between a file's text and an earlier text of it.
-func TestBehind(t *testing.T) {
+// TestPath finds the decisions between a file's text and an earlier or a later text of it.
+func TestPath(t *testing.T) {
 	var l Log
-	for _, was := range []string{"a", "b", "", "c"} {
+	for _, texts := range []string{"ab", "bc", "", "cd"} {
 		g := decided("f")
-		g.Files[0].Was = was
+		if texts != "" {
+			g.Files[0].Was, g.Files[0].Then = texts[:1], texts[1:]
+		}
 		l.Push(g)
 	}
 	other := decided("g")
-	other.Files[0].Was = "d"
+	other.Files[0].Was, other.Files[0].Then = "d", "e"
 	l.Push(other)
 	f := func(f File) bool { return f.Path == "f" }
-	behind := func(was string, also ...uint64) (groups []uint64) {
-		_, groups = l.Behind(f, was, also)
+	path := func(sum string, undo bool) (groups []uint64) {
+		for _, t := range l.Path(f, sum, undo) {
+			groups = append(groups, t.Group)
+		}
 		return groups
 	}
-	require.Equal(t, []uint64{4}, behind("c"))
-	require.Equal(t, []uint64{4, 2}, behind("b"))
-	require.Empty(t, behind("d"), "that is of another file")
+	require.Equal(t, []uint64{4}, path("c", true))
+	require.Equal(t, []uint64{4, 2}, path("b", true))
+	require.Empty(t, path("d", true), "that is of another file")
+	require.Empty(t, path("d", false), "all are made")
 	l.SetUndone(4, f, true)
-	require.Equal(t, []uint64{2, 1}, behind("a"))
-	require.Empty(t, behind("c"))
-	require.Equal(t, []uint64{4, 2, 1}, behind("a", 4))
+	require.Equal(t, []uint64{2, 1}, path("a", true))
+	require.Empty(t, path("c", true))
+	l.SetUndone(2, f, true)
+	require.Equal(t, []uint64{2}, path("c", false))
+	require.Equal(t, []uint64{2, 4}, path("d", false))
+	require.Empty(t, path("b", false), "that one is made")
+	step := l.Path(f, "c", false)[0]
+	require.Equal(t, []string{"b", "c"}, []string{step.Before, step.After})
+	step = l.Path(f, "a", true)[0]
+	require.Equal(t, []string{"b", "a"}, []string{step.Before, step.After})
 }
 
-// TestAhead finds the undone decisions between a file's text and a later text of it.
-func TestAhead(t *testing.T) {
-	var l Log
-	for _, texts := range []string{"ab", "bc", "cd"} {
-		g := decided("f")
-		g.Files[0].Was, g.Files[0].Then = texts[:1], texts[1:]
-		l.Push(g)
-	}
-	f := func(f File) bool { return f.Path == "f" }
-	ahead := func(then string, turned ...uint64) (groups []uint64) {
-		_, groups = l.Ahead(f, then, turned)
+// TestSteps follows an editor's undo and redo along the steps of a text.
+func TestSteps(t *testing.T) {
+	var s Steps
+	groups := func(steps []Step) (groups []uint64) {
+		for _, t := range steps {
+			groups = append(groups, t.Group)
+		}
 		return groups
 	}
-	require.Empty(t, ahead("d"), "all are made")
-	l.SetUndone(3, f, true)
-	l.SetUndone(2, f, true)
-	require.Equal(t, []uint64{2, 3}, ahead("d"))
-	require.Equal(t, []uint64{2}, ahead("c"))
-	require.Empty(t, ahead("b"), "that one is made")
-	require.Equal(t, []uint64{1, 2}, ahead("c", 1))
-	require.Equal(t, []uint64{3}, ahead("d", 2))
-	require.Empty(t, ahead("c", 2))
+	find := func(sum string) (back, again []uint64, found bool) {
+		b, a, found := s.Find(sum)
+		return groups(b), groups(a), found
+	}
+	s.Add(Step{Group: 1, Before: "a", After: "b"}, Step{Group: 2}, Step{Group: 3, Before: "b", After: "c"})
+	back, again, found := find("c")
+	require.True(t, found)
+	require.Empty(t, append(back, again...))
+	_, _, found = find("typed")
+	require.False(t, found)
+	back, _, _ = find("a")
+	require.Equal(t, []uint64{3, 2, 1}, back)
+	require.Empty(t, s.Made())
+	_, again, _ = find("b")
+	require.Equal(t, []uint64{1}, again)
+	s.Add(Step{Group: 4, Before: "b", After: "d"})
+	require.Equal(t, []uint64{1, 4}, groups(s.All()))
+	s.Add(Step{Group: 5})
+	back, again, found = find("d")
+	require.True(t, found, "the last step has left the text")
+	require.Empty(t, append(back, again...))
+	_, _, found = find("c")
+	require.False(t, found, "another step was made instead")
 }

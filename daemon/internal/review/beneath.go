@@ -45,7 +45,7 @@ func (b *buffer) lookBeneath(f *file, text string) {
 	}
 	b.beneath.See(string(disk.Data), text, together)
 	for _, c := range b.beneath.Conflicts {
-		if ids := touched(places, c.Disk); len(ids) > 0 && (b.stem == nil || b.stem.Fingerprint(ids[0]) != "") {
+		if ids := touched(places, c.Disk); len(ids) > 0 && (!b.decided() || b.stem(f).Fingerprint(ids[0]) != "") {
 			b.conflicts = append(b.conflicts, conflict{c, ids})
 		}
 	}
@@ -158,9 +158,6 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			*b.beneath = known
 			return done, nil, r.decisionError(f, err)
 		}
-		if b.stem != nil {
-			_, _ = b.stem.Decide(all, true, nil) // an error means that the stem does not have the lines
-		}
 		b.remake(r, f)
 		return done, b.edit(f, taken), nil
 	}
@@ -171,11 +168,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			}
 		}
 		left := review.Current()
-		from := f.review
-		if b.stem != nil {
-			from = b.stem
-		}
-		*review = *from.Copy()
+		*review = *b.stem(f)
 		with := left
 		with.Data = []byte(both)
 		review.Observe(with, nil)
@@ -293,16 +286,14 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 // takeSaved is takeSave for a known buffer.
 func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	review, text := f.review.Copy(), string(disk.Data)
-	decided := b.decided && b.rev == f.review.Rev()
+	decided := b.decided() && b.rev == f.review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)})
 	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
-		b.arrived(r, f, b.text(f), text)
+		r.arrived(f, b, b.text(f), text)
 	}
-	typed := decided && !exact && b.stem != nil && b.like(f, disk) // the client has typed something since its last report
-	if decided && b.stem != nil {
-		review = b.stem.Copy()
-	} else if exact {
-		review = b.review.Copy()
+	typed := decided && !exact && b.decided() && b.like(f, disk) // the client has typed something since its last report
+	if decided {
+		review = b.stem(f)
 	}
 	var unseen, seen []uint64
 	b.conflicts = nil
@@ -368,14 +359,14 @@ func (r *Reviewer) savedBuffer(f *file, disk atomicfile.State) *buffer {
 		if !disk.Exists || disk.Target != "" || b.review == nil {
 			continue
 		}
-		if b.text(f) == string(disk.Data) || b.decided && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
+		if b.text(f) == string(disk.Data) || b.decided() && disk.Same(atomicfile.State{Content: f.realOf(b.review)}) {
 			return b
 		}
-		if b.decided && b.rev == f.review.Rev() && b.like(f, disk) {
+		if b.decided() && b.rev == f.review.Rev() && b.like(f, disk) {
 			saved = b
 			continue
 		}
-		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.sent || b.decided) })
+		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.sent || b.decided()) })
 		if !still && r.setup.Documents.Has(client, b.doc.Path) {
 			saved = b
 		}

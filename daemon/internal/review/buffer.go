@@ -31,31 +31,16 @@ import (
 //   - When the buffer is closed without a save, it is forgotten, with the rejects made in it.
 type buffer struct {
 	doc     *documents.Document
-	review  *diffs.Review // nil if the text is not known
-	stem    *diffs.Review // the review from which review is remade, if something was decided in the buffer; nil: the file's
-	coming  *turn         // the change whose edits are on their way
-	then    *diffs.Review // stem, once these edits are made
-	done    []turn        // changes that the text contains; the editor's undo goes back before them
-	undone  []turn        // changes that the editor's redo can make again, the next one last
-	rev     uint64        // the revision of the file's review from which review was made
-	sent    bool          // edits are on their way to the client; doc does not have them
-	decided bool          // review has decisions that the file's review does not have
-	groups  []uint64      // decisions made, or taken back, in the buffer
-	back    []uint64      // earlier decisions that the text takes back, or makes again
-	again   bool          // it makes those in back again
+	review  *diffs.Review     // nil if the text is not known
+	rev     uint64            // the revision of the file's review from which review was made
+	steps   decisionlog.Steps // the decisions that the text has and the file lacks, and the other way round
+	coming  *decisionlog.Step // the step whose edits are on their way to the client; review has it, and doc does not
+	sent    bool              // edits are on their way to the client; doc does not have them
 	changes uint64
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
 	conflicts []conflict
 	diff      *sessions.Diff // the buffer's part of the diff that the client sees of the path
-}
-
-// A turn is a change of a buffer's text by a decision, an undo or a redo.
-type turn struct {
-	before, after string // the sums of the texts; "" where nothing has changed
-	group         uint64
-	undo          bool // it is an undo
-	step          bool // it is an undo or a redo
 }
 
 // text returns the client's text in the file's form.
@@ -96,82 +81,67 @@ func (r *Reviewer) syncBuffers(f *file) {
 		if !held[client] {
 			delete(f.buffers, client)
 			r.viewed[f.path] = true
-			r.setUndone(f, b.back, b.again)
-			if t := b.coming; t != nil && !t.step {
-				r.forgetDecisions(f, []uint64{t.group}) // the client did not make its edits
-			}
-			if !r.setup.Documents.Has(client, b.doc.Path) {
-				r.forgetDecisions(f, b.groups)
-			} else {
-				r.setUndone(f, b.groups, true) // the client has loaded the text anew
-			}
+			r.leave(f, b, !r.setup.Documents.Has(client, b.doc.Path))
 		}
 	}
 }
 
 func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	fresh := b.doc != doc // the client has sent something, perhaps only that it did not make the edits
+	moved := b.review == nil || b.rev != f.review.Rev()
 	old := ""
-	if b.coming != nil && fresh {
+	if b.doc != nil {
 		old = b.text(f)
 	}
 	b.doc = doc
 	if fresh {
 		b.sent = false
 	}
-	if !doc.Held {
+	switch {
+	case !doc.Held:
 		b.review, b.diff = nil, nil
 		return
-	}
-	moved := b.review == nil || b.rev != f.review.Rev()
-	switch {
 	case !moved && !fresh:
-		return // the text is unchanged, or contains the edits that are on their way
-	case !moved && string(f.realOf(b.review).Data) == b.text(f):
-		if b.coming != nil { // the client has made the edits
-			b.done, b.undone = append(b.done, *b.coming), nil
-			b.stem, b.coming = b.then, nil
-		}
-		b.show(r, f, b.review)
-		return
-	case moved && b.coming != nil && !fresh:
-		// The file has changed while edits are on their way. They are of a decision about the changed file then.
-		after := f.realOf(b.review)
-		b.stem, b.then = r.stemOf(f, b, b.done), r.stemOf(f, b, append(slices.Clip(b.done), *b.coming))
-		review := b.then.Copy()
-		f.observeReal(review, after)
-		b.rev = f.review.Rev()
-		b.show(r, f, review)
-		return
-	case moved:
-		if b.coming != nil {
-			b.arrived(r, f, old, b.text(f))
-		}
-		if b.stem = r.stemOf(f, b, b.done); b.stem == nil {
-			r.takeBack(f, b)
-		}
-	case b.coming != nil && fresh:
-		b.arrived(r, f, old, b.text(f))
-	case !b.turnBack(r, f) && len(b.done) == 0:
-		r.takeBack(f, b)
+		return // the text is unchanged, or edits of it are on their way
 	}
-	b.coming = nil
-	b.remake(r, f)
+	same := b.review != nil && b.text(f) == string(f.realOf(b.review).Data)
+	switch {
+	case fresh && b.coming != nil:
+		r.arrived(f, b, old, b.text(f))
+	case fresh && !same:
+		r.retrace(f, b)
+	}
+	if moved || !same {
+		b.remake(r, f)
+	} else {
+		b.show(r, f, b.review)
+	}
 }
 
-// remake makes the buffer's review from its text.
-func (b *buffer) remake(r *Reviewer, f *file) {
-	from := f.review
-	if b.stem != nil {
-		from = b.stem
+// stem returns a copy of the file's review with the decisions that the buffer's text has, and without those that it takes back.
+func (b *buffer) stem(f *file) *diffs.Review {
+	steps := b.steps.Made()
+	if b.coming != nil {
+		steps = append(steps, *b.coming)
 	}
-	review := from.Copy()
-	if now := (diffs.Content{Exists: true, Data: []byte(b.text(f))}); f.tree.isolated() || review.Current().Exists {
+	return decisionlog.Stem(f.review, steps)
+}
+
+// decided reports whether the stem differs from the file's review.
+func (b *buffer) decided() bool { return len(b.steps.Made()) > 0 || b.coming != nil }
+
+// remake makes the buffer's review from its text, or from the text that the client is about to have.
+func (b *buffer) remake(r *Reviewer, f *file) {
+	review, now := b.stem(f), diffs.Content{Exists: true, Data: []byte(b.text(f))}
+	if b.coming != nil {
+		now = f.realOf(b.review)
+	}
+	if f.tree.isolated() || review.Current().Exists {
 		f.observeReal(review, now)
 	} else {
 		review.Overwrite(now, nil, nil) // a file that the agent has deleted has no other hunks in the buffer
 	}
-	b.rev, b.decided = f.review.Rev(), b.stem != nil
+	b.rev = f.review.Rev()
 	b.show(r, f, review)
 }
 
@@ -179,7 +149,7 @@ func (b *buffer) remake(r *Reviewer, f *file) {
 func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	b.review = review
 	diff := r.diffOf(b.of(f))
-	if !b.decided { // else it lacks the rejected lines
+	if !b.decided() { // else it lacks the rejected lines
 		diff.DiskOnly = f.review.Beyond(review)
 	}
 	b.conflicts = nil
@@ -268,29 +238,22 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (diffs.Decision, 
 	}
 	undo := f.keep()
 	done, err := f.review.DecideFrom(b.review, c.ids, accept, lines)
-	wrote := err == nil && f.tree.isolated()
-	if b.stem != nil {
-		// A hunk whose decision was undone in the buffer is pending only in the stem.
-		there, stemErr := b.stem.DecideFrom(b.review, c.ids, accept, lines)
-		if err != nil {
-			done, err = there, stemErr
-		}
+	if _, more := b.stem(f).DecideFrom(b.review, c.ids, accept, lines); b.decided() && more == nil {
+		// A hunk whose decision was taken back in the buffer is pending only there.
+		undo()
+		edits, err := r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
+			done, err = review.Decide(c.ids, accept, lines)
+			return err
+		})
+		return done, edits, err
 	}
 	if err != nil {
 		return done, nil, r.decisionError(f, err)
 	}
-	if wrote {
+	if f.tree.isolated() {
 		if err := r.write(f, r.change(f, c.disk)); err != nil {
 			undo()
 			return done, nil, err
-		}
-	}
-	if b.decided { // earlier decisions in the buffer stay decided
-		review := b.review.Copy()
-		if _, err = review.Decide(c.ids, accept, lines); err == nil {
-			b.rev = f.review.Rev()
-			b.show(r, f, review)
-			return done, nil, nil
 		}
 	}
 	b.remake(r, f)
@@ -323,10 +286,9 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 			Hint: "save it and decide again", Diff: r.shown(b.doc.Client, f.path),
 		}
 	}
-	b.decided = true
-	b.coming, b.then = &turn{}, review.Copy()
+	b.coming = &decisionlog.Step{}
 	if edits != nil {
-		b.coming.before, b.coming.after = decisionlog.Sum(b.text(f)), decisionlog.Sum(string(now.Data))
+		b.coming.Before, b.coming.After = decisionlog.Sum(b.text(f)), decisionlog.Sum(string(now.Data))
 	}
 	b.show(r, f, review)
 	return edits, nil
@@ -344,11 +306,4 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision
 		return err
 	})
 	return edits, back, err
-}
-
-// forgetDecisions removes a file from decisions that were made in a buffer that no longer exists.
-func (r *Reviewer) forgetDecisions(f *file, groups []uint64) {
-	for _, n := range groups {
-		r.ops = append(r.ops, r.log.Without(n, f.decidedIn)...)
-	}
 }

@@ -91,7 +91,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		return fail(err)
 	}
 	var touched []*file
-	var inBuffers []*buffer
+	inBuffers := map[int]*buffer{} // by their place in the group
 	for _, i := range writeOrder(plan) {
 		c := choices[i]
 		touched = append(touched, c.f)
@@ -130,9 +130,9 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			out.Edits = append(out.Edits, *edits)
 		}
 		g.Rejections = append(g.Rejections, rejections...)
-		inBuffer := c.buffer != nil && c.f.writesReal(dec.Accept)
+		inBuffer := c.buffer != nil && c.buffer.coming != nil
 		if inBuffer {
-			inBuffers = append(inBuffers, c.buffer)
+			inBuffers[len(g.Files)] = c.buffer
 		}
 		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Edited: inBuffer}
 		part.Was, part.Then = c.changed(was[i], edits)
@@ -144,8 +144,8 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		ops = append(ops, r.log.Push(g)...)
 		out.Decision = g.N
 		r.keepRejections(g)
-		for _, b := range inBuffers {
-			b.decidedBy(g, false)
+		for j, b := range inBuffers {
+			b.decidedBy(g, g.Files[j].Decision, false)
 		}
 	}
 	if dec.Comment != "" {

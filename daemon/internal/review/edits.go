@@ -94,7 +94,7 @@ func (c *choice) changed(sum string, edits *api.DocumentEdits) (was, then string
 	case edits == nil:
 		return "", ""
 	case c.buffer.coming != nil:
-		then = c.buffer.coming.after
+		then = c.buffer.coming.After
 	}
 	if sum == then {
 		return "", ""
@@ -102,141 +102,93 @@ func (c *choice) changed(sum string, edits *api.DocumentEdits) (was, then string
 	return sum, then
 }
 
-// decidedBy notes the decision whose edits are on their way to the buffer. step is true for an undo or a redo.
-func (b *buffer) decidedBy(g *decisionlog.Group, step bool) {
-	b.groups = append(b.groups, g.N)
+// decidedBy notes the decision that a buffer's change was made for. again is true for an undo or a redo.
+func (b *buffer) decidedBy(g *decisionlog.Group, d diffs.Decision, again bool) {
 	t := b.coming
-	if t == nil {
-		return
-	}
-	t.group, t.undo, t.step = g.N, g.Undone, step
-	if t.before == "" { // no edits are on their way
-		b.done, b.undone = append(b.done, *t), nil
-		b.stem, b.coming = b.then, nil
+	t.Group, t.Decision, t.Undo, t.Again = g.N, d, g.Undone, again
+	if t.Before == "" { // no edits are on their way
+		b.steps.Add(*t)
+		b.coming = nil
 	}
 }
 
 // arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
 // they were made.
-func (b *buffer) arrived(r *Reviewer, f *file, old, now string) {
-	t := b.coming
-	switch b.coming = nil; {
-	case threeway.Nearer(now, string(f.realOf(b.review).Data), old):
-		b.done, b.undone, b.stem = append(b.done, *t), nil, b.then
-	case t.step:
-		r.setUndone(f, []uint64{t.group}, !t.undo)
-	default:
-		r.forgetDecisions(f, []uint64{t.group})
-	}
-}
-
-// stemOf returns the file's review with the decisions that a buffer has taken back, and then those in done; nil if there are
-// none.
-func (r *Reviewer) stemOf(f *file, b *buffer, done []turn) *diffs.Review {
-	if len(done)+len(b.back) == 0 {
-		return nil
-	}
-	review := f.review.Copy()
-	step := func(n uint64, undo bool) {
-		g := r.log.Numbered(n)
-		if g == nil {
-			return
-		}
-		for _, part := range g.Files {
-			// An error means that the file's review no longer has the lines. They count as ordinary text.
-			if f.decidedIn(part) && undo {
-				_ = review.Undo(part.Decision)
-			} else if f.decidedIn(part) {
-				_, _ = review.Redo(part.Decision)
-			}
-		}
-	}
-	for _, n := range b.back {
-		step(n, !b.again)
-	}
-	for _, t := range done {
-		step(t.group, t.undo)
-	}
-	return review
-}
-
-// turnBack notices that the editor has undone or redone a decision in the buffer: the text is the one from before or after
-// it. It returns false for any other text.
-func (b *buffer) turnBack(r *Reviewer, f *file) bool {
-	sum := decisionlog.Sum(b.text(f))
-	if i := lastTurn(b.done, func(t turn) bool { return t.before == sum }); i >= 0 {
-		for _, t := range slices.Backward(b.done[i:]) {
-			b.undone = append(b.undone, t)
-			r.setUndone(f, []uint64{t.group}, !t.undo)
-		}
-		b.done = b.done[:i:i]
-	} else if i := lastTurn(b.undone, func(t turn) bool { return t.after == sum }); i >= 0 {
-		for _, t := range slices.Backward(b.undone[i:]) {
-			b.done = append(b.done, t)
-			r.setUndone(f, []uint64{t.group}, t.undo)
-		}
-		b.undone = b.undone[:i:i]
-	} else {
-		return false
-	}
-	b.stem = r.stemOf(f, b, b.done)
-	return true
-}
-
-func lastTurn(turns []turn, fits func(turn) bool) int {
-	for i, t := range slices.Backward(turns) {
-		if fits(t) {
-			return i
-		}
-	}
-	return -1
-}
-
-// takeBack notices that the editor's undo has brought back the text from before decisions that are on disk, or its redo the
-// text after decisions that are undone there. The review makes the same steps.
-func (r *Reviewer) takeBack(f *file, b *buffer) {
-	text, again := b.text(f), false
-	parts, groups := r.log.Behind(f.decidedIn, decisionlog.Sum(text), b.back)
-	if len(parts) == 0 {
-		again = true
-		parts, groups = r.log.Ahead(f.decidedIn, decisionlog.Sum(text), b.back)
-	}
-	if len(parts) == 0 {
+func (r *Reviewer) arrived(f *file, b *buffer, old, now string) {
+	t := *b.coming
+	b.coming = nil
+	if b.review != nil && threeway.Nearer(now, string(f.realOf(b.review).Data), old) {
+		b.steps.Add(t)
 		return
 	}
-	review, err := f.review.Copy(), error(nil)
-	for _, part := range parts {
-		if !again {
-			err = review.Undo(part.Decision)
-		} else {
-			_, err = review.Redo(part.Decision)
-		}
-		if err != nil {
-			return
-		}
+	r.unmake(f, t)
+	if !t.Again {
+		r.forget(f, t)
 	}
-	if string(f.realOf(review).Data) != text {
+}
+
+// retrace notices that the editor's own undo or redo has led to a text from before or after decisions, in the buffer or on disk.
+func (r *Reviewer) retrace(f *file, b *buffer) {
+	text := b.text(f)
+	sum := decisionlog.Sum(text)
+	back, again, found := b.steps.Find(sum)
+	for _, t := range back {
+		r.unmake(f, t)
+	}
+	for _, t := range again {
+		r.setUndone(f, t.Group, t.Undo)
+	}
+	if found {
 		return
 	}
-	r.setUndone(f, without(b.back, groups), b.again)
-	r.setUndone(f, without(groups, b.back), !again)
-	b.stem, b.back, b.again = review, groups, again
-}
-
-func without(list, others []uint64) []uint64 {
-	return slices.DeleteFunc(slices.Clone(list), func(n uint64) bool { return slices.Contains(others, n) })
-}
-
-// setUndone marks decisions in the log, for one file, as undone or as made again.
-func (r *Reviewer) setUndone(f *file, groups []uint64, undone bool) {
-	for _, n := range groups {
-		g, ops := r.log.SetUndone(n, f.decidedIn, undone)
-		switch r.ops = append(r.ops, ops...); {
-		case g == nil:
-		case g.Undone:
-			r.setup.Loop.ForgetRejections(n)
-		case !undone:
-			r.keepRejections(g)
+	for _, undo := range []bool{true, false} {
+		steps := r.log.Path(f.decidedIn, sum, undo)
+		if len(steps) == 0 || string(f.realOf(decisionlog.Stem(b.stem(f), steps)).Data) != text {
+			continue
 		}
+		for _, t := range steps {
+			r.setUndone(f, t.Group, t.Undo)
+		}
+		b.steps.Add(steps...)
+		return
+	}
+}
+
+// leave takes back in the log what a buffer that no longer exists has decided, or taken back. Decisions of a client that has closed the
+// text are forgotten; one that has loaded it anew can make them again.
+func (r *Reviewer) leave(f *file, b *buffer, closed bool) {
+	if t := b.coming; t != nil { // the client did not make its edits
+		r.unmake(f, *t)
+		if !t.Again {
+			r.forget(f, *t)
+		}
+	}
+	for _, t := range slices.Backward(b.steps.Made()) {
+		r.unmake(f, t)
+	}
+	for _, t := range b.steps.All() {
+		if closed && !t.Again {
+			r.forget(f, t)
+		}
+	}
+}
+
+// unmake notes in the log that a step was taken back.
+func (r *Reviewer) unmake(f *file, t decisionlog.Step) { r.setUndone(f, t.Group, !t.Undo) }
+
+// forget removes a file from a decision that was made only in a buffer.
+func (r *Reviewer) forget(f *file, t decisionlog.Step) {
+	r.ops = append(r.ops, r.log.Without(t.Group, f.decidedIn)...)
+}
+
+// setUndone marks a decision in the log, for one file, as undone or as made again.
+func (r *Reviewer) setUndone(f *file, n uint64, undone bool) {
+	g, ops := r.log.SetUndone(n, f.decidedIn, undone)
+	switch r.ops = append(r.ops, ops...); {
+	case g == nil:
+	case g.Undone:
+		r.setup.Loop.ForgetRejections(n)
+	case !undone:
+		r.keepRejections(g)
 	}
 }

@@ -93,7 +93,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			b.decidedBy(&g, true)
+			b.decidedBy(&g, gf.Decision, true)
 			inBuffers = append(inBuffers, f)
 			continue
 		}
