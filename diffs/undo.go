@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -56,6 +57,15 @@ type decidedAtom struct {
 
 func (a *decidedAtom) atom() atom {
 	return atom{text: a.Text, id: a.ID, ins: a.Ins, del: a.Del, user: a.User}
+}
+
+// Without returns a decision without the lines of some hunks, and whether it still has lines.
+func (d Decision) Without(hunks []uint64) (Decision, bool) {
+	d.Runs = slices.DeleteFunc(slices.Clone(d.Runs), func(run decidedRun) bool {
+		first := slices.MinFunc(run.Atoms, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) })
+		return slices.Contains(hunks, first.ID)
+	})
+	return d, len(d.Runs) > 0
 }
 
 // neighbours is how many lines on each side of a run are kept to find its place again.
@@ -154,7 +164,7 @@ func (r *Review) restoreAround(d Decision) error {
 					drop[i] = true
 				}
 				cursor = i
-			case old.Gone && old.Ins != 0 && r.typedSince(d.Last, cursor, old.Text):
+			case old.Gone && r.typedSince(d.Last, cursor, old):
 			case old.Gone:
 				behind[cursor] = append(behind[cursor], old.atom())
 			}
@@ -188,10 +198,11 @@ func (r *Review) restoreAround(d Decision) error {
 	return nil
 }
 
-// typedSince reports whether a person has typed a line since an id was the last, in the place after atom i.
-func (r *Review) typedSince(last uint64, i int, text string) bool {
+// typedSince reports whether a person has typed a line since an id was the last, in the place after atom i, so that old, which a decision
+// removed, is not to be put there again: because the line is there, or because an agent has removed it since.
+func (r *Review) typedSince(last uint64, i int, old *decidedAtom) bool {
 	typed := func(j int) bool {
-		return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last && !r.atoms[j].pending()
+		return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last && r.atoms[j].ins == 0
 	}
 	from, to := i, i+1
 	for typed(from) {
@@ -200,7 +211,7 @@ func (r *Review) typedSince(last uint64, i int, text string) bool {
 	for typed(to) {
 		to++
 	}
-	return slices.ContainsFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == text })
+	return slices.ContainsFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == old.Text && (old.Ins != 0 || a.del != 0) })
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.

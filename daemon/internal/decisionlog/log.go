@@ -31,13 +31,14 @@ type Group struct {
 
 // A File is the part of a group in one file.
 type File struct {
-	Path     string         `json:"path"`
-	N        uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
-	Decision diffs.Decision `json:"decision"`
-	Was      string         `json:"was,omitempty"`    // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
-	Then     string         `json:"then,omitempty"`   // the Sum of the text that it got; "" if it stayed
-	Edited   bool           `json:"edited,omitempty"` // by edits that a client was to make
-	Undone   bool           `json:"undone,omitempty"` // in this file alone: an editor's undo has led back
+	Path      string         `json:"path"`
+	N         uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
+	Decision  diffs.Decision `json:"decision"`
+	Conflicts []uint64       `json:"conflicts,omitempty"` // those of its hunks that were conflicts with an unsaved text
+	Was       string         `json:"was,omitempty"`       // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
+	Then      string         `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
+	Edited    bool           `json:"edited,omitempty"`    // by edits that a client was to make
+	Undone    bool           `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
 }
 
 // Sum returns what a text is known by.
@@ -206,7 +207,7 @@ func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
 			if f.Was == "" || !in(f) || (g.Undone || f.Undone) == undo {
 				continue
 			}
-			t := Step{Group: g.N, Decision: f.Decision, Undo: undo, Again: true, Before: f.Was, After: f.Then}
+			t := Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: undo, Again: true, Before: f.Was, After: f.Then}
 			if undo {
 				t.Before, t.After = f.Then, f.Was
 			}

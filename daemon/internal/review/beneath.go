@@ -51,17 +51,29 @@ func (b *buffer) lookBeneath(f *file, text string) {
 	}
 }
 
-// reopen makes conflicts of hunks open again whose accept was taken back, in the buffers that have other lines in their place.
-func (f *file) reopen(ids []uint64) {
-	without := f.review.Copy()
-	if _, err := without.Decide(ids, false, nil); err != nil {
+// reopen makes decided conflicts open in the buffers, or with open false, decided again.
+func (f *file) reopen(ids []uint64, open bool) {
+	if len(ids) == 0 {
 		return
 	}
+	disk, before := string(f.review.Current().Data), string(f.review.Baseline().Data)
+	old := map[uint64][]string{}
+	for _, p := range f.review.OldPlaces() {
+		old[p.ID] = threeway.Lines(before, threeway.Span{From: p.From, To: p.To})
+	}
 	for _, b := range f.buffers {
-		review := f.review.Copy()
-		f.observeReal(review, diffs.Content{Exists: true, Data: []byte(b.text(f))})
-		if f.review.Beyond(review) > 0 {
-			b.beneath = threeway.New(string(without.Current().Data))
+		if b.beneath == nil {
+			continue
+		}
+		for _, p := range slices.Backward(f.review.Places()) {
+			if open && slices.Contains(ids, p.ID) {
+				b.beneath.Unsettle(threeway.Span{From: p.From, To: p.To}, disk, old[p.ID]...)
+			}
+		}
+		for _, c := range slices.Backward(b.conflicts) {
+			if !open && slices.Contains(ids, c.ids[0]) {
+				b.beneath.Settle(c.Place, disk)
+			}
 		}
 	}
 }
@@ -136,7 +148,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			continue
 		}
 		for _, id := range one.ids {
-			if !slices.Contains(all, id) {
+			if c.conflicts = append(c.conflicts, id); !slices.Contains(all, id) {
 				all = append(all, id)
 			}
 		}

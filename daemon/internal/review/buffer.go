@@ -294,15 +294,40 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	return edits, nil
 }
 
-// stepInBuffer undoes or redoes a reject in a buffer.
-func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, d *diffs.Decision) (edits *api.DocumentEdits, back func(), err error) {
-	before := *b
-	back = func() { *b = before }
-	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
-		if undo {
-			return review.Undo(*d)
+// stepInBuffer undoes or redoes a reject in a buffer. An undo opens conflicts again, and leaves the person's lines there.
+func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, part *decisionlog.File) (edits *api.DocumentEdits, back func(), err error) {
+	before, known := *b, threeway.Beneath{}
+	if b.beneath != nil {
+		known = *b.beneath
+	}
+	back = func() {
+		if *b = before; b.beneath != nil {
+			*b.beneath = known
 		}
-		*d, err = review.Redo(*d)
+	}
+	decided := part.Decision
+	f.reopen(part.Conflicts, undo)
+	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
+		plain, more := part.Decision, true
+		if len(part.Conflicts) > 0 {
+			plain, more = plain.Without(part.Conflicts)
+		}
+		switch {
+		case !more:
+		case undo:
+			err = review.Undo(plain)
+		default:
+			plain, err = review.Redo(plain)
+		}
+		if undo || err != nil {
+			return err
+		}
+		left := f.realOf(review)
+		if part.Decision = plain; len(part.Conflicts) > 0 {
+			*review = *b.stem(f)
+			part.Decision, err = review.Redo(decided)
+			f.observeReal(review, left)
+		}
 		return err
 	})
 	return edits, back, err

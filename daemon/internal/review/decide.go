@@ -18,12 +18,13 @@ import (
 
 // A choice is the part of a decision in one file.
 type choice struct {
-	f      *file
-	ids    []uint64
-	prints map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision is about all hunks
-	disk   sides
-	buffer *buffer // the decision is about this buffer; nil: about the disk
-	review *diffs.Review
+	f         *file
+	ids       []uint64
+	prints    map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision is about all hunks
+	disk      sides
+	buffer    *buffer // the decision is about this buffer; nil: about the disk
+	review    *diffs.Review
+	conflicts []uint64 // hunks among ids that were conflicts
 }
 
 func checkDecision(dec *api.Decision) error {
@@ -134,7 +135,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		if inBuffer {
 			inBuffers[len(g.Files)] = c.buffer
 		}
-		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Edited: inBuffer}
+		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: c.conflicts, Edited: inBuffer}
 		part.Was, part.Then = c.changed(was[i], edits)
 		g.Files = append(g.Files, part)
 	}
@@ -145,7 +146,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		out.Decision = g.N
 		r.keepRejections(g)
 		for j, b := range inBuffers {
-			b.decidedBy(g, g.Files[j].Decision, false)
+			b.decidedBy(g, g.Files[j], false)
 		}
 	}
 	if dec.Comment != "" {

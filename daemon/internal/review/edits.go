@@ -103,9 +103,9 @@ func (c *choice) changed(sum string, edits *api.DocumentEdits) (was, then string
 }
 
 // decidedBy notes the decision that a buffer's change was made for. again is true for an undo or a redo.
-func (b *buffer) decidedBy(g *decisionlog.Group, d diffs.Decision, again bool) {
+func (b *buffer) decidedBy(g *decisionlog.Group, part decisionlog.File, again bool) {
 	t := b.coming
-	t.Group, t.Decision, t.Undo, t.Again = g.N, d, g.Undone, again
+	t.Group, t.Decision, t.Conflicts, t.Undo, t.Again = g.N, part.Decision, part.Conflicts, g.Undone, again
 	if t.Before == "" { // no edits are on their way
 		b.steps.Add(*t)
 		b.coming = nil
@@ -133,9 +133,11 @@ func (r *Reviewer) retrace(f *file, b *buffer) {
 	sum := decisionlog.Sum(text)
 	back, again, found := b.steps.Find(sum)
 	for _, t := range back {
+		f.reopen(t.Conflicts, !t.Undo)
 		r.unmake(f, t)
 	}
 	for _, t := range again {
+		f.reopen(t.Conflicts, t.Undo)
 		r.setUndone(f, t.Group, t.Undo)
 	}
 	if found {

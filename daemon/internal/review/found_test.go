@@ -37,6 +37,74 @@ func TestFoundStories(t *testing.T) {
 			s.redoes(s.command)
 			require.Equal(t, before, s.disk())
 		},
+		"a conflict that was kept as mine is open again after an undo": func(t *testing.T, s *story) {
+			s.types(2, 1, 1)
+			s.agent(2, 1, 1)
+			s.agent(6, 1, 1)
+			text, open := s.text, s.state()
+			conflict := s.looks()[s.editor].Hunks[0]
+			require.Equal(t, "conflict", conflict.State)
+			s.decides(s.editor, api.Decision{Hunks: []string{conflict.ID}})
+			kept := s.state()
+			require.NotEqual(t, shapes(open), shapes(kept))
+			for range 2 {
+				s.undoes(s.editor)
+				require.Empty(t, s.coming)
+				require.Equal(t, shapes(open), shapes(s.state()))
+				s.redoes(s.editor)
+				require.Empty(t, s.coming)
+				require.Equal(t, shapes(kept), shapes(s.state()))
+			}
+			s.undoes(s.editor)
+			s.decides(s.editor, api.Decision{Hunks: []string{conflict.ID}, Accept: true})
+			s.applies()
+			require.Equal(t, strings.Replace(text, "mine 1", "agent 2", 1), s.text)
+		},
+		"all is rejected and taken back with a conflict among it": func(t *testing.T, s *story) {
+			s.agent(0, 1, 1)
+			s.reads()
+			s.types(4, 1, 1)
+			s.agent(4, 1, 1)
+			text, open := s.text, s.state()
+			s.decides(s.editor, all(false))
+			s.applies()
+			rejected := s.text
+			require.NotEqual(t, text, rejected)
+			for range 2 {
+				s.undoes(s.editor)
+				s.applies()
+				require.Equal(t, text, s.text)
+				require.Equal(t, shapes(open), shapes(s.state()))
+				s.redoes(s.editor)
+				s.applies()
+				require.Equal(t, rejected, s.text)
+				require.Empty(t, s.looks()[s.editor])
+			}
+			s.steps(-1) // the editor's undo
+			require.Equal(t, shapes(open), shapes(s.state()))
+			s.steps(1)
+			require.Empty(t, s.looks()[s.editor])
+		},
+		"an undo by the command line opens no conflict that was none": func(t *testing.T, s *story) {
+			s.agent(0, 1, 1)
+			s.reads()
+			s.types(0, 2, 1)
+			s.decides(s.editor, all(true))
+			before := s.state()
+			s.undoes(s.command)
+			s.redoes(s.command)
+			require.Equal(t, shapes(before), shapes(s.state()))
+		},
+		"a line that was typed again and removed again comes back once": func(t *testing.T, s *story) {
+			s.agent(7, 1, 1)
+			s.decides(s.editor, all(true))
+			s.saves() // over it
+			s.looks()
+			s.agent(7, 1, 0)
+			s.undoes(s.command)
+			s.decides(s.command, all(false))
+			require.Equal(t, 1, count(s.disk())["base 7\n"])
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))

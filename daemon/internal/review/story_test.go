@@ -98,6 +98,7 @@ type story struct {
 	at              int      // the place of text among them
 	coming          []api.DocumentEdits
 
+	calm  bool     // nobody has written the file since the latest decision
 	lines int      // the number of the last new line
 	told  []string // what happened
 }
@@ -196,7 +197,7 @@ func (s *story) agent(at, count, add int) {
 			f.review.Begin(was, nil)
 		}
 		s.put(string(now.Data))
-		src := diffs.Source{SessionID: "s", TurnID: fmt.Sprint("t", s.lines), ItemID: "i", Via: diffs.ViaEdit}
+		src := diffs.Source{SessionID: "s", TurnID: "t", ItemID: fmt.Sprint("i", len(s.told)), Via: diffs.ViaEdit}
 		if f == nil {
 			f = r.add(r.shared(), "f", r.setup.Large.New(was))
 		}
@@ -204,6 +205,7 @@ func (s *story) agent(at, count, add int) {
 		f.agents, f.lookedAt = f.review.Rev(), clock.Now()
 		r.save(f)
 	}))
+	s.calm = false
 	s.tell("the agent writes %s", short(s.disk()))
 }
 
@@ -214,6 +216,7 @@ func regular(text string) diffs.Content {
 // other has another program change lines of the file.
 func (s *story) other(at, count, add int) {
 	s.put(s.changed(s.disk(), at, count, add, "other"))
+	s.calm = false
 	s.tell("another program writes %s", short(s.disk()))
 }
 
@@ -260,7 +263,7 @@ func (s *story) looks() map[api.ClientID]*sessions.Diff {
 // saves writes the editor's text to the file.
 func (s *story) saves() {
 	s.put(s.text)
-	s.saved = s.text
+	s.saved, s.calm = s.text, false
 	require.NoError(s.t, s.docs.Save(s.editor, s.uri(), &s.version))
 	s.tell("the editor saves")
 }
@@ -278,6 +281,7 @@ func (s *story) reads() {
 func (s *story) ask(what string, do func(reply func(api.Decided, error))) (out api.Decided, err error) {
 	do(func(d api.Decided, e error) { out, err = d, e })
 	s.coming = append(s.coming, out.Edits...)
+	s.calm = out.Decision != 0
 	s.tell("%s: %d hunks, %d edits, %v", what, out.Applied, len(out.Edits), err)
 	return out, err
 }

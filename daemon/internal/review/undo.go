@@ -85,7 +85,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			held = append(held, f)
 		}
 		if b != nil && f.writesReal(gf.Decision.Accept) {
-			edits, back, err := r.stepInBuffer(f, b, undo, &gf.Decision)
+			edits, back, err := r.stepInBuffer(f, b, undo, gf)
 			restore = append(restore, back)
 			if err != nil {
 				return rollback(err)
@@ -93,7 +93,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			b.decidedBy(&g, gf.Decision, true)
+			if b.decidedBy(&g, *gf, true); edits == nil {
+				b.remake(r, f) // a conflict may be open again
+			}
 			inBuffers = append(inBuffers, f)
 			continue
 		}
@@ -109,9 +111,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
-		if undo && gf.Decision.Accept && !f.tree.isolated() {
-			f.reopen(gf.Decision.Hunks)
-		}
+		f.reopen(gf.Conflicts, undo)
 		gf.Decision = p.done
 		restore = append(restore, p.undo)
 		plan = append(plan, p)

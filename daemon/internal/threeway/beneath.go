@@ -56,6 +56,12 @@ func (b *Beneath) Settle(c Place, disk string) {
 	b.base = Replace(b.base, c.Base, Lines(disk, c.Disk)...)
 }
 
+// Unsettle takes in that a decided conflict is open again: the base has other lines in the place of these of the disk.
+func (b *Beneath) Unsettle(s Span, disk string, others ...string) {
+	at, _ := Moved(s, diffs.LineEdits(disk, b.base))
+	b.base = Replace(b.base, at, others...)
+}
+
 // News returns the spans of the disk that have changed since the editor's text became unsaved.
 func (b *Beneath) News(disk string) []Span {
 	var all []Span
