@@ -243,8 +243,10 @@ type Diff struct {
 	// For a client's unsaved text: how many lines the agent has changed on disk that the text does not have.
 	DiskOnly int `json:"diskOnly,omitempty"`
 	// For the same text: how many changes on disk diff/merge would bring into it.
-	Mergeable int    `json:"mergeable,omitempty"`
-	Seq       uint64 `json:"seq"`
+	Mergeable int `json:"mergeable,omitempty"`
+	// For the same text: how many changes on disk, not an agent's, are of lines that it changes too.
+	Overlaps int    `json:"overlaps,omitempty"`
+	Seq      uint64 `json:"seq"`
 }
 
 // A Hunk is a part of a diff that a person decides at once.

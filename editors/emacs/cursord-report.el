@@ -102,12 +102,12 @@ Return whether it did."
 (defun cursord--take-back-now (document decisions)
   "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
 The daemon would take the saved lines for a person's otherwise."
-  (let (ended undone)
+  (let ((known (verify-visited-file-modtime)) ended undone)
     (cursord--take-back document decisions
                         (lambda (ok) (setq ended t undone ok)))
     (cursord--await cursord--take-back-most (lambda () ended))
     ;; The daemon may have written the file; Emacs shall not ask about that.
-    (when (and undone (buffer-modified-p))
+    (when (and undone known (buffer-modified-p))
       (set-visited-file-modtime))))
 
 (defconst cursord--tell-most 1
@@ -197,10 +197,25 @@ It needs that text to merge later changes of buffer and file."
                       (list :uri (cursord-uri ws (cursord-document-file document))
                             :version (cursord-document-version document))))))
 
+(defun cursord--say-merged (document mtime diff)
+  "Say that changes on disk came into the buffer of DOCUMENT.
+Unless DIFF says that another program has changed the same lines as the person,
+Emacs then knows the file as it was at MTIME."
+  (let ((path (cursord-document-path document)))
+    (if (> (or (plist-get diff :overlaps) 0) 0)
+        (cursord-say "changes on disk came into %s, but not those of your unsaved lines; M-x ediff-current-file compares" path)
+      (set-visited-file-modtime mtime)
+      (cursord-say "changes on disk came into %s, which is not saved; undo takes them out" path))))
+
 (defun cursord--merge (document)
-  "Merge the agent's new lines on disk into the unsaved buffer of DOCUMENT."
+  "Merge new lines on disk into the unsaved buffer of DOCUMENT.
+If another program has changed the same lines as the person, Emacs goes on to
+ask before it saves the buffer over them."
   (let ((buffer (cursord-document-buffer document))
         (ws (cursord-document-ws document))
+        ;; The daemon reads the file later than this.
+        (mtime (file-attribute-modification-time
+                (file-attributes (cursord-document-file document))))
         (end (lambda () (setf (cursord-document-merging document) nil))))
     (setf (cursord-document-merging document) t
           (cursord-document-mergeable document) 0)
@@ -214,10 +229,9 @@ It needs that text to merge later changes of buffer and file."
                    (when (and (eql (cursord-document-version document)
                                    (plist-get one :version))
                               (cursord--in-sync-p document))
-                     (set-visited-file-modtime)
                      (cursord-apply-edits (plist-get one :edits))
-                     (cursord-say "the agent's changes came into %s, which is not saved; undo takes them out"
-                                  (cursord-document-path document))))
+                     (cursord--say-merged document mtime
+                                          (seq-first (plist-get result :diffs)))))
                  (cursord-report document))))
      :else (lambda (_err) (funcall end)))))
 

@@ -3,6 +3,7 @@ package lsp
 import (
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type document struct {
 	sent    bool   // the daemon knows that it is open
 	unsent  bool   // the daemon does not have its latest text
 	lacks   bool   // an agent changed lines on disk that it does not have, and a message has said so
-	merging bool   // the agent's changes to its file are on their way into it
+	merging bool   // changes of its file are on their way into it
 	hinted  uint64 // the sum of the file's content for which a message said that the document is older; 0: none did
 	hinting bool   // it is about to be compared with the file
 	clashes int    // hunks in conflict that a message has counted
@@ -240,7 +241,7 @@ func (d *document) isOnDisk() bool {
 	return ok && sameText(d.text.Content, disk)
 }
 
-// merge brings an agent's changes to the file of an unsaved document into the document, as one step of the editor's undo.
+// merge brings changes on disk, an agent's or another program's, into the unsaved document of that file, as one step of the editor's undo.
 func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	d := s.docAt(w, diff.Path)
 	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.ApplyEdit {
@@ -254,7 +255,8 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 		}
 		s.applyEdits(w, done.Edits, func(failure string) {
 			if d.merging = false; failure == "" {
-				s.show(levelInfo, "cursord: the agent's changes came into %s%s", path.Base(diff.Path), s.client.AfterMerge(d.clashes))
+				overlaps := slices.ContainsFunc(done.Diffs, func(one *sessions.Diff) bool { return one.Overlaps > 0 })
+				s.show(levelInfo, "cursord: %s", s.client.Merged(path.Base(diff.Path), d.clashes, overlaps))
 			}
 		})
 	})

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"cursord/daemon/api"
@@ -45,7 +46,9 @@ func (b *buffer) lookBeneath(f *file, text string) {
 	}
 	b.beneath.See(string(disk.Data), text, together)
 	for _, c := range b.beneath.Conflicts {
-		if ids := touched(places, c.Disk); len(ids) > 0 && (!b.decided() || b.stem(f).Fingerprint(ids[0]) != "") {
+		if ids := touched(places, c.Disk); len(ids) == 0 {
+			b.overlaps++
+		} else if !b.decided() || b.stem(f).Fingerprint(ids[0]) != "" {
 			b.conflicts = append(b.conflicts, conflict{c, ids})
 		}
 	}
@@ -115,7 +118,7 @@ func (r *Reviewer) addConflicts(f *file, b *buffer, diff *sessions.Diff) {
 		return
 	}
 	if len(f.review.Places()) > 0 && !b.sent {
-		diff.Mergeable = b.beneath.Offered
+		diff.Mergeable, diff.Overlaps = b.beneath.Offered, b.overlaps
 	}
 	if len(b.conflicts) == 0 {
 		return
@@ -220,12 +223,7 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 
 // unsavedConflict reports whether a hunk conflicts with the unsaved text of any client.
 func (f *file) unsavedConflict(id uint64) bool {
-	for _, b := range f.buffers {
-		if b.conflict(id) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(f.buffers)), func(b *buffer) bool { return b.conflict(id) != nil })
 }
 
 // chooseConflicts adds the buffer's conflicts to a reject of many hunks. An accept of many hunks skips them.

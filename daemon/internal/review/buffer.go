@@ -40,6 +40,7 @@ type buffer struct {
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
 	conflicts []conflict
+	overlaps  int            // changes of the disk that are not an agent's, of lines that the text changes too
 	diff      *sessions.Diff // the buffer's part of the diff that the client sees of the path
 }
 
@@ -152,7 +153,7 @@ func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	if !b.decided() { // else it lacks the rejected lines
 		diff.DiskOnly = f.review.Beyond(review)
 	}
-	b.conflicts = nil
+	b.conflicts, b.overlaps = nil, 0
 	if !b.sent {
 		b.lookBeneath(f, b.text(f))
 	}

@@ -45,12 +45,12 @@ func TestKeys(t *testing.T) {
 	for _, message := range []string{
 		"1 open file changed on disk – " + hx.ToReload(true), "1 open file changed on disk – " + hx.ToReload(false),
 		"program.go is newer on disk – " + hx.ToReloadFirst(), hx.AboutConflicts("program.go", 12),
-		"the agent's changes came into main.go" + hx.AfterMerge(0),
+		hx.Merged("main.go", 0, false), hx.Merged("main.go", 2, false), hx.Merged("main.go", 2, true),
 	} {
 		require.LessOrEqual(t, utf8.RuneCountInString(message), columns, message)
 	}
-	require.Contains(t, hx.AfterMerge(2), "first decide 2 conflicts (space a), then :w!")
-	require.Contains(t, other.AfterMerge(1), "decide 1 conflict before you save it")
+	require.Contains(t, hx.Merged("f", 2, false), "2 conflicts in f: space a, then :w!")
+	require.Contains(t, other.Merged("f", 1, false), "decide 1 conflict before you save it")
 }
 
 // TestEditorsWhoseChangesOvertakeSendWholeTexts: Helix before 25.07 does not keep the order of changes.

@@ -59,18 +59,24 @@ func (c *Client) IsHelix() bool { return strings.HasPrefix(strings.ToLower(c.Nam
 // before 25.07. It is to send whole texts then: an old one can be told by its version, but an edit cannot be made later.
 func (c *Client) ChangesOvertake() bool { return c.IsHelix() && c.Version < "25.07" }
 
-// AfterMerge returns the end of the message that the agent's changes came into an unsaved document, with that number of conflicts
-// beside them. Helix refuses :w over a file that has changed.
-func (c *Client) AfterMerge(conflicts int) string {
+// Merged returns the message that changes on disk came into an unsaved document, with that number of conflicts beside them. overlaps
+// says that another program has changed lines that the document changes too: a save overwrites its lines. Helix refuses :w over a
+// file that has changed.
+func (c *Client) Merged(file string, conflicts int, overlaps bool) string {
+	n := plaintext.Count(conflicts, "conflict")
 	switch {
+	case overlaps && c.IsHelix():
+		return file + ": :w! drops another program's lines – changes on disk came in"
+	case overlaps:
+		return "changes on disk came into " + file + ", but another program has changed your unsaved lines too – compare before you save it"
 	case conflicts > 0 && c.IsHelix():
-		return fmt.Sprintf(" – first decide %s (space a), then :w!", plaintext.Count(conflicts, "conflict"))
+		return n + " in " + file + ": space a, then :w! – changes on disk came in"
 	case conflicts > 0:
-		return fmt.Sprintf(", which is not saved – decide %s before you save it", plaintext.Count(conflicts, "conflict"))
+		return "changes on disk came into " + file + ", which is not saved – decide " + n + " before you save it"
 	case c.IsHelix():
-		return ": :w! saves both, u takes them out"
+		return "changes on disk came into " + file + ": :w! saves both, u takes them out"
 	}
-	return ", which is not saved (undo takes them out)"
+	return "changes on disk came into " + file + ", which is not saved (undo takes them out)"
 }
 
 // AboutConflicts returns the message that the user and the agent have changed the same lines of a file. A save keeps the user's.

@@ -338,3 +338,21 @@ func TestLSPSessionsOfAllFolders(t *testing.T) {
 	c.eventually("the list has it no more", func() bool { return !strings.Contains(d.now(), "another name") })
 	require.Contains(t, d.now(), fmt.Sprintf("## %s\n\nNone yet.\n", w.Root))
 }
+
+// TestLSPSaveByAnotherProgram: another program saves a file that is unsaved in the editor. The message says that, and that a save
+// would drop its change of a line that was typed.
+func TestLSPSaveByAnotherProgram(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(12, nil), world.Numbered(12, map[int]string{3: "agent 3\n"})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), nil)
+	c.turn()
+	d := c.opens("f")
+	c.waitsForHunks("f", 1)
+	d.sets(strings.Replace(after, "line 5\n", "mine 5\n", 1))
+	mark := c.mark()
+	c.does("cursord.undo")
+	c.hearsAfter(mark, "window/showMessage", "undo") // the daemon has the text
+	w.Put("f", world.Numbered(12, map[int]string{3: "agent 3\n", 5: "theirs 5\n", 9: "theirs 9\n"}))
+	c.hearsAfter(mark, "window/showMessage", "changes on disk came into f, but another program has changed your unsaved lines too – compare before you save it")
+	require.Equal(t, world.Numbered(12, map[int]string{3: "agent 3\n", 5: "mine 5\n", 9: "theirs 9\n"}), d.now())
+}

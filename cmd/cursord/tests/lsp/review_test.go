@@ -151,7 +151,7 @@ func TestLSPStaleBuffers(t *testing.T) {
 	require.Equal(t, []int{4, 14, 24}, lines(), "as the editor still has it")
 	// The user's line stays the user's, and the agent's changes come into the text.
 	d.sets("mine\n" + before)
-	c.hears("window/showMessage", "the agent's changes came into f")
+	c.hears("window/showMessage", "changes on disk came into f")
 	require.Equal(t, "mine\n"+after, d.now())
 	c.until("the hunks to move", func() bool { list := c.lists[d.uri]; return len(list) == 3 && list[0].Range.Start.Line == 5 })
 	require.Equal(t, []int{5, 16, 26}, lines())
@@ -192,7 +192,7 @@ func TestLSPConflicts(t *testing.T) {
 			d.sets(mine)
 			mark := c.mark()
 			c.does("cursord.ask", "do it")
-			c.hearsAfter(mark, "window/showMessage", "the agent's changes came into f, which is not saved – decide 1 conflict before you save it")
+			c.hearsAfter(mark, "window/showMessage", "changes on disk came into f, which is not saved – decide 1 conflict before you save it")
 			c.hearsAfter(mark, "window/showMessage", "done – 2 hunks to review in 1 file")
 			merged := strings.Replace(after, "agent 5\n", "mine 5\n", 1)
 			require.Equal(t, merged, d.now())

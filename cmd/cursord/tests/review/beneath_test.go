@@ -68,6 +68,29 @@ func TestAgentsLinesComeIntoAnUnsavedBuffer(t *testing.T) {
 	w.RequireTree(world.Tree{"f": strings.Replace(before, "line 2\n", "mine 2\n", 1)})
 }
 
+// TestASaveByAnotherProgramBeneathAnUnsavedBuffer: its lines come into the buffer. A line that the person has changed too is not
+// shown in any hunk, so a member says that a save would overwrite it.
+func TestASaveByAnotherProgramBeneathAnUnsavedBuffer(t *testing.T) {
+	t.Parallel()
+	w, e, doc, _, _ := beneath(t, false)
+	e.Until("what can be merged", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Mergeable == 2 })
+	merged(e, doc)
+	w.Put("f", strings.NewReplacer("line 2\n", "theirs 2\n", "line 4\n", "theirs 4\n").Replace(w.Get("f")))
+	d := e.Until("what overlaps", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Overlaps > 0 }).Diff
+	require.Equal(t, 1, d.Overlaps)
+	require.Equal(t, 1, d.Mergeable)
+	require.Len(t, d.Hunks, 2, "the agent's")
+	want := strings.Replace(doc.Text, "line 4\n", "theirs 4\n", 1)
+	merged(e, doc)
+	require.Equal(t, want, doc.Text)
+	d = e.Diffs()["f"]
+	require.Zero(t, d.Mergeable)
+	require.Equal(t, 1, d.Overlaps)
+	doc.Save()
+	require.Zero(t, e.Diffs()["f"].Overlaps)
+	require.Len(t, e.Diffs()["f"].Hunks, 2)
+}
+
 // TestASaveOverAgentsLinesIsADecision: a person saves a text that never had the agent's lines. Undo brings these back.
 func TestASaveOverAgentsLinesIsADecision(t *testing.T) {
 	t.Parallel()

@@ -159,7 +159,7 @@ function M.holds(doc)
   rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
 end
 
---- Fetches the agent's changes below a buffer's unsaved text and makes them there, as one step for undo.
+--- Fetches the changes on disk below a buffer's unsaved text and makes them there, as one step for undo.
 --- @param doc cursord.Doc
 function M.merge(doc)
   if doc.merging or not doc.open or not M.in_sync(doc) then
@@ -172,9 +172,15 @@ function M.merge(doc)
     if doc.gone or #edits == 0 then
       return
     end
-    follow.knows(doc.buf)
+    local diff = result.diffs and result.diffs[1] or {}
+    local overlaps = (diff.overlaps or 0) > 0
+    if not overlaps then -- else Neovim goes on to ask before it writes over another program's lines
+      follow.knows(doc.buf)
+    end
     if require('cursord.docs').apply(doc.ws, edits) then
-      rpc.say(("the agent's changes are in %s, unsaved; u removes them"):format(doc.rel))
+      local of = overlaps and 'changes on disk are in %s, but not those of your lines'
+        or 'changes on disk are in %s, unsaved; u removes them'
+      rpc.say(of:format(doc.rel))
     end
   end)
 end

@@ -68,6 +68,7 @@
 --- @field rev integer
 --- @field diskOnly? integer lines of the agent that are on disk and not in this editor's unsaved text
 --- @field mergeable? integer changes on disk that diff/merge can bring into the unsaved text
+--- @field overlaps? integer other programs' changes on disk of lines that the unsaved text changes too
 --- @field hunks cursord.Hunk[]
 --- @field turns string[]
 --- @field seq integer
