@@ -93,8 +93,9 @@ func (m *mutant) survives(t *testing.T, root, mutated string) (said string, surv
 	defer cancel()
 	tests := exec.CommandContext(ctx, program, args...)
 	tests.Dir = pkg
-	// Tests that run the program build it with the mutant, too.
-	tests.Env = append(os.Environ(), "GOFLAGS=-overlay="+filepath.Join(dir, "overlay.json"), "CURSORD_TEST_PROGRAM=")
+	// Tests that run the program build it with the mutant, too; other flags stay, or all would be compiled anew.
+	flags := os.Getenv("GOFLAGS") + " -overlay=" + filepath.Join(dir, "overlay.json")
+	tests.Env = append(os.Environ(), "GOFLAGS="+flags, "CURSORD_TEST_PROGRAM=")
 	out, err = tests.CombinedOutput()
 	return string(out), err == nil
 }
