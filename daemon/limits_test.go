@@ -24,7 +24,9 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"| a model, or the agent's name of a chat | %d characters": wordMax,
 		"| text in one item | %d MiB,":                             maxText >> 20,
 	} {
-		require.Contains(t, limits, fmt.Sprintf(row, limit))
+		if text := fmt.Sprintf(row, limit); !strings.Contains(limits, text) {
+			t.Errorf("PROTOCOL.md, Limits, has no row with: %s", text)
+		}
 	}
 	require.Contains(t, string(page), fmt.Sprintf("Without `limit` a page has %d entries; %d are the most", listDefault, listMax))
 }

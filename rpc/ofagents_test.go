@@ -4,12 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
 )
+
+// ofAnybody are the methods that an agent's process may call; turn/start without wider permissions.
+var ofAnybody = []string{
+	"agent/chats", "agent/environment", "agent/models", "agent/status", "daemon/backup", "daemon/join", "daemon/status",
+	"diff/comment", "diff/list", "diff/merge", "diff/place", "diff/unified", "initialize", "item/read", "session/create",
+	"session/export", "session/import", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",
+	"turn/wait", "workspace/list", "workspace/subscribe", "workspace/unsubscribe",
+}
+
+// TestEachMethodIsForAgentsOrNot: whoever adds a method decides whether an agent's process may call it.
+func TestEachMethodIsForAgentsOrNot(t *testing.T) {
+	for _, name := range methodNames() {
+		if slices.Contains(personal, name) == slices.Contains(ofAnybody, name) {
+			t.Errorf("%s: put it either into personal (ofagents.go), if agents must not call it, or into ofAnybody", name)
+		}
+	}
+}
 
 // TestForAgent: agents' processes are refused every personal method and every wider permission of a turn, and nothing else.
 func TestForAgent(t *testing.T) {

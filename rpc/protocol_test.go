@@ -132,7 +132,9 @@ func TestProtocolNamesEverything(t *testing.T) {
 	page, err := os.ReadFile("PROTOCOL.md")
 	require.NoError(t, err)
 	for _, name := range append(methodNames(), notificationNames()...) {
-		require.Contains(t, string(page), fmt.Sprintf("`%s`", name))
+		if !strings.Contains(string(page), fmt.Sprintf("`%s`", name)) {
+			t.Errorf("PROTOCOL.md does not name `%s`", name)
+		}
 	}
 	for kind, def := range schemaOf(t).Definitions {
 		if def.Properties == nil {
@@ -141,6 +143,31 @@ func TestProtocolNamesEverything(t *testing.T) {
 		for pair := def.Properties.Oldest(); pair != nil; pair = pair.Next() {
 			if !regexp.MustCompile(`(\W)` + regexp.QuoteMeta(pair.Key) + `\b`).Match(page) {
 				t.Errorf("PROTOCOL.md does not name %s.%s", kind, pair.Key)
+			}
+		}
+	}
+}
+
+// TestProtocolNamesParameters: the paragraphs that name a method name each of its parameters, so that no parameter hides behind
+// a member of the same name elsewhere.
+func TestProtocolNamesParameters(t *testing.T) {
+	page, err := os.ReadFile("PROTOCOL.md")
+	require.NoError(t, err)
+	paragraphs := regexp.MustCompile(`\n\n|\n\* `).Split(string(page), -1)
+	for name, m := range new(face).table().methods {
+		if m.params == nil {
+			continue
+		}
+		var about strings.Builder
+		for _, text := range paragraphs {
+			if strings.Contains(text, "`"+name+"`") {
+				about.WriteString(text)
+			}
+		}
+		for _, field := range reflect.VisibleFields(m.params) {
+			param, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if param != "" && !regexp.MustCompile(`\b`+regexp.QuoteMeta(param)+`\b`).MatchString(about.String()) {
+				t.Errorf("PROTOCOL.md does not name the parameter %s where it describes %s", param, name)
 			}
 		}
 	}
@@ -157,16 +184,22 @@ func section(t *testing.T, name string) string {
 }
 
 func TestProtocolNamesToolsAndErrors(t *testing.T) {
-	require.Contains(t, section(t, "Items"), "`name` is one of `"+strings.Join(agent.ToolNames(), " ")+"`")
+	if names := "`name` is one of `" + strings.Join(agent.ToolNames(), " ") + "`"; !strings.Contains(section(t, "Items"), names) {
+		t.Errorf("PROTOCOL.md, Items, does not say: %s", names)
+	}
 	requests, turns, found := strings.Cut(section(t, "Errors"), "`kind` of a failed turn")
 	require.True(t, found)
 	for _, kind := range plain()[reflect.TypeFor[api.ErrorKind]()].Enum {
 		if kind != string(api.KindMaybeYours) { // only skipped hunks have this kind
-			require.Contains(t, requests, fmt.Sprintf(" | `%s` | ", kind))
+			if !strings.Contains(requests, fmt.Sprintf(" | `%s` | ", kind)) {
+				t.Errorf("PROTOCOL.md, Errors, has no row for the kind `%s` of a request", kind)
+			}
 		}
 	}
 	for _, kind := range wordsOf["TurnError.kind"] {
-		require.Contains(t, turns, fmt.Sprintf("`%s`", kind))
+		if !strings.Contains(turns, fmt.Sprintf("`%s`", kind)) {
+			t.Errorf("PROTOCOL.md, Errors, has no row for the kind `%s` of a failed turn", kind)
+		}
 	}
 }
 
@@ -193,7 +226,9 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"an image | %d MiB":                                                       pictures.MaxBytes >> 20,
 	} {
 		text := fmt.Sprintf(row, limit)
-		require.Contains(t, limits, text)
+		if !strings.Contains(limits, text) {
+			t.Errorf("PROTOCOL.md, Limits, has no row with: %s", text)
+		}
 		for i, line := range lines {
 			if strings.Contains(line, text) {
 				lines[i] = ""
@@ -203,7 +238,8 @@ func TestProtocolNamesLimits(t *testing.T) {
 	for _, line := range lines[2:] {
 		what, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
 		if line != "" && !slices.Contains([]string{"a session's title", "`turnId`", "a model, or the agent's name of a chat", "text in one item"}, what) {
-			t.Errorf("no test compares this row with the code: %s", line)
+			t.Errorf("no test compares this row with the code: %s\nadd it above; if its constant is in package daemon, "+
+				"to TestProtocolNamesLimits there and to the list here", line)
 		}
 	}
 }

@@ -27,8 +27,8 @@ type request struct {
 
 // reading requests have no effect.
 var reading = []string{
-	"workspace/list", "session/list", "session/read", "item/read", "turn/list", "turn/wait", "diff/list", "diff/unified",
-	"agent/status", "agent/models", "daemon/status", "shutdown",
+	"workspace/list", "session/list", "session/read", "session/export", "item/read", "turn/list", "turn/wait", "diff/list",
+	"diff/unified", "diff/place", "agent/status", "agent/models", "agent/chats", "daemon/status", "shutdown",
 }
 
 // settling requests have the same effect however often they are made.
