@@ -5,6 +5,8 @@ package main
 import (
 	"io/fs"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -53,14 +55,29 @@ func TestEachCommandIsRun(t *testing.T) {
 		return err
 	}))
 	runs := map[string]bool{}
-	for _, m := range regexp.MustCompile(`(?:\bcursord |(?:\w\(["\x60]|string\{"|, ")(?:cursord", ")?)([a-z-]+)`).FindAllStringSubmatch(tests.String(), -1) {
+	for _, m := range regexp.MustCompile(`\bcursord(?: |", ")([a-z-]+)`).FindAllStringSubmatch(tests.String(), -1) {
 		runs[m[1]] = true
 	}
 	for _, c := range rootCommand(injected{}).Commands() {
 		if !runs[c.Name()] {
-			t.Errorf("no test runs cursord %s", c.Name())
+			t.Errorf("no test runs cursord %s: write a script in cmd/cursord/tests/cli/testdata", c.Name())
 		}
 	}
+}
+
+// TestEachCommandChecksItsArguments: cobra takes any number of arguments for a command that says nothing.
+func TestEachCommandChecksItsArguments(t *testing.T) {
+	t.Parallel()
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		if c.Runnable() && c.Args == nil && c.Name() != "help" {
+			t.Errorf("%s has no Args: set them, as with takes(0, 0)", c.CommandPath())
+		}
+		for _, sub := range c.Commands() {
+			check(sub)
+		}
+	}
+	check(rootCommand(injected{}))
 }
 
 // TestCommandsInPagesExist parses each command line that a page shows, with its flags.
@@ -142,6 +159,24 @@ func TestFilesInArchitectureExist(t *testing.T) {
 	for _, name := range regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(text, -1) {
 		if !strings.Contains(tests.String(), "func "+name+"(") {
 			t.Errorf("ARCHITECTURE.md names %s, which is no test", name)
+		}
+	}
+}
+
+// TestMapHasEveryPackage: whoever looks for a package finds it on the map. Those of commands are many, and named like them.
+func TestMapHasEveryPackage(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(world.ReadPage(t, "ARCHITECTURE.md"), "\n## The map\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	out, err := exec.Command("go", "list", "cursord/...").Output()
+	require.NoError(t, err)
+	for pkg := range strings.Lines(string(out)) {
+		pkg = strings.TrimSpace(pkg)
+		if strings.Contains(pkg, "/cmd/cursord/internal/") || strings.Contains(pkg, "/cmd/cursord/tests/") {
+			continue
+		}
+		if !regexp.MustCompile(`\b` + path.Base(pkg) + `\b`).MatchString(text) {
+			t.Errorf("ARCHITECTURE.md, The map, lacks %s", pkg)
 		}
 	}
 }

@@ -15,6 +15,7 @@ func fakeAgentCommand(inject injected) *cobra.Command {
 		Short:              "Stand in for cursor-agent in tests",
 		Long:               fake.Help,
 		DisableFlagParsing: true,
+		Args:               takes(0, manyArguments),
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.Equal(args, []string{"--help"}) {
 				return c.Help()

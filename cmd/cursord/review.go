@@ -21,6 +21,7 @@ On a terminal each answer is one key; otherwise each is a line of stdin:
 ` + review.Help,
 		Example: `  cursord review
   cursord review src`,
+		Args: takes(0, manyArguments),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
 			root, err := p.find(c.Context(), client)
 			if err != nil {

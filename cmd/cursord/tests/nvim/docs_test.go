@@ -61,6 +61,36 @@ func TestNvimDocs(t *testing.T) {
 	})
 }
 
+// TestNvimDocsNameKeys: the help names each key that the plugin maps in its own buffers, where it describes the buffer.
+func TestNvimDocsNameKeys(t *testing.T) {
+	t.Parallel()
+	doc := world.ReadPage(t, "editors/nvim/doc/cursord.txt")
+	spaces := regexp.MustCompile(`\s+`)
+	entry := regexp.MustCompile(`\{ '[^']+', (\{[^{}]*\}|'[^']+'), '[nixo]+',`)
+	for file, at := range map[string][2]string{
+		"keys.lua": {"*cursord-chat*", "\n====="}, "review/keys.lua": {"*cursord-patch*", "\n====="}, "sessions/list.lua": {"*:Cursord-sessions*", "\n:Cursord "},
+	} {
+		_, text, found := strings.Cut(doc, at[0])
+		require.True(t, found, at[0])
+		text, _, _ = strings.Cut(text, at[1])
+		named := map[string]bool{}
+		for _, word := range strings.Fields(text) {
+			named[strings.Trim(word, "(),.")] = true
+		}
+		source := spaces.ReplaceAllString(world.ReadPage(t, "editors/nvim/lua/cursord/"+file), " ")
+		keys := 0
+		for _, m := range entry.FindAllStringSubmatch(source, -1) {
+			for _, key := range regexp.MustCompile(`'([^']+)'`).FindAllStringSubmatch(m[1], -1) {
+				keys++
+				if !named[key[1]] {
+					t.Errorf("doc/cursord.txt does not name %s, which %s maps, below %s", key[1], file, at[0])
+				}
+			}
+		}
+		require.Greater(t, keys, 6, file)
+	}
+}
+
 // luaBlocks are the pieces of an init file that a page shows.
 func luaBlocks(t *testing.T, page string) (all []string) {
 	t.Helper()
