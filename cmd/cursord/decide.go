@@ -24,6 +24,7 @@ its id: --all, --turn and files leave it and say so.`)
 
 func decisionCommand(verb, long string) *cobra.Command {
 	var p place
+	var turns []string
 	d := decide.Decision{Accept: verb == "accept"}
 	c := &cobra.Command{
 		Use:   verb + " [HUNK|FILE...]",
@@ -37,7 +38,10 @@ that the shell leaves them. One undo reverts one command.`,
 		Example: fmt.Sprintf("  cursord %[1]s 12.1 12.3\n  cursord %[1]s src/main.go\n  cursord %[1]s 'src/**/*.go'\n  cursord %[1]s --lines 2-3 12.1",
 			verb),
 		Args: func(_ *cobra.Command, names []string) error {
-			d.Names = names
+			if d.Names = names; len(turns) > 1 {
+				return errors.New("--turn is given twice: decide one turn after the other")
+			}
+			d.Turn = strings.Join(turns, "")
 			return d.Check()
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
@@ -54,7 +58,7 @@ that the shell leaves them. One undo reverts one command.`,
 	p.addFlag(c)
 	c.Flags().BoolVar(&d.All, "all", false, "all pending changes")
 	c.Flags().StringArrayVar(&d.Files, "file", nil, "all changes of the file, folder or pattern `PATH`; repeatable")
-	c.Flags().StringVar(&d.Turn, "turn", "", "all hunks with changes of the turn `ID` (or its beginning, or @1 for the latest)")
+	c.Flags().StringArrayVar(&turns, "turn", nil, "all hunks with changes of the turn `ID` (or its beginning, or @1 for the latest)")
 	c.Flags().StringVar(&d.Comment, "comment", "", "add the remark `TEXT` to the agent's next prompt")
 	c.Flags().StringVar(&d.Lines, "lines", "", "only the changed lines `A-B` of a single hunk, counted from 1")
 	c.Flags().BoolVar(&d.JSON, "json", false, "print the answer of diff/"+verb+" as JSON")

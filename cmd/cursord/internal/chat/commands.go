@@ -99,8 +99,11 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 		if err != nil {
 			return err
 		}
-		if len(args) == 0 && found.args != "" && !strings.HasPrefix(found.args, "[") {
+		switch {
+		case len(args) == 0 && found.args != "" && !strings.HasPrefix(found.args, "["):
 			return fmt.Errorf("/%s what? /%[1]s %s (/diff shows what there is)", found.name, found.args)
+		case len(args) > 0 && found.args == "":
+			return fmt.Errorf("/%s takes nothing behind it, and was given %q", found.name, term.Clean(args[0]))
 		}
 		if !found.inTurn {
 			return found.do(c, ctx, args)

@@ -247,7 +247,11 @@ func (v *View) close(t *sessions.Turn) {
 		}
 	}
 	if files > 0 {
-		v.show.Line(fmt.Sprintf("%s to review: %s", term.Count(files, "file"), v.review))
+		of := ""
+		if all := len(v.pending); all != files {
+			of = fmt.Sprintf(" from this turn, %d in all,", all)
+		}
+		v.show.Line(fmt.Sprintf("%s%s to review: %s", term.Count(files, "file"), of, v.review))
 	}
 	if t.Status == sessions.TurnInterrupted {
 		message, hint := view.Interruption(t)

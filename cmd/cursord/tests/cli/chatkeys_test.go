@@ -121,6 +121,7 @@ func TestChatCommands(t *testing.T) {
 	}
 	answer("/hlep", "\n> /hlep\nunknown command \"/hlep\"; did you mean /help? (/help lists them; a prompt that begins with\n  / is sent with a space before it)")
 	answer("/accept", "\n> /accept\n/accept what? /accept HUNK|FILE|--all (/diff shows what there is)")
+	answer("/undo x", "\n> /undo x\n/undo takes nothing behind it, and was given \"x\"")
 	answer("/help", "\nCtrl-C cancels the turn that is shown; where none runs it empties the line, or leaves;\n  turns go on then.")
 	require.Contains(t, tm.Screen(), "  /tidy ")
 	answer("/mode nonsense", "\nthe mode is \"nonsense\"; it must be agent, ask or plan")
