@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/version"
 	"cursord/editors"
 )
 
@@ -129,16 +130,16 @@ func compileLisp(ctx context.Context, out io.Writer, dir string) {
 	fmt.Fprintf(out, "compiled by %s\n", emacs)
 }
 
-func printInstalled(out io.Writer, r editors.Report, version string) {
-	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == version {
-		fmt.Fprintf(out, "nothing to do: %s is up to date (%s)\n", r.Dir, r.Before)
+func printInstalled(out io.Writer, r editors.Report, own string) {
+	if len(r.Written) == 0 && len(r.Removed) == 0 && r.Before == own {
+		fmt.Fprintf(out, "nothing to do: %s is up to date (cursord %s)\n", r.Dir, version.ForPeople(r.Before))
 		return
 	}
 	switch {
 	case r.Before == "":
-		fmt.Fprintf(out, "installed version %s in %s\n", version, r.Dir)
+		fmt.Fprintf(out, "installed in %s: cursord %s\n", r.Dir, version.ForPeople(own))
 	default:
-		fmt.Fprintf(out, "changed version %s to %s in %s\n", r.Before, version, r.Dir)
+		fmt.Fprintf(out, "changed in %s: cursord %s, which was %s\n", r.Dir, version.ForPeople(own), version.ForPeople(r.Before))
 	}
 	fmt.Fprintf(out, "wrote %s, removed %s\n", term.Count(len(r.Written), "file"), term.Count(len(r.Removed), "file"))
 	printKept(out, r)

@@ -368,7 +368,7 @@ func TestNvimInstalled(t *testing.T) {
 		w := world.New(t)
 		out, stderr, status := w.Cursord("editor", "install", "nvim")
 		require.Zero(t, status, stderr)
-		require.Contains(t, out, "installed version")
+		require.Contains(t, out, "installed in ")
 		w.Start()
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.opt.rtp:remove(vim.opt.rtp:get()[1])")
