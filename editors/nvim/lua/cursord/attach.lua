@@ -24,8 +24,7 @@ on({ 'BufReadPost', 'FileChangedShellPost' }, function(args)
   docs.reloaded(args.buf)
 end)
 on('BufWritePost', function(args)
-  docs.written(args.buf, args.match)
-  if args.match == vim.api.nvim_buf_get_name(args.buf) then
+  if docs.written(args.buf, args.match) then
     require('cursord.review.kept').written(args.buf)
   end
 end)

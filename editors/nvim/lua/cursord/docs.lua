@@ -199,14 +199,19 @@ function M.attach(buf)
   end
 end
 
---- Reports that a buffer was saved. Its text is then a person's, even while a command of an agent runs.
+--- Reports that a buffer was saved. Its text is then a person's, even while a command of an agent runs. Neovim also ends
+--- writes that have failed or that the person has refused with BufWritePost.
 --- @param buf integer
 --- @param path string the file that was written
+--- @return boolean # false if the buffer's file was not written
 function M.written(buf, path)
   M.attach(buf)
   local doc = docs[buf]
   if not doc or real(path) ~= doc.path then
-    return -- the text was written to another file
+    return false -- the text was written to another file
+  elseif vim.bo[buf].modified and not history.is_saved_since(buf, doc.saves) then
+    doc.writing = nil
+    return false
   end
   vim.list_extend(doc.wrote, doc.unsaved)
   doc.unsaved, doc.saves = {}, history.saves(buf)
@@ -214,12 +219,16 @@ function M.written(buf, path)
     follow.compare(buf, doc.path)
   end
   report.saved(doc)
+  return true
 end
 
 --- Draws the marks again after Neovim has read a buffer again.
 --- @param buf integer
 function M.reloaded(buf)
   local doc = docs[buf]
+  if doc then
+    doc.saves = math.min(doc.saves, history.saves(buf)) -- 'undofile' may have brought another number
+  end
   local diff = doc and doc.ws.diffs[doc.rel]
   if doc and diff and follow.reloading ~= buf then
     require('cursord.review.view').clear(buf)

@@ -17,6 +17,14 @@ function M.saves(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).save_last
 end
 
+--- Whether the buffer was written since it had that number of writes. Writes that only have Neovim know the file do not count.
+--- @param buf integer
+--- @param saves integer
+--- @return boolean
+function M.is_saved_since(buf, saves)
+  return M.saves(buf) > math.max(saves, vim.b[buf].cursord_saves or 0)
+end
+
 --- Whether the person has gone back in the buffer's undo history, and has changed nothing since.
 --- @param buf integer
 --- @return boolean

@@ -17,9 +17,8 @@ local function look(doc)
     return
   end
   doc.looked = tick
-  local saves = history.saves(doc.buf)
-  if saves > math.max(doc.saves, vim.b[doc.buf].cursord_saves or 0) then
-    doc.saves = saves
+  if history.is_saved_since(doc.buf, doc.saves) then
+    doc.saves = history.saves(doc.buf)
     follow.compare(doc.buf, doc.path)
     if vim.b[doc.buf].cursord_plain then -- else somebody has written the file since
       report.saved(doc)
