@@ -117,8 +117,13 @@ func (r *Reviewer) addConflicts(f *file, b *buffer, diff *sessions.Diff) {
 	if b.beneath == nil || f.tree.isolated() {
 		return
 	}
-	if len(f.review.Places()) > 0 && !b.sent {
-		diff.Mergeable, diff.Overlaps = b.beneath.Offered, b.overlaps
+	diff.Overlaps = b.overlaps
+	switch {
+	case b.sent:
+	case len(f.review.Places()) > 0:
+		diff.Mergeable = b.beneath.Offered
+	default: // no more of the agent's is pending, and other programs' changes stay on disk
+		diff.Overlaps += b.beneath.Offered
 	}
 	if len(b.conflicts) == 0 {
 		return

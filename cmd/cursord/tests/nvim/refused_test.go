@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func (n *nvim) writes(answer string) {
 	n.until("the end of the write", "return vim.api.nvim_get_mode().mode == 'n' and not vim.api.nvim_get_mode().blocking")
 }
 
-// told returns the hunks of a file's diff as the daemon has them for Neovim, after all that Neovim has sent so far.
+// told returns the states of a file's hunks, sorted, as the daemon has them for Neovim, after all that Neovim has sent so far.
 func (n *nvim) told(path string) []any {
 	n.t.Helper()
 	hunks, _ := n.lua(`local diff
@@ -40,42 +41,52 @@ func (n *nvim) told(path string) []any {
 			diff = result.diffs[1] or { hunks = {} }
 		end)
 		vim.wait(20000, function() return diff end, 1)
-		return vim.tbl_map(function(h) return h.state or 'plain' end, diff.hunks)`, path).([]any)
+		local states = vim.tbl_map(function(h) return h.state or 'plain' end, diff.hunks)
+		table.sort(states)
+		return states`, path).([]any)
 	return hunks
 }
 
 // TestNvimRefusedWriteDecidesNothing has a person answer no when Neovim asks whether to write over the agent's line. Neovim
-// tells its autocommands of that write, too.
+// tells its autocommands of that write, too. It asks also if other changes of the agent came into the buffer.
 func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{5: "agent 5\n"})
-		mine := strings.Replace(before, "line 5", "mine 5", 1)
-		w.Put("f", before)
-		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
-		w.Start()
-		e := w.Opens()
-		n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }
-			posts = 0
-			vim.api.nvim_create_autocmd('BufWritePost', { callback = function() posts = posts + 1 end })`, "f")
-		n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
-		n.keys("5Gccmine 5<Esc>")
-		n.ex("Cursord ask do it")
-		n.poll("the conflict", func() bool { return slices.Equal([]any{"conflict"}, n.told("f")) })
-		n.writes("n")
-		n.until("the refused write is told", "return posts == 1")
-		require.Equal(t, []any{"conflict"}, n.told("f"), "nothing was written, so nothing is decided")
-		require.Equal(t, after, w.Get("f"))
-		require.NotContains(t, n.messages(), "kept your lines")
-		require.Equal(t, mine, n.text("f"))
-		require.True(t, n.modified("f"))
-		n.hunksOf("f", 1)
-		require.EqualValues(t, "notFound", e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Data.Kind, "no decision is in the log")
+		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 8: "agent 8\n"}} {
+			t.Run(fmt.Sprint(len(changes)), func(t *testing.T) {
+				w := world.New(t)
+				before, after := world.Numbered(10, nil), world.Numbered(10, changes)
+				mine, merged := strings.Replace(after, "agent 5", "mine 5", 1), len(changes)-1
+				w.Put("f", before)
+				w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+				w.Start()
+				e := w.Opens()
+				n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }
+					posts = 0
+					vim.api.nvim_create_autocmd('BufWritePost', { callback = function() posts = posts + 1 end })`, "f")
+				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.keys("5Gccmine 5<Esc>")
+				n.ex("Cursord ask do it")
+				n.untilText("f", mine)
+				conflict := append([]any{"conflict"}, slices.Repeat([]any{"plain"}, merged)...)
+				n.poll("the conflict", func() bool { return slices.Equal(conflict, n.told("f")) })
+				n.writes("n")
+				n.until("the refused write is told", "return posts == 1")
+				require.Equal(t, conflict, n.told("f"), "nothing was written, so nothing is decided")
+				require.Equal(t, after, w.Get("f"))
+				require.NotContains(t, n.messages(), "kept your lines")
+				require.Equal(t, mine, n.text("f"))
+				require.True(t, n.modified("f"))
+				n.hunksOf("f", len(conflict))
+				require.EqualValues(t, "notFound", e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Data.Kind, "no decision is in the log")
 
-		n.writes("y")
-		n.agree(e, "f", mine, 0)
-		n.poll("the message", func() bool { return strings.Contains(n.messages(), "kept your lines; :Cursord undo brings the agent's back") })
-		require.Empty(t, n.told("f"))
+				n.writes("y")
+				n.agree(e, "f", mine, merged)
+				n.poll("the message", func() bool {
+					return strings.Contains(n.messages(), "kept your lines; :Cursord undo brings the agent's back")
+				})
+				require.Len(t, n.told("f"), merged)
+			})
+		}
 	})
 }

@@ -23,7 +23,8 @@ local M = {}
 --- @field writing? integer the 'changedtick' when the write began that is on its way; it stays if nothing was changed
 --- @field open boolean the daemon has its text
 --- @field named? boolean the daemon knows that the buffer equals its file
---- @field merging? boolean a request is on its way for the agent's changes below the unsaved text
+--- @field merging? boolean a request is on its way for what was written below the unsaved text
+--- @field lacks? true the file had changes that the unsaved text lacked, and Neovim does not know the file since
 --- @field version integer
 --- @field tick? integer the 'changedtick' of the last reported text
 --- @field text? string the last reported text
@@ -253,6 +254,7 @@ function M.show(ws, diff)
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
   end
   if not vim.bo[doc.buf].modified then
+    doc.lacks = nil
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and history.state(doc.buf) or doc.followed
     if how then
@@ -261,8 +263,8 @@ function M.show(ws, diff)
     if how == 'read' then
       require('cursord.review.view').clear(doc.buf)
     end
-  elseif (diff.mergeable or 0) > 0 then
-    report.merge(doc)
+  else
+    report.beneath(doc, diff)
   end
   follow.keep_end(doc.buf, diff.state == 'pending')
   if diff.state == 'clean' then

@@ -14,8 +14,16 @@ local function undo_step(buf)
 end
 
 --- @param stat uv.fs_stat.result?
+--- @return string?
 local function stamp(stat)
   return stat and ('%d %d %d %d'):format(stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
+end
+
+--- What tells two contents of a file apart.
+--- @param path string
+--- @return string?
+function M.stamp(path)
+  return stamp(vim.uv.fs_stat(path))
 end
 
 --- Has Neovim compare a buffer with the time of its file, and answers what to do if the file has changed.
@@ -92,10 +100,10 @@ local function adopt(buf, path)
   local known = know(buf)
   bo.modified = false
   if not known then
-    local tick, seen = api.nvim_buf_get_changedtick(buf), stamp(vim.uv.fs_stat(path))
+    local tick, seen = api.nvim_buf_get_changedtick(buf), M.stamp(path)
     vim.schedule(function()
       local same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
-      if same and not vim.bo[buf].modified and stamp(vim.uv.fs_stat(path)) == seen then
+      if same and not vim.bo[buf].modified and M.stamp(path) == seen then
         adopt(buf, path)
       end
     end)
@@ -251,7 +259,7 @@ function M.disk(buf, path, again)
   end
   -- The file may have been written again meanwhile. Look again, but a few times at most; the next diff gives another
   -- chance.
-  local now = stamp(vim.uv.fs_stat(path))
+  local now = M.stamp(path)
   vim.b[buf].cursord_stamp = now == stamp(stat) and now or nil
   if now and now ~= stamp(stat) and (again or 0) < 3 and not vim.bo[buf].modified then
     M.disk(buf, path, (again or 0) + 1)
@@ -276,7 +284,7 @@ end
 --- @param base string the common text of both
 --- @return string # their common text afterwards
 function M.merge(buf, path, base)
-  local seen = stamp(vim.uv.fs_stat(path))
+  local seen = M.stamp(path)
   local text, mine = read(path), lines.text(buf)
   if not text or text == base or not is_plain(buf, text) or is_written_otherwise(buf) then
     return base
@@ -295,7 +303,7 @@ function M.merge(buf, path, base)
   M.change(buf, both)
   restore_views(views, both)
   vim.b[buf].cursord_stamp = nil
-  return seen == stamp(vim.uv.fs_stat(path)) and text or base
+  return seen == M.stamp(path) and text or base
 end
 
 --- Has Neovim know the file of a buffer with changes, into which the file's changes have been merged.

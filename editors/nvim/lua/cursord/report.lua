@@ -159,30 +159,56 @@ function M.holds(doc)
   rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
 end
 
---- Fetches the changes on disk below a buffer's unsaved text and makes them there, as one step for undo.
+--- How many changes on disk an unsaved text lacks, as far as nobody has decided about them.
+--- @param diff cursord.Diff
+--- @return integer
+local function lacks(diff)
+  local count = (diff.mergeable or 0) + (diff.overlaps or 0)
+  for _, hunk in ipairs(diff.hunks) do
+    count = count + (hunk.state == 'conflict' and 1 or 0)
+  end
+  return count
+end
+
+--- Fetches the changes on disk below a buffer's unsaved text and makes them there, as one step for undo. When the text lacks
+--- nothing any more, Neovim takes the file as known. Until then it asks before it writes over it.
 --- @param doc cursord.Doc
 function M.merge(doc)
   if doc.merging or not doc.open or not M.in_sync(doc) then
     return M.soon(doc)
   end
   doc.merging = true
+  local tick, seen = doc.tick, follow.stamp(doc.path)
   doc.ws:decide('diff/merge', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
     doc.merging = nil
-    local edits = not err and result.edits or {}
-    if doc.gone or #edits == 0 then
+    local diff = result and result.diffs and result.diffs[1]
+    if err or doc.gone or not diff then
       return
+    elseif #(result.edits or {}) > 0 then
+      if require('cursord.docs').apply(doc.ws, result.edits) then
+        local of = (diff.overlaps or 0) > 0 and 'changes on disk are in %s, but not those of your lines'
+          or 'changes on disk are in %s, unsaved; u removes them'
+        rpc.say(of:format(doc.rel))
+      end
+      return M.merge(doc)
     end
-    local diff = result.diffs and result.diffs[1] or {}
-    local overlaps = (diff.overlaps or 0) > 0
-    if not overlaps then -- else Neovim goes on to ask before it writes over another program's lines
+    local same = seen == follow.stamp(doc.path) and tick == api.nvim_buf_get_changedtick(doc.buf)
+    if same and lacks(diff) == 0 then
+      doc.lacks = nil
       follow.knows(doc.buf)
     end
-    if require('cursord.docs').apply(doc.ws, edits) then
-      local of = overlaps and 'changes on disk are in %s, but not those of your lines'
-        or 'changes on disk are in %s, unsaved; u removes them'
-      rpc.say(of:format(doc.rel))
-    end
   end)
+end
+
+--- Takes in what a diff says of the changes on disk below a buffer's unsaved text.
+--- @param doc cursord.Doc
+--- @param diff cursord.Diff
+function M.beneath(doc, diff)
+  local count = lacks(diff)
+  if (diff.mergeable or 0) > 0 or doc.lacks and count == 0 then
+    M.merge(doc)
+  end
+  doc.lacks = doc.lacks or count > 0 or nil
 end
 
 --- Whether a text is reported before it is saved: an agent is running, whose commands may write the file, and the text is
