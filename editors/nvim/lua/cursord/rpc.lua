@@ -1,5 +1,6 @@
 --- The connection to the daemon: a child process, "cursord stdio".
 local config = require('cursord.config')
+local wording = require('cursord.wording')
 
 local M = {}
 
@@ -40,8 +41,7 @@ M.say = require('cursord.message').say
 
 --- @param err cursord.Error
 function M.say_error(err)
-  local hint = err.data and err.data.hint
-  M.say(err.message .. (hint and '\n  ' .. hint or ''), vim.log.levels.ERROR)
+  M.say(wording.error(err.message, err.data and err.data.hint), vim.log.levels.ERROR)
 end
 
 local function lost(kind, message)

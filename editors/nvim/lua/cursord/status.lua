@@ -4,6 +4,7 @@ local message = require('cursord.message')
 local notify = require('cursord.notify')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
+local wording = require('cursord.wording')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
@@ -146,7 +147,7 @@ local function turn_ended(ws, turn)
   local error, level = turn.error, vim.log.levels.INFO
   local text = 'done'
   if error then
-    text, level = error.message .. (error.hint and '\n  ' .. error.hint or ''), vim.log.levels.ERROR
+    text, level = wording.error(error.message, error.hint), vim.log.levels.ERROR
   elseif turn.status ~= 'completed' then
     text, level = 'the turn was ' .. turn.status, vim.log.levels.WARN
   end

@@ -2,6 +2,7 @@
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
 local tools = require('cursord.tools')
+local wording = require('cursord.wording')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
@@ -88,22 +89,6 @@ local texts = {
   notice = { head = {}, prefix = '> ' },
 }
 
---- The daemon's notices name flags of the command line. Here the same is a command.
-local commands = {
-  { '(cursord run --sandbox enabled', '(:Cursord sandbox enabled' },
-  { '(cursord run --auto-review', '(:Cursord autoreview on' },
-  { '(--auto-review', '(:Cursord autoreview on' },
-  { '(cursord run --mode agent', '(:Cursord mode agent' },
-}
-
---- @param text string
-local function with_commands(text)
-  for _, one in ipairs(commands) do
-    text = text:gsub(vim.pesc(one[1]), (one[2]:gsub('%%', '%%%%')))
-  end
-  return text
-end
-
 --- Whether an object from an answer is older than the shown one: notifications can overtake answers.
 --- @param block? cursord.Block
 --- @param object cursord.Item|cursord.Turn
@@ -139,7 +124,7 @@ function Transcript:item(item, read)
   end
   block.seq = item.seq
   local text = item.text or ''
-  self:set(block, form.head, item.kind == 'notice' and with_commands(text) or text)
+  self:set(block, form.head, item.kind == 'notice' and wording.here(text) or text)
 end
 
 --- @param item cursord.Item
@@ -232,11 +217,8 @@ function Transcript:turn(turn)
     virt_text = note and { { note, 'CursordNote' } } or nil,
   })
   if turn.error and not self.by_id['end ' .. turn.id] then
-    local lines = vim.split(turn.error.message, '\n', { plain = true })
-    vim.list_extend(
-      lines,
-      turn.error.hint and vim.split(turn.error.hint, '\n', { plain = true }) or {}
-    )
+    local text = wording.error(turn.error.message, turn.error.hint)
+    local lines = vim.split(text, '\n%s*')
     lines[1] = '**' .. lines[1] .. '**'
     lines = vim.tbl_map(function(line)
       return '> ' .. line

@@ -1,6 +1,7 @@
 --- The objects of each workspace, by id, kept up to date by the daemon's notifications.
 local config = require('cursord.config')
 local rpc = require('cursord.rpc')
+local wording = require('cursord.wording')
 
 --- @class cursord.Workspace
 --- @field root string
@@ -328,7 +329,7 @@ local levels = {
 
 rpc.on.notification = function(method, params)
   if method == 'log/message' then
-    rpc.say(params.message, levels[params.level])
+    rpc.say(wording.here(params.message), levels[params.level])
     return
   end
   local handler, ws = handlers[method], all[params.workspace]
