@@ -21,7 +21,7 @@ func (d *Daemon) WantsEnvironment() bool { return d.settings().ClientEnv }
 // secrets: it stays in memory, for the client's connection and the turns that it starts, and is never logged.
 func (d *Daemon) TakeEnvironment(variables []string) ([]string, error) {
 	if len(variables) > maxVariables {
-		return nil, api.Invalid("variables", "more than %d", maxVariables)
+		return nil, api.Invalid("variables", "has more than %d entries", maxVariables)
 	}
 	size := 0
 	for _, v := range variables {
@@ -54,7 +54,7 @@ func (d *Daemon) environmentOf(given []string) (env []string, remark string) {
 func (d *Daemon) CompareEnvironment(client api.EnvironmentDigest) (*api.EnvironmentDifference, error) {
 	difference, ok := api.CompareEnvironment(os.Environ(), client)
 	if !ok {
-		return nil, api.Invalid("compare", "too much")
+		return nil, api.Invalid("compare", "has too many values, or its key is too long")
 	}
 	return difference, nil
 }

@@ -80,15 +80,10 @@ func checkSession(p *api.SessionParams) error {
 	if p.Isolation == config.IsolationCopy && p.AgentSessionID != "" {
 		return api.Invalid("agentSessionId", `a chat of the workspace cannot continue in a copy of it (isolation "copy")`)
 	}
-	if strings.HasPrefix(p.AgentSessionID, "-") { // the agent would take it for an option
-		return api.Invalid("agentSessionId", "is no chat's id")
-	}
 	if p.Model != nil {
-		if err := checkWord("model", *p.Model); err != nil {
-			return err
-		}
+		return checkWord("model", *p.Model)
 	}
-	return checkWord("agentSessionId", p.AgentSessionID)
+	return nil
 }
 
 // checkChat refuses what cannot name a chat of the agent, or would be an option of its command line.

@@ -83,7 +83,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			case latest && session != "":
 				return errors.New("--continue and --session exclude each other")
 			case background && (file != "" || quiet):
-				return errors.New("--background waits for nothing to print: it excludes -o and --quiet")
+				return errors.New("--background prints no answer: it excludes -o and --quiet")
 			case latest:
 				session = "@1"
 			}

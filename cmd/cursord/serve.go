@@ -148,7 +148,7 @@ func listenInTurn(ctx context.Context, dirs endpoint.Dirs) (*endpoint.Listener, 
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w (process %d), and does not accept connections", err, endpoint.LockHolder(dirs.Socket))
+			return nil, fmt.Errorf("%w (process %d), and does not accept connections: end it with \"cursord stop --force\"", err, endpoint.LockHolder(dirs.Socket))
 		case <-time.After(dial.StartPoll):
 		}
 	}

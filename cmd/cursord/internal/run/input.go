@@ -51,7 +51,7 @@ func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (pro
 func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string, piped *rpc.Context, err error) {
 	given := len(args) > 0 && args[0] != "-"
 	if !given && len(args) == 0 && term.IsTerminal(stdin) {
-		return "", nil, misuse.Errorf("no PROMPT")
+		return "", nil, misuse.Errorf("no PROMPT: give it as an argument or on stdin")
 	}
 	if given {
 		prompt = args[0]
