@@ -44,7 +44,8 @@ func TestFakeAgentEnds(t *testing.T) {
 			for n := 0; n < 4; n++ { // init, the prompt, the call's start and end
 				require.True(t, lines.Scan())
 			}
-			require.Len(t, world.Processes(t, mark), 2)
+			both := func() bool { return len(world.Processes(t, mark)) == 2 } // one that is about to become "sleep" has no environment
+			require.Eventually(t, both, world.Patience, 5*time.Millisecond)
 			require.NoError(t, cmd.Process.Signal(tt.signal))
 			require.False(t, lines.Scan(), "no result: %s", lines.Text())
 			cmd.Wait()

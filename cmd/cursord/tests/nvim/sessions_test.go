@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
 )
 
 // TestNvimSessions picks among the sessions of two folders. In the list of sessions it previews one, renames one, deletes
@@ -28,7 +29,8 @@ func TestNvimSessions(t *testing.T) {
 		e.Turn(world.Obj{"prompt": "a second one"})
 		other := w.Folder("../other")
 		e.Trusts(other)
-		e.Must("turn/start", world.Obj{"workspace": other, "prompt": "elsewhere", "turnId": "else"}, nil)
+		var elsewhere rpc.TurnStartResult
+		e.Must("turn/start", world.Obj{"workspace": other, "prompt": "elsewhere", "turnId": "else"}, &elsewhere)
 		e.Must("turn/wait", world.Obj{"turnId": "else"}, nil)
 		n := neovim(w, t, bin, `vim.o.termguicolors, vim.o.columns = true, 80
 			vim.g.cursord = { notify = { progress = false } }
@@ -58,6 +60,9 @@ func TestNvimSessions(t *testing.T) {
 		}
 		n.lua("vim.o.columns = 80")
 		n.untilScreen("change f\n")
+		// A change in another folder does not make that folder's sessions the first.
+		e.Must("session/update", world.Obj{"sessionId": elsewhere.Turn.SessionID, "title": "far away"}, nil)
+		n.until("it is still the last", "return vim.api.nvim_buf_get_lines(0, 2, 3, false)[1]:find('far away') ~= nil")
 		n.keys("/change<CR>K")
 		n.untilScreen("│It is two now.")
 		n.keys("q")

@@ -10,6 +10,7 @@ local M = {}
 local ns = api.nvim_create_namespace('cursord_sessions')
 
 local shown = {} --- @type table<integer, cursord.SessionEntry[]> by buffer
+local opened_in = {} --- @type table<integer, cursord.Workspace> the workspace whose sessions come first, by buffer
 
 --- @return cursord.SessionEntry?
 local function here()
@@ -51,8 +52,11 @@ local function draw(buf)
 end
 
 --- @param buf integer
---- @param ws cursord.Workspace
-local function read(buf, ws)
+local function read(buf)
+  local ws = opened_in[buf]
+  if not ws then
+    return -- it has been closed meanwhile
+  end
   sessions.read(ws, function(entries)
     if api.nvim_buf_is_valid(buf) then
       shown[buf] = entries
@@ -109,7 +113,7 @@ function M.open(ws)
   api.nvim_win_set_buf(0, buf)
   vim.bo[buf].bufhidden = 'wipe'
   vim.b[buf].cursord_root = ws.root
-  shown[buf] = {}
+  shown[buf], opened_in[buf] = {}, ws
   for name, value in pairs({
     number = false,
     relativenumber = false,
@@ -122,7 +126,7 @@ function M.open(ws)
     api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
   end
   local function again()
-    read(buf, ws)
+    read(buf)
   end
   keys.map(buf, {
     {
@@ -165,16 +169,16 @@ function M.open(ws)
   api.nvim_create_autocmd('BufWipeout', {
     buffer = buf,
     callback = function()
-      shown[buf] = nil
+      shown[buf], opened_in[buf] = nil, nil
     end,
   })
   again()
 end
 
 for _, event in ipairs({ 'session', 'turn' }) do
-  workspace.on(event, function(ws)
+  workspace.on(event, function()
     for buf in pairs(shown) do
-      read(buf, ws)
+      read(buf)
     end
   end)
 end
