@@ -15,6 +15,7 @@ type Hunk struct {
 	OldStart, OldLines int    // in the baseline, with context
 	NewStart, NewLines int    // in the present text, with context
 	Lines              []string
+	Beside             []int    // of Lines: context right beside the changed lines that a person has typed since the review began
 	OldNoEOL, NewNoEOL bool     // the last line of that side is in Lines and has no line end
 	Linked             []uint64 // hunks that are decided with this one, in file order
 	Sources            []Source // each once
@@ -208,7 +209,14 @@ func (w *writer) write(h *Hunk, p piece) {
 		}
 		h.Lines = append(h.Lines, mark+strings.TrimSuffix(text, "\n"))
 	}
+	typed := start // where the person's lines right before the hunk begin
+	for typed > from && w.r.atoms[typed-1].user {
+		typed--
+	}
 	for i := from; i < start; i++ {
+		if i >= typed {
+			h.Beside = append(h.Beside, len(h.Lines))
+		}
 		add(" ", i)
 	}
 	for i := start; i < p.end; i++ {
@@ -221,7 +229,11 @@ func (w *writer) write(h *Hunk, p piece) {
 			add("+", i)
 		}
 	}
+	beside := true
 	for i := p.end; i < to; i++ {
+		if beside = beside && w.r.atoms[i].user; beside {
+			h.Beside = append(h.Beside, len(h.Lines))
+		}
 		add(" ", i)
 	}
 	h.OldStart, h.NewStart = startLine(old, h.OldLines), startLine(new, h.NewLines)

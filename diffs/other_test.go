@@ -85,6 +85,33 @@ func TestBaselineStories(t *testing.T) {
 	}
 }
 
+// TestBeside names the lines that a person has typed where an agent has changed a copy, and no others.
+func TestBeside(t *testing.T) {
+	for _, c := range []struct {
+		name, base, agent, real string
+		want                    []string
+	}{
+		{"the same line", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nc\n`, []string{" mine"}},
+		{"two lines for one", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nours\nc\n`, []string{" mine", " ours"}},
+		{"what the agent deleted", `a\nb\n`, `a\n`, `a\nmine\n`, nil},
+		{"elsewhere", `a\nb\nc\n`, `a\nb\nx\n`, `mine\nb\nc\n`, nil},
+		{"nothing", `a\nb\n`, `a\nx\n`, `a\nb\n`, nil},
+	} {
+		r := New(moded(t, c.base))
+		r.Observe(moded(t, c.agent), agents["agent"])
+		r.ObserveBaseline(moded(t, c.real))
+		for _, r := range []*Review{r, reloaded(t, r)} {
+			var got []string
+			for _, h := range r.Hunks() {
+				for _, i := range h.Beside {
+					got = append(got, h.Lines[i])
+				}
+			}
+			require.Equal(t, c.want, got, c.name)
+		}
+	}
+}
+
 // TestForked: both sides write a binary. An accept would lose the person's version; a reject loses nothing.
 func TestForked(t *testing.T) {
 	r := New(content("a\x00"))

@@ -263,6 +263,7 @@ type Hunk struct {
 	NewNoEOL bool     `json:"newNoEol,omitempty"`
 	Linked   []string `json:"linked,omitempty"`
 	Isolated bool     `json:"isolated,omitempty"` // it is in its session's copy, and not in the file
+	Beside   []int    `json:"beside,omitempty"`   // if it is isolated: of Lines, those beside the changed ones that a person has typed
 	Sources  []Source `json:"sources"`
 }
 

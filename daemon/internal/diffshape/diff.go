@@ -34,6 +34,9 @@ func (f File) Diff(review *diffs.Review) *sessions.Diff {
 			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
 			Isolated: f.Isolated, Sources: []sessions.Source{},
 		}
+		if f.Isolated { // elsewhere the old lines show what was there before both
+			hunk.Beside = h.Beside
+		}
 		if hunk.Lines == nil {
 			hunk.Lines = []string{}
 		}

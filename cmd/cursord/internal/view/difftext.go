@@ -74,6 +74,13 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 	if h.MaybeYours() {
 		head += "\n" + p.Yellow("may be yours: no call of the agent explains it")
 	}
+	if len(h.Beside) > 0 {
+		var yours []string
+		for _, i := range h.Beside {
+			yours = append(yours, strings.TrimSpace(h.Lines[i]))
+		}
+		head += "\n" + p.Yellow("you changed this place, too, and your lines stay beside the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
+	}
 	return head
 }
 
