@@ -59,7 +59,7 @@ type table struct {
 	notified func(method string, params json.RawMessage)
 	// client returns the client's name for the log; may be nil.
 	client func() string
-	// ended is called once, after the last request and before the last messages are written; may be nil.
+	// ended is called once, after the last request and notification, and before the last messages are written; may be nil.
 	ended func()
 }
 
@@ -310,8 +310,17 @@ func (d *dispatcher) drain() {
 		}
 		d.giveUpAll()
 		d.cancel()
-		if d.table.ended != nil {
+		if d.table.ended == nil {
+			return
+		}
+		ended := make(chan struct{})
+		d.enqueue(func() {
+			defer close(ended)
 			d.table.ended()
+		})
+		select {
+		case <-ended:
+		case <-time.After(drainLimit):
 		}
 	})
 }

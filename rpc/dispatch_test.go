@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand"
 	"net"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -268,6 +271,33 @@ func TestEndOfInput(t *testing.T) {
 			p.ended()
 		})
 	}
+}
+
+// TestNotificationsBeforeTheEndAreTaken: a connection ends while a notification is being taken. The next one, perhaps of a save, is
+// taken before the client counts as gone.
+func TestNotificationsBeforeTheEndAreTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string // owned by the ordered worker
+		release := make(chan struct{})
+		free := sync.OnceFunc(func() { close(release) })
+		defer free()
+		d := newDispatcher(table{
+			notified: func(name string, _ json.RawMessage) {
+				if seen = append(seen, name); name == "slow" {
+					<-release
+				}
+			},
+			ended: func() { seen = append(seen, "ended") },
+		}, slog.New(slog.DiscardHandler))
+		d.notification("slow", nil)
+		d.notification("save", nil)
+		go d.drain()
+		synctest.Wait()
+		require.Equal(t, []string{"slow"}, seen)
+		free()
+		synctest.Wait()
+		require.Equal(t, []string{"slow", "save", "ended"}, seen)
+	})
 }
 
 func TestServerEndsConnection(t *testing.T) {
