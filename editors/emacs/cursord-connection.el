@@ -177,6 +177,8 @@ They have changed with Emacs 30."
 (defun cursord-connect (host)
   "Return the connection to HOST, made if there is none; nil is this machine."
   (or (cursord-connection-to host)
+      ;; `cursord--ended' may still be in the queue for an earlier one.
+      (cursord--lost (cdr (assoc host cursord--connections)))
       (let* ((name (if host (format "cursord %s" host) "cursord"))
              (conn (apply #'make-instance 'cursord-connection
                           :name name :host host
@@ -276,14 +278,21 @@ They have changed with Emacs 30."
              (run-at-time seconds nil
                           #'cursord-protected #'cursord-connect host))))
 
+(defun cursord--lost (conn)
+  "Run the hooks of the loss of CONN, unless that was done; return nil."
+  (when (and conn (eq conn (cdr (assoc (cursord-connection-host conn)
+                                       cursord--connections))))
+    (setf (alist-get (cursord-connection-host conn) cursord--connections nil
+                     'remove #'equal) nil)
+    (cursord-run-hook 'cursord-down-functions (cursord-connection-host conn))
+    nil))
+
 (defun cursord--ended (conn)
   "Run the hooks of the loss of CONN, and connect again if that is wanted."
   (let* ((host (cursord-connection-host conn))
          (failures (1+ (alist-get host cursord--failures 0 nil #'equal)))
          (words (cursord--last-words conn)))
-    (when (eq conn (cdr (assoc host cursord--connections)))
-      (setf (alist-get host cursord--connections nil 'remove #'equal) nil))
-    (cursord-run-hook 'cursord-down-functions host)
+    (cursord--lost conn)
     (cond
      ((or (cursord--connection-closing conn)
           (not (funcall cursord-wanted-function host))))

@@ -214,8 +214,11 @@ Do so only for files in a workspace in use."
     (let ((ws (cursord-document-ws document)))
       (when (timerp (cursord-document-timer document))
         (cancel-timer (cursord-document-timer document)))
-      (when (or (cursord-document-open document)
-                (cursord-document-named document))
+      ;; Of several buffers of a file, the latest is the one in the table.
+      (when (and (or (cursord-document-open document)
+                     (cursord-document-named document))
+                 (eq document
+                     (gethash (cursord-document-file document) cursord--documents)))
         (setf (cursord-document-open document) nil
               (cursord-document-named document) nil)
         (cursord-notify ws

@@ -215,7 +215,7 @@
       (pcase-dolist (`(,command ,decided ,back)
                      `((cursord-accept-hunk ,after ,merged)
                        (cursord-accept-both ,both ,merged)
-                       (cursord-reject-hunk ,merged ,both)))
+                       (cursord-reject-hunk ,merged ,merged)))
         (dolist (save '(nil t))
           (ert-info ((format "%s %s" command save))
             (cursord-talk-with ws nil)

@@ -83,6 +83,36 @@ func TestEmacsErrorsStayWhereTheyAre(t *testing.T) {
 	})
 }
 
+// TestEmacsClosesWhatIsOpen kills buffers: the last one of a file closes it, and a new connection is not told of files that it does
+// not have open.
+func TestEmacsClosesWhatIsOpen(t *testing.T) {
+	t.Parallel()
+	for what, kills := range map[string]string{
+		"two buffers of a file": `(with-current-buffer (generate-new-buffer "other")
+			(insert-file-contents (expand-file-name "f" (cursord-workspace-root (car cursord-workspaces))))
+			(set-visited-file-name (expand-file-name "f" (cursord-workspace-root (car cursord-workspaces))) t) (set-buffer-modified-p nil)
+			(cursord--tell-holds (cursord-document))
+			(kill-buffer) (kill-buffer "f"))`,
+		"a connection that was just lost": `(progn (delete-process (jsonrpc--process (cursord-connection-to nil)))
+			(cursord-workspace-open) (kill-buffer "f"))`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			anEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", "one\n")
+				w.Start()
+				e := emacsOpens(w, t, bin, "", "f")
+				e.until("the daemon knows it", `(and (cursord-document-named (cursord-document (get-buffer "f"))) t)`)
+				e.eval(`(progn %s (cursord-call (cursord-workspace-find) :workspace/list nil) nil)`, kills)
+				e.until("the subscription", `(and (cursord-workspace-ready (cursord-workspace-find)) (null cursord--queue) (null cursord--taken))`)
+				require.NotContains(t, e.messages(), "did nothing")
+				e.quiet()
+			})
+		})
+	}
+}
+
 // TestEmacsDoctor reports a missing program, and then a whole installation.
 func TestEmacsDoctor(t *testing.T) {
 	t.Parallel()
