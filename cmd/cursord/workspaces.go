@@ -45,7 +45,7 @@ func workspacesCommand() *cobra.Command {
 		}
 		return nil
 	}
-	c.Flags().BoolVar(&pending, "pending", false, "only those with something to review; starts no daemon")
+	c.Flags().BoolVar(&pending, "pending", false, "only those with something to review, or with a turn on its way; starts no daemon")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/list as JSON")
 	return c
 }

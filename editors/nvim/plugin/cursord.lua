@@ -81,10 +81,16 @@ for name, link in pairs(links) do
   vim.api.nvim_set_hl(0, name, { link = link, default = true })
 end
 
--- Pending hunks are shown when their file is opened.
-vim.api.nvim_create_autocmd('BufReadPost', {
+-- Pending hunks are shown when their file is opened, or when an agent begins to work in its folder: the person pauses, or
+-- comes back from where the turn was started.
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'CursorHold', 'CursorHoldI' }, {
   callback = function(args)
     require('cursord.glance').look(args.buf)
+  end,
+})
+vim.api.nvim_create_autocmd({ 'FocusGained', 'FileChangedShellPost', 'BufWritePost' }, {
+  callback = function(args)
+    require('cursord.glance').look(args.buf, true)
   end,
 })
 

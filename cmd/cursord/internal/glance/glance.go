@@ -21,7 +21,7 @@ func Running() bool {
 	return err != nil || endpoint.Running(dirs.Socket)
 }
 
-// Pending returns the workspaces with something to review. If no daemon runs, it reads the database itself.
+// Pending returns the workspaces with something to review, or with a turn on its way. If no daemon runs, it reads the database itself.
 func Pending(ctx context.Context) ([]string, error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
@@ -42,7 +42,7 @@ func Pending(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	for _, w := range list.Workspaces {
-		if w.PendingHunks > 0 {
+		if w.PendingHunks > 0 || w.Running > 0 {
 			roots = append(roots, w.Workspace)
 		}
 	}

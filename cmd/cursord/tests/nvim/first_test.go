@@ -88,3 +88,43 @@ func TestNvimShowsWhatWasLeft(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimFollowsAFoldersFirstTurn opens a file before anything is known of its folder. An agent that was started elsewhere then
+// changes it: Neovim connects when it gets the focus, when the person pauses, and when the person writes.
+func TestNvimFollowsAFoldersFirstTurn(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n"})
+	for name, act := range map[string]func(*nvim){
+		"focus": func(n *nvim) { n.ex("doautocmd FocusGained") },
+		"write": func(n *nvim) { n.ex("write other") },
+		"pause": func(n *nvim) {
+			n.lua("vim.o.updatetime = 20")
+			n.poll("it connects", func() bool {
+				n.keys("lh")
+				return n.lua("return require('cursord.rpc').connected()") == true
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachNvim(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", before)
+				script := world.Edits("1", "f", before, after)
+				w.Plays(world.Lines(script[:1], []string{world.Waits("go")}, script[1:])...)
+				w.Start()
+				n := neovim(w, t, bin, "", "f")
+				n.until("an answer", "return require('cursord.glance').answered()")
+				require.Equal(t, false, n.lua("return require('cursord.rpc').connected()"))
+				e := w.Opens()
+				e.Calls(e.Asks(nil).ID)
+				act(n)
+				n.until("it connects while the agent works", "return require('cursord.rpc').connected()")
+				w.Put("../go", "")
+				n.untilText("f", after)
+				n.hunksOf("f", 1)
+				n.quiet()
+			})
+		})
+	}
+}

@@ -1,4 +1,4 @@
---- Shows pending hunks when their file is opened, before any command.
+--- Connects to a workspace with something to review, or in which an agent works, before any command.
 local config = require('cursord.config')
 local workspace = require('cursord.workspace')
 
@@ -9,9 +9,9 @@ local holds, patience = 5000, 10000
 
 local asked --- @type number?
 local asking = false
-local pending = {} --- @type table<string, true> workspaces, by their folders
+local pending = {} --- @type table<string, true> such workspaces, by their folders
 
---- Connects if a buffer's workspace has something to review.
+--- Connects if a buffer's workspace is such a one.
 --- @param buf integer
 local function open(buf)
   if vim.api.nvim_buf_is_loaded(buf) and pending[workspace.root_of(buf)] then
@@ -19,7 +19,7 @@ local function open(buf)
   end
 end
 
---- Takes the program's answer: the folders with pending hunks.
+--- Takes the program's answer: the folders of these workspaces.
 --- @param out string
 local function take(out)
   local ok, answer = pcall(vim.json.decode, out)
@@ -40,16 +40,18 @@ function M.answered()
   return asked ~= nil
 end
 
---- Asks the program whether the workspace of an opened file has pending hunks. No daemon is started. One answer serves
---- all files that are opened at about the same time.
+--- Asks the program whether the workspace of a file is such a one. No daemon is started. One answer serves all files that
+--- are opened at about the same time.
 --- @param buf integer
-function M.look(buf)
-  local bin = vim.fn.expand(config.get().bin)
-  if not config.get().review.on_open or workspace.find(buf) or vim.bo[buf].buftype ~= '' then
+--- @param now? boolean an earlier answer does not do
+function M.look(buf, now)
+  if vim.bo[buf].buftype ~= '' or workspace.find(buf) or not config.get().review.on_open then
     return
-  elseif asked and vim.uv.now() - asked < holds then
+  elseif not now and asked and vim.uv.now() - asked < holds then
     return open(buf)
-  elseif asking or vim.fn.executable(bin) == 0 then
+  end
+  local bin = vim.fn.expand(config.get().bin)
+  if asking or vim.fn.executable(bin) == 0 then
     return
   end
   asking = true
