@@ -40,6 +40,7 @@ func TestNewFilesAreListedWithoutTheRepository(t *testing.T) {
 				for _, file := range []string{"a", ".gitignore", "untracked", "old.o", "same.o"} {
 					w.Ages(at + file)
 				}
+				w.Rests()
 				w.Plays(world.Lines(world.Shells("s", fmt.Sprintf("cd ./%s; %s; echo a2 > a; echo n > n; mkdir -p d; echo n > d/n; echo u2 > untracked; echo o2 > old.o", at, does)))...)
 				w.Start()
 				e := w.Opens()
