@@ -74,7 +74,7 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 	case errors.Is(err, sessions.ErrTooBusy):
 		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
 	case errors.Is(err, fs.ErrExist):
-		hint := "choose another name, or send replace (cursord backup --force)"
+		hint := "choose another name, or overwrite it: cursord backup --force (in the protocol: replace)"
 		if _, there := os.Stat(path); there != nil {
 			hint = "another backup is being written, or a crash left it: remove it if nothing writes it"
 			path += sessions.BackupSuffix

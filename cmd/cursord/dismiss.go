@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -45,6 +46,9 @@ This cannot be undone; if the folder comes back, its files are as they are, and 
 			n := 0
 			for _, params := range list {
 				out, err := client.DiffDismiss(c.Context(), params)
+				if answer := (*rpc.Error)(nil); errors.As(err, &answer) && answer.Data.Kind == api.KindOutsideWorkspace {
+					return fmt.Errorf("%s has nothing to dismiss", term.Clean(*params.Path))
+				}
 				if err != nil {
 					return err
 				}

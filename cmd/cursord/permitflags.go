@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -86,13 +87,13 @@ func checkDir(flag, dir, abs string) error {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: %s is not there", flag, term.Clean(dir))
+		return misuse.Errorf("%s: %s is not there", flag, term.Clean(dir))
 	case err != nil:
-		return fmt.Errorf("%s: %s cannot be opened: %w", flag, term.Clean(dir), err)
+		return misuse.Errorf("%s: %s cannot be opened: %v", flag, term.Clean(dir), err)
 	case !info.IsDir():
-		return fmt.Errorf("%s: %s is no folder", flag, term.Clean(dir))
+		return misuse.Errorf("%s: %s is no folder", flag, term.Clean(dir))
 	case !utf8.ValidString(abs):
-		return fmt.Errorf("%s: the name %q is not UTF-8, and no message can hold it: rename the folder, or make a link to it", flag, dir)
+		return misuse.Errorf("%s: the name %q is not UTF-8, and no message can hold it: rename the folder, or make a link to it", flag, dir)
 	}
 	return nil
 }

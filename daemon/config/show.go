@@ -109,7 +109,7 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 		return nil, &KeyError{key}
 	}
 	if key == "isolation_of" {
-		return nil, errors.New("isolation_of is a table: edit the file")
+		return nil, errors.New("isolation_of is a table: edit the file (cursord config edit)")
 	}
 	if _, _, err := parseConfig(path, data); err != nil && !errors.As(err, new(Mistakes)) {
 		return nil, err // the file is not TOML
@@ -141,7 +141,7 @@ func Unset(path string, data []byte, key string) ([]byte, bool, error) {
 	}
 	from, to, found := findPair(data, key)
 	if !found {
-		return nil, false, fmt.Errorf("%s is a table: edit the file", key)
+		return nil, false, fmt.Errorf("%s is a table: edit the file (cursord config edit)", key)
 	}
 	return slices.Concat(data[:from], data[to:]), true, nil
 }

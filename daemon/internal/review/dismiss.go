@@ -34,7 +34,7 @@ func (r *Reviewer) dismiss(path string, gone bool) (int, error) {
 	}
 	inside := func(f *file) bool { return !gone && !f.outside() }
 	if path != "" && slices.ContainsFunc(files, inside) {
-		e := api.Invalid("path", "%s is in the workspace: accept or reject it (only files outside of it can be dismissed)", path)
+		e := api.Invalid("path", "%s is in the workspace, and only files outside of it can be dismissed", path)
 		e.Hint = "accept or reject it"
 		return 0, e
 	}

@@ -50,7 +50,7 @@ func (d Decision) nextPrompt(ctx context.Context, n naming.Names, before, left [
 	case len(hear) > 1:
 		return fmt.Sprintf("the agent gets this with the next prompts of the sessions %s\n", strings.Join(hear, ", "))
 	case hear[0] == list[0].ID:
-		return "the agent gets this with the next prompt of this session: cursord run -c\n"
+		return "the agent gets this with the next prompt of its session: cursord run -c\n"
 	}
 	return fmt.Sprintf("the agent gets this with the next prompt of its session: cursord run --session %s\n", hear[0])
 }

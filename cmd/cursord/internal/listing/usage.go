@@ -172,6 +172,6 @@ func printUse(out io.Writer, use Use) {
 	}
 	term.Table(out, rows)
 	if n := use.Total.Unknown; n > 0 {
-		fmt.Fprintf(out, "%s without a token count from the agent\n", term.Count(n, "turn"))
+		term.PrintFolded(out, fmt.Sprintf("%s without a token count from the agent\n", term.Count(n, "turn")))
 	}
 }
