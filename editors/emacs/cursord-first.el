@@ -4,9 +4,10 @@
 
 ;;; Commentary:
 
-;; `cursord-mode' marks the hunks of a file when the file is opened.  It asks the
-;; program for workspaces with hunks, without waiting; the program starts no
-;; daemon for the answer.
+;; `cursord-mode' marks the hunks of a file when the file is opened, or when an
+;; agent begins to work in its folder: then a person saves, pauses, or comes back
+;; from where the turn was started.  It asks the program for workspaces with hunks
+;; or with a turn, without waiting; the program starts no daemon for the answer.
 
 ;;; Code:
 
@@ -40,8 +41,33 @@ Do nothing if the current file is in a workspace in use."
     (setq cursord--looking t)
     (run-at-time cursord--look-pause nil #'cursord--look)))
 
+(defconst cursord--look-idle 4
+  "Seconds without a key after which the current file's folder is looked at.")
+
+(defvar cursord--look-timer nil "The timer of that look, or nil.")
+
+;;;###autoload
+(defun cursord-look-again ()
+  "Look for hunks, and for agents at work, if the current buffer has a file."
+  (when (and buffer-file-name (frame-focus-state))
+    (cursord-first-look)))
+
+;;;###autoload
+(defun cursord-look-often (on)
+  "Look again after saves and pauses, and when a frame gets the focus, if ON."
+  (remove-function after-focus-change-function #'cursord-look-again)
+  (remove-hook 'after-save-hook #'cursord-first-look)
+  (when cursord--look-timer
+    (cancel-timer cursord--look-timer)
+    (setq cursord--look-timer nil))
+  (when on
+    (add-function :after after-focus-change-function #'cursord-look-again)
+    (add-hook 'after-save-hook #'cursord-first-look)
+    (setq cursord--look-timer
+          (run-with-idle-timer cursord--look-idle t #'cursord-look-again))))
+
 (defun cursord--look ()
-  "Ask the program for the workspaces with hunks."
+  "Ask the program for the workspaces with hunks, or with a turn."
   (setq cursord--looking nil)
   (when-let* ((program (executable-find (or (bound-and-true-p cursord-program)
                                             "cursord"))))

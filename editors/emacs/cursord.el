@@ -177,6 +177,7 @@ For example by (keymap-global-set \"C-c a\" cursord-command-map)."
     ""))
 
 (autoload 'cursord-first-look "cursord-first")
+(autoload 'cursord-look-often "cursord-first")
 
 (defun cursord--update-mode-lines (event _ws _object _before)
   "Draw the mode lines again at the EVENT `update'."
@@ -199,6 +200,8 @@ Mark pending hunks in the buffers of files."
     (when (seq-some (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
                     (buffer-list))
       (cursord-first-look)))
+  (when (or cursord-mode (featurep 'cursord-first))
+    (cursord-look-often cursord-mode))
   (when (fboundp 'cursord--dress-all)
     (cursord--dress-all))
   (force-mode-line-update t))

@@ -204,3 +204,40 @@ func TestEmacsMarksStay(t *testing.T) {
 		e.quiet()
 	})
 }
+
+// TestEmacsFollowsAFoldersFirstTurn opens a file before anything is known of its folder. An agent that was started elsewhere then
+// changes it: Emacs connects when the person saves, when it gets the focus, and when the person pauses.
+func TestEmacsFollowsAFoldersFirstTurn(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n"})
+	for name, act := range map[string]string{
+		"save":  `(with-temp-buffer (setq buffer-file-name (expand-file-name "other")) (insert "x") (save-buffer))`,
+		"focus": `(with-current-buffer "f" (cl-letf (((symbol-function 'frame-focus-state) #'always)) (funcall after-focus-change-function)))`,
+		"pause": `(with-current-buffer "f" (cl-letf (((symbol-function 'frame-focus-state) #'always)) (apply (timer--function cursord--look-timer) (timer--args cursord--look-timer))))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			anEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", before)
+				script := world.Edits("1", "f", before, after)
+				w.Plays(world.Lines(script[:1], []string{world.Waits("go")}, script[1:])...)
+				w.Start()
+				e := startEmacs(w, t, bin, `(cursord-mode 1)`)
+				e.find("f")
+				e.until("an answer", `(and (featurep 'cursord-first) (not cursord--looking) (not (get-process "cursord look")))`)
+				require.Nil(t, e.eval(`(and (featurep 'cursord-connection) (cursord-connection-to nil))`))
+				c := w.Opens()
+				c.Calls(c.Asks(nil).ID)
+				e.eval(`(progn %s nil)`, act)
+				e.until("it connects while the agent works", `(and (cursord-connection-to nil) (cursord-workspace-find (get-buffer "f")) (cursord-workspace-ready (cursord-workspace-find (get-buffer "f"))))`)
+				w.Put("../go", "")
+				e.untilText("f", after)
+				e.pending("f", 1)
+				e.eval(`(progn (cursord-mode -1) nil)`)
+				require.Nil(t, e.eval(`cursord--look-timer`))
+				e.quiet()
+			})
+		})
+	}
+}

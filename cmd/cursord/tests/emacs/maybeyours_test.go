@@ -92,3 +92,30 @@ func TestEmacsRegionLeavesWhatMayBeYours(t *testing.T) {
 		e.agree(c, "notes.txt", world.Numbered(20, map[int]string{2: "two\n"}), 1)
 	})
 }
+
+// TestEmacsUnsavedBeforeTheFirstTurn has unsaved text in an Emacs that knows nothing of cursord yet, and its lock file, while the
+// agent writes the file. The hunks are the agent's, also when Emacs says what it holds.
+func TestEmacsUnsavedBeforeTheFirstTurn(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{3: "agent 3\n", 15: "agent 15\n"})
+		w.Put("f", before)
+		w.Plays(world.Edits("1", "f", before, after)...)
+		w.Start()
+		e := startEmacs(w, t, bin, `(setq create-lockfiles t)`)
+		e.find("f")
+		e.eval(`(progn (goto-char (point-max)) (insert "mine\n") nil)`)
+		c := w.Opens()
+		c.Turn(nil)
+		for _, h := range c.Diffs()["f"].Hunks {
+			require.EqualValues(t, "edit", h.Sources[0].Via)
+		}
+		e.command("cursord-review")
+		e.untilText("f", after+"mine\n")
+		e.pending("f", 2)
+		e.poll("the review", func() bool { return strings.Contains(e.buffer(emacsReview), "+agent 15\n") })
+		require.NotContains(t, e.buffer(emacsReview), "may be yours")
+		e.quiet()
+	})
+}
