@@ -17,7 +17,7 @@ const maxUnreadable = 4 << 10
 // acceptable. A line that ends inside of a string may be held until the next one shows whether it continues it; see Rest.
 func (d *Decoder) Line(line []byte) []Event { return d.AppendLine(nil, line) }
 
-// AppendLine is Line that appends to dst.
+// AppendLine is Line, but appends to dst.
 func (d *Decoder) AppendLine(dst []Event, line []byte) []Event {
 	if d.cut.lines > 0 {
 		var taken bool

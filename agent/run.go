@@ -21,7 +21,7 @@ import (
 // A Request describes one run of the agent.
 type Request struct {
 	Bin     string // the executable
-	Version string // its build, "" if that is not known: which options it lacks is remembered by it
+	Version string // its build, or "" if not known; the options that it lacks are remembered by this name
 	Dir     string // the workspace: --workspace and the working directory
 	Prompt  string // goes to stdin, then EOF
 	Model   string // "" means "auto": the flag is always given, because the agent otherwise takes the last one used
@@ -35,7 +35,7 @@ type Request struct {
 
 	Base []string // the environment, "K=V"; nil: this process's
 	Env  []string // added to it
-	Mark string   // of Env, what no other run has: processes of the run are known by it; or ""
+	Mark string   // an entry of Env that no other run has, by which processes of the run are found; or ""
 
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.
@@ -47,8 +47,8 @@ type Request struct {
 	IdleTimeout time.Duration // without output and with no tool call open; 0: 30 min
 	ToolTimeout time.Duration // without output while a tool call is open, or a sub-agent is at work; 0: 2 h
 
-	// An agent that has said all may wait for commands that it has left in the background. Without output for
-	// BackgroundGrace (0: 30 s) the run is over then, as completed; with AwaitBackground it lasts as long as they do.
+	// An agent that has said all may wait for commands that it has left in the background. If it is silent for
+	// BackgroundGrace (0: 30 s), the run ends as completed; with AwaitBackground the run lasts as long as the commands.
 	BackgroundGrace time.Duration
 	AwaitBackground bool
 
@@ -104,9 +104,9 @@ func NewLauncher(builds *program.Builds) *Launcher {
 // Run calls emit from one goroutine, in order, with everything that could be decoded without waiting for more input. emit
 // may block, which blocks the agent; the slice and its events belong to it.
 //
-// Cancelling ctx sends INT to the group, TERM 2 s later, and KILL 3 s after that. Run repeats once a start that lost the
-// race for the configuration file. It repeats without the option a start that was refused for an option that the turn does
-// not need.
+// Cancelling ctx sends INT to the group, TERM 2 s later, and KILL 3 s after that. If a start lost the race for the
+// configuration file, Run repeats it once. If a start was refused for an option that the turn does not need, Run repeats it
+// without that option.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
 	build := cmp.Or(req.Version, req.Bin)
 	lacks := l.builds.Lacks(build)

@@ -63,7 +63,7 @@ func storedSources(by []Source, numbers []int32) (s sources, ok bool) {
 	return sources{by, numbers}, len(by) == len(numbers)
 }
 
-// Sources returns of how many edits the review knows the source.
+// Sources returns the number of edits whose source the review knows.
 func (r *Review) Sources() int { return len(r.sources.by) }
 
 // ForgetSources forgets the sources of edits of which nothing is pending, unless one of the decisions can bring it back. The

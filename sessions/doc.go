@@ -3,8 +3,7 @@
 //
 // One writer takes all waiting operations and commits them together; a change is announced only after its commit. So
 // everything that has a seq is on disk, the seqs of a workspace only grow, and Store.Changes returns every object that
-// changed after a seq, once and in order. Reads are short and return copies. An object whose checksum is wrong is set aside,
-// and a stand-in takes its place. A file that cannot be opened is salvaged.
+// changed after a seq, once and in order. Reads are short and return copies.
 //
 // Only this package writes the file. It imports nothing of this module and knows neither agents nor clients: the daemon
 // knows what the objects mean.
@@ -12,6 +11,7 @@
 // Each stored object has a checksum, which every read checks (damage.go). A damaged object moves to a bucket of its
 // own, and a stand-in with fewer powers takes its place under the same seq. The reviewer makes a damaged diff anew. A damaged
 // review is dropped, and the file stays as it is. Contents are checked by their SHA-256.
+// A file that cannot be opened is salvaged.
 //
 // The database file is compacted while it is used (compact.go): a copy of one moment is filled beside it, new commits
 // go to both, and between two commits the copy takes the file's name. A crash leaves one whole file or the other. A backup is

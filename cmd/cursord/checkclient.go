@@ -21,10 +21,10 @@ func checkClientCommand() *cobra.Command {
 	}
 	c := &cobra.Command{
 		Use:   "check-client -- CMD [ARG...]",
-		Short: "Play a daemon's life against a client, and say what the client did wrong",
-		Long: `Play a daemon's life against a client, and say what the client did wrong. CMD is any program that finds the daemon as
-programs do, starts a turn in its working directory, follows it to its end, and ends. It runs once for each play, whose name
-CURSORD_CHECK has, in a folder with the file greeting.txt:
+		Short: "Check a client of the protocol, and say what it did wrong",
+		Long: `Check a client of the protocol, and say what it did wrong. CMD is any program that finds the daemon as programs do, starts a
+turn in its working directory, follows it to its end, and ends. It runs once for each of these plays, in a folder with the
+file greeting.txt; CURSORD_CHECK names the play:
 ` + plays.String() + `
 
 The daemon is a real one with a scripted agent. A proxy sees all messages. If CMD writes what it holds at its end to the file that

@@ -1,8 +1,8 @@
 // Command cursord is a daemon for Cursor's command line agent, and that daemon's command line.
 //
 // One daemon per user owns every agent turn, session and pending diff; editors reach it through "cursord stdio",
-// people through the other commands. All commands but a few (serve, stdio --standalone, fake-agent, version,
-// completion) are clients of the daemon and start it when it does not run.
+// people through the other commands. A command that needs the daemon is a client of it (asClient) and starts it when it does
+// not run.
 package main
 
 import (

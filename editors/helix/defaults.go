@@ -10,9 +10,9 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Defaults are the languages that a Helix knows without any configuration.    | They differ from build to build, also
-// between builds of the same version, and a user's list of servers for a language replaces the default one. So they are read
-// from each Helix's program, which contains its own languages.toml as text.
+// Defaults are the languages that a Helix knows without any configuration. They differ between builds, even of the same
+// version, and a user's list of servers for a language replaces the default one. So they are read from each Helix's program,
+// which contains its own languages.toml as text.
 type Defaults struct {
 	Languages []Language
 }

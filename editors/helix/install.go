@@ -1,8 +1,10 @@
-// Package helix adds cursord to a user's Helix configuration, and takes it out again.    | It edits the text of the user's
-// files: everything that is not cursord's stays byte for byte. A manifest beside them lists the parts that were added, so
-// that exactly these can be taken out.    | toml.go finds the places of keys and values in a TOML text, edit.go adds and
-// removes text, manifest.go has the manifest, and defaults.go reads Helix's own languages from its program. Tests with real
-// Helixes: cmd/cursord/tests/helix.
+// Package helix adds cursord to a user's Helix configuration, and takes it out again.
+//
+// It edits the text of the user's files: everything that is not cursord's stays byte for byte. A manifest beside them lists
+// the parts that were added, so that exactly these can be taken out.
+//
+// toml.go finds the places of keys and values in a TOML text, edit.go adds and removes text, manifest.go has the manifest, and
+// defaults.go reads Helix's own languages from its program. Tests with real Helixes: cmd/cursord/tests/helix.
 package helix
 
 import (

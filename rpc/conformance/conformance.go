@@ -1,5 +1,5 @@
-// Package conformance plays the daemon's life against a client, and says what the client did wrong. The daemon is a real one, with
-// a scripted agent, in folders of its own. Between the two sits a proxy that looks at every message, holds messages back, and
+// Package conformance checks a client of the protocol: it runs the client against a daemon, and says what the client did wrong. The
+// daemon is a real one, with a scripted agent, in folders of its own. Between the two sits a proxy that looks at every message, holds messages back, and
 // kills the daemon or gives it another database.
 //
 // The client is any program that, in its working directory, starts a turn, follows it to its end, and ends. It finds the daemon as

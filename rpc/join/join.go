@@ -1,12 +1,10 @@
-// Package join connects a client to the daemon by a connection that outlives daemons. It answers initialize itself and
-// passes messages on unchanged. When a daemon ends, it continues with the next one from where the client is. For this it
-// keeps the unanswered requests, what the client has said about itself, and the last change that the client got of each
-// workspace. A client gets every change once and in order, and exactly one answer to each request.
+// Package join connects a client to the daemon by a connection that outlives daemons, as cursord stdio needs it. A client gets
+// every change once and in order, and exactly one answer to each request.
 //
-// cursord stdio outlives daemons. It passes messages on as bytes and reads as little of them as it can: pending.go keeps the
-// requests without an answer, clientstate.go what the editor has said about itself (initialize, documents, trace), cursor.go
+// It answers initialize itself, passes other messages on as bytes, and reads as little of them as it can: pending.go keeps the
+// requests without an answer, clientstate.go what the client has said about itself (initialize, documents, trace), cursor.go
 // the last seq of each workspace and the last delta of each growing item. When the connection breaks, it makes another. It
-// sends the new daemon that state, repeats the requests that may be repeated, and subscribes from where the editor is. Missed
+// sends the new daemon that state, repeats the requests that may be repeated, and subscribes from where the client is. Missed
 // text goes in front of an item's first item/changed, as a delta. The first request on each connection is daemon/join. Until
 // its answer nothing else is sent, so a daemon that is about to end costs nothing.
 package join

@@ -1,4 +1,4 @@
-// Package similar finds the known names that an unknown word may be a slip of the pen for.
+// Package similar suggests known names for an unknown word: "did you mean".
 package similar
 
 import "strings"

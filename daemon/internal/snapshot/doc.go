@@ -1,12 +1,19 @@
-// Package snapshot knows the contents of a workspace's files when a turn began, and finds later changes.    | [Take] lists
-// the files, with git in a repository and otherwise by reading folders, and keeps the contents that git does not have.
-// [Snapshot.Scan] compares the disk with the snapshot. The caller reports each change that it has taken in by
-// [Snapshot.Note], so that the next scan finds only newer ones.    | A Snapshot promises:    |     |   - A content that it
-// returns for a path was there when the turn began, or at the path's last note. It says so if it does    |     not know the
-// content.    |   - It does not find files that git ignored when the turn began. It does find a file that only a rule of
-// this turn ignores.    |   - It finds the files of git's folders that name programs, lead elsewhere or hide files, like any
-// other file.    |   - Time, number and size are bounded. [LeftOut] says for people what a bound left out. If there was no
-// time for a file,    |     the next scan returns to it.    |   - It writes nothing in the workspace, and no git that it
-// runs starts a program that the repository names.    | The caller decides who made a change: it gives Scan a function that
-// gets each change with its time. Several goroutines may use a Snapshot. It keeps contents in one unnamed file, until Close.
+// Package snapshot knows the contents of a workspace's files when a turn began, and finds later changes.
+//
+// [Take] lists the files, with git in a repository and otherwise by reading folders, and keeps the contents that git does not
+// have. [Snapshot.Scan] compares the disk with the snapshot. The caller reports each change that it has taken in by
+// [Snapshot.Note], so that the next scan finds only newer ones.
+//
+// A Snapshot promises:
+//
+//   - A content that it returns for a path was there when the turn began, or at the path's last note. It says so if it does
+//     not know the content.
+//   - It does not find files that git ignored when the turn began. It does find a file that only a rule of this turn ignores.
+//   - It finds the files of git's folders that name programs, lead elsewhere or hide files, like any other file.
+//   - Time, number and size are bounded. [LeftOut] says for people what a bound left out. If there was no time for a file,
+//     the next scan returns to it.
+//   - It writes nothing in the workspace, and no git that it runs starts a program that the repository names.
+//
+// The caller decides who made a change: it gives Scan a function that gets each change with its time. Several goroutines may
+// use a Snapshot. It keeps contents in one unnamed file, until Close.
 package snapshot
