@@ -36,7 +36,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		return fail(&api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + what + " in " + r.setup.Root})
 	}
 	if only != 0 && next.N != only {
-		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since"})
+		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since", Hint: "undo that one first: cursord undo"})
 	}
 	if slices.ContainsFunc(next.Files, func(gf decisionlog.File) bool {
 		f := r.decided(gf)

@@ -14,12 +14,13 @@ import (
 
 // A reviewStep is a decision, with all that undo needs.
 type reviewStep struct {
-	path   string
-	before []string // the file's steps before the decision
-	cuts   []int
-	at     int
-	accept bool
-	hunks  int // hunks that were decided
+	decision uint64 // its number in the workspace
+	path     string
+	before   []string // the file's steps before the decision
+	cuts     []int
+	at       int
+	accept   bool
+	hunks    int // hunks that were decided
 }
 
 // decide accepts or rejects a part; with rest, also everything behind it in the file. A reject with rest leaves the later
@@ -104,7 +105,7 @@ func (r *review) request(
 		err := r.client.Call(ctx, method, rpc.DecideParams{Workspace: r.root, Hunks: &ids, Lines: lines, Rev: &sent}, &out)
 		if err == nil {
 			r.log = append(r.log, reviewStep{
-				path: path, before: steps(shown), cuts: slices.Clone(f.cuts), at: f.at, accept: accept, hunks: out.Applied,
+				decision: out.Decision, path: path, before: steps(shown), cuts: slices.Clone(f.cuts), at: f.at, accept: accept, hunks: out.Applied,
 			})
 			*r.counter(accept) += out.Applied
 			for _, d := range out.Diffs {
@@ -156,23 +157,20 @@ func (r *review) counter(accept bool) *int {
 	return &r.rejected
 }
 
-// undo takes back the latest decision of this review and returns to its place.
+// undo takes back the latest decision of this review and returns to its place. It leaves what others have decided since: then
+// the daemon refuses.
 func (r *review) undo(ctx context.Context) (again bool, err error) {
 	if len(r.log) == 0 {
 		r.tell("Nothing has been decided in this review.")
 		return true, nil
 	}
-	out, err := r.client.DiffUndo(ctx, rpc.UndoParams{Workspace: r.root})
+	last := r.log[len(r.log)-1]
+	out, err := r.client.DiffUndo(ctx, rpc.UndoParams{Workspace: r.root, Decision: last.decision})
 	if err != nil {
 		return true, r.fail(err)
 	}
 	for _, d := range out.Diffs {
 		r.take(d, 0, 0)
-	}
-	last := r.log[len(r.log)-1]
-	if !slices.ContainsFunc(out.Diffs, func(d *sessions.Diff) bool { return d.Path == last.path }) {
-		r.tell("A later decision that somebody else took was taken back.")
-		return false, nil
 	}
 	r.log = r.log[:len(r.log)-1]
 	*r.counter(last.accept) -= last.hunks

@@ -31,7 +31,7 @@ const Help = `  y  accept this hunk
   d  reject it and all later hunks of the file
   s  split it: into its separate changes, then into old and new lines, then into single lines
   e  open the file at this hunk in your editor ($VISUAL or $EDITOR); what you change there is yours
-  u  undo the latest decision; again for the one before
+  u  undo the latest decision of this review; again for the one before
   c  leave a comment for the agent's next prompt
   j  leave it undecided and go to the next hunk (also J)
   k  leave it undecided and go to the hunk before (also K)
