@@ -114,17 +114,34 @@ func (s *story) kept(before, after state, accepted map[string]bool) {
 }
 
 // daemon plays a step of the daemon or the agent. The editor makes the edits that come of it, at once or later.
-func (s *story) daemon(accept bool, client api.ClientID, do func()) {
+func (s *story) daemon(accept, later bool, client api.ClientID, do func()) {
 	before := s.state()
 	do()
-	s.applies()
+	if !later {
+		s.applies()
+	}
 	after := s.state()
-	accepted := map[string]bool{}
 	if accept {
-		accepted = before.removed(client)
+		for l := range before.removed(client) {
+			s.accepted[l] = true
+		}
 	}
 	s.once(after, "after a step of the daemon")
-	s.kept(before, after, accepted)
+	s.kept(before, after, s.accepted)
+	if s.coming == nil {
+		clear(s.accepted)
+	}
+}
+
+// arrive has the editor make the edits that are on their way, or say that it does not.
+func (s *story) arrive(t *rapid.T) {
+	switch {
+	case s.coming == nil:
+	case rapid.IntRange(0, 3).Draw(t, "declines") == 0:
+		s.declines()
+	default:
+		s.daemon(false, false, s.editor, func() {})
+	}
 }
 
 // TestStories plays random stories of one file.
@@ -137,9 +154,10 @@ func TestStories(t *testing.T) {
 		s := newStory(t, store, root, 8)
 		defer func() { s.r.Close(); os.RemoveAll(root) }()
 		s.agentAny(t)
-		for range rapid.IntRange(1, 14).Draw(t, "steps") {
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			s.any(t)
 		}
+		s.arrive(t)
 		s.ends(rapid.Bool().Draw(t, "accept"))
 	})
 }
@@ -152,7 +170,7 @@ func (s *story) span(t *rapid.T, text string) (at, count, add int) {
 
 func (s *story) agentAny(t *rapid.T) {
 	at, count, add := s.span(t, s.disk())
-	s.daemon(false, s.editor, func() { s.agent(at, count, add) })
+	s.daemon(false, true, s.editor, func() { s.agent(at, count, add) })
 }
 
 // any plays a random step.
@@ -160,42 +178,54 @@ func (s *story) any(t *rapid.T) {
 	client := rapid.SampledFrom([]api.ClientID{s.editor, s.editor, s.command}).Draw(t, "client")
 	what := rapid.SampledFrom([]string{
 		"agent", "type", "type", "editor undo", "editor undo", "editor redo", "save", "save", "other", "reads", "reads", "decide", "decide", "decide",
-		"undo", "undo", "redo", "undo and redo", "merge", "restart",
+		"undo", "undo", "redo", "undo and redo", "merge", "restart", "closes",
 	}).Draw(t, "what")
+	later := rapid.IntRange(0, 3).Draw(t, "later") == 0
+	if what != "agent" && what != "other" && what != "restart" && (client == s.editor || !later) {
+		s.arrive(t)
+	}
 	switch what {
 	case "agent":
 		s.agentAny(t)
 	case "type":
+		s.arrive(t)
 		s.types(s.span(t, s.text))
 	case "editor undo":
+		s.arrive(t)
 		s.steps(-rapid.IntRange(1, 3).Draw(t, "by"))
 	case "editor redo":
+		s.arrive(t)
 		s.steps(rapid.IntRange(1, 3).Draw(t, "by"))
 	case "save":
+		s.arrive(t)
 		s.saves()
 	case "other":
 		s.other(s.span(t, s.disk()))
 	case "reads":
+		s.arrive(t)
 		s.reads()
+	case "closes":
+		s.closes()
 	case "decide":
-		s.decideAny(t, client)
+		s.decideAny(t, client, later)
 	case "undo":
-		s.daemon(true, client, func() { s.undoes(client) })
+		s.daemon(true, later, client, func() { s.undoes(client) })
 	case "redo":
-		s.daemon(true, client, func() { s.redoes(client) })
+		s.daemon(true, later, client, func() { s.redoes(client) })
 	case "undo and redo":
+		s.arrive(t)
 		s.undoAndRedo(client)
 	case "merge":
-		s.daemon(false, client, func() { s.merges() })
+		s.daemon(false, later, client, func() { s.merges() })
 	case "restart":
-		s.daemon(false, client, func() { s.restarts() })
+		s.daemon(false, false, client, func() { s.restarts() })
 	}
 	if rapid.Bool().Draw(t, "look") {
 		s.once(s.state(), "after "+what)
 	}
 }
 
-func (s *story) decideAny(t *rapid.T, client api.ClientID) {
+func (s *story) decideAny(t *rapid.T, client api.ClientID, later bool) {
 	dec := api.Decision{All: true, Accept: rapid.Bool().Draw(t, "accept")}
 	if d := s.looks()[client]; d != nil && rapid.Bool().Draw(t, "one") {
 		h := rapid.SampledFrom(d.Hunks).Draw(t, "hunk")
@@ -203,20 +233,20 @@ func (s *story) decideAny(t *rapid.T, client api.ClientID) {
 		old := slices.ContainsFunc(h.Lines, func(l string) bool { return strings.HasPrefix(l, "-base") }) // would be there twice after an undo
 		dec.Both = dec.Accept && h.State == "conflict" && !old && rapid.Bool().Draw(t, "both")
 	}
-	s.daemon(dec.Accept && !dec.Both, client, func() { s.decides(client, dec) })
+	s.daemon(dec.Accept && !dec.Both, later, client, func() { s.decides(client, dec) })
 }
 
 // undoAndRedo requires that a redo makes what an undo has taken back.
 func (s *story) undoAndRedo(client api.ClientID) {
 	before := s.state()
 	undone, again, calm, out := error(nil), error(nil), s.calm, api.Decided{}
-	s.daemon(true, client, func() { out, undone = s.undoes(client) })
+	s.daemon(true, false, client, func() { out, undone = s.undoes(client) })
 	if undone != nil {
 		return
 	}
 	between := s.state()
 	s.tell("between: %s / %s", short(between.disk), short(between.text))
-	s.daemon(true, client, func() { _, again = s.redoes(client) })
+	s.daemon(true, false, client, func() { _, again = s.redoes(client) })
 	after := s.state()
 	story := strings.Join(s.told, "\n")
 	if again != nil { // nothing of it is pending
@@ -252,7 +282,7 @@ func (s *story) ends(accept bool) {
 		s.saves()
 	}
 	s.once(s.state(), "at the end")
-	s.daemon(accept, s.editor, func() {
+	s.daemon(accept, false, s.editor, func() {
 		_, err := s.decides(s.editor, api.Decision{All: true, Accept: accept})
 		require.NoError(s.t, err)
 	})

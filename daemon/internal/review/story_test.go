@@ -97,6 +97,7 @@ type story struct {
 	history         []string // the texts that the editor's undo and redo lead to
 	at              int      // the place of text among them
 	coming          []api.DocumentEdits
+	accepted        map[string]bool // lines that may go because somebody has accepted that, while edits are on their way
 
 	calm  bool     // nobody has written the file since the latest decision
 	lines int      // the number of the last new line
@@ -105,7 +106,7 @@ type story struct {
 
 // newStory begins a story with a file of n lines, open in the editor.
 func newStory(t require.TestingT, store *sessions.Store, root string, n int) *story {
-	s := &story{t: t, loop: &desk{root: root, store: store}}
+	s := &story{t: t, loop: &desk{root: root, store: store}, accepted: map[string]bool{}}
 	s.docs = documents.New(func() []documents.Reviewer { return []documents.Reviewer{s.r} })
 	limits := watch.DefaultLimits()
 	limits.Settle = time.Hour // only requests look
@@ -327,6 +328,22 @@ func (s *story) applies() {
 		s.tell("the editor makes the edits: %s", short(s.text))
 	}
 	s.coming = nil
+}
+
+// declines has the editor say that it does not make the edits that are on their way.
+func (s *story) declines() {
+	s.coming, s.version = nil, s.version+1
+	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text))
+	s.tell("the editor does not make the edits")
+}
+
+// closes has the editor close the file without a save, and open it again.
+func (s *story) closes() {
+	require.NoError(s.t, s.docs.Close(s.editor, s.uri()))
+	s.text, s.coming = s.disk(), nil
+	s.saved, s.history, s.at, s.version = s.text, []string{s.text}, 0, s.version+1
+	require.NoError(s.t, s.docs.Open(s.editor, s.uri(), s.version, &s.text))
+	s.tell("the editor closes the file and opens it again")
 }
 
 func offset(text string, p api.Position) (n int) {

@@ -30,6 +30,7 @@ type Merge struct {
 type change struct {
 	base, here Span
 	disk       bool
+	lines      []string // in here
 }
 
 // Of merges the changes from base to disk into text. together are spans of the disk: if one change in such a span conflicts,
@@ -114,7 +115,7 @@ func chunks(all []change, together []Span) []chunk {
 		c := chunk{Place: Place{Base: all[i].base}}
 		begun := shift
 		n := i
-		for ; n < len(all) && (n == i || overlap(c.Base, all[n].base)); n++ {
+		for ; n < len(all) && (n == i || overlap(c.Base, all[n].base) || all[n].base.From == c.Base.To && repeats(all[i:n], all[n])); n++ {
 			c.Base.To = max(c.Base.To, all[n].base.To)
 			grown := all[n].here.To - all[n].here.From - (all[n].base.To - all[n].base.From)
 			if all[n].disk {
@@ -162,12 +163,22 @@ func overlap(a, b Span) bool {
 	return b.From < a.To || a.From == a.To && b.From == b.To && a.From == b.From
 }
 
+// repeats reports whether a change has a line that an earlier one of the other side has too: it would be there twice.
+func repeats(earlier []change, c change) bool {
+	return slices.ContainsFunc(earlier, func(e change) bool {
+		return e.disk != c.disk && slices.ContainsFunc(c.lines, func(l string) bool {
+			return strings.TrimSpace(l) != "" && slices.Contains(e.lines, l)
+		})
+	})
+}
+
 func changes(base, now string, disk bool) []change {
 	var all []change
 	shift := 0
 	for _, e := range diffs.LineEdits(base, now) {
-		n := len(lines(e.Text))
-		all = append(all, change{Span{e.From, e.To}, Span{e.From + shift, e.From + shift + n}, disk})
+		added := lines(e.Text)
+		n := len(added)
+		all = append(all, change{Span{e.From, e.To}, Span{e.From + shift, e.From + shift + n}, disk, added})
 		shift += n - (e.To - e.From)
 	}
 	return all

@@ -43,6 +43,8 @@ func TestMerges(t *testing.T) {
 		{"one deletes what the other changes", "a b c", "a c", "a Y c", nil, "a Y c", "a b c", 0, 1},
 		{"one deletes more than the other changes", "a b c d", "a d", "a b Y d", nil, "a b Y d", "a b c d", 0, 1},
 		{"both delete", "a b c", "a c", "a c", nil, "a c", "a c", 0, 0},
+		{"a line of a change, inserted at its edge", "a b c", "a X Y c", "a b Y c", nil, "a b Y c", "a b c", 0, 1},
+		{"a blank line of a change, inserted at its edge", "a b c", "a X  c", "a b  c", nil, "a X   c", "a b c", 1, 0},
 		{"an insertion at the edge of a change", "a b c", "a X c", "a b n c", nil, "a X n c", "a b c", 1, 0},
 		{"a hunk of which a part conflicts", "a b c d", "A b C d", "a b Y d", []Span{{0, 3}}, "a b Y d", "a b c d", 0, 1},
 		{"a hunk of which nothing conflicts", "a b c d", "A b C d", "a b c Y", []Span{{0, 3}}, "A b C Y", "a b c d", 2, 0},
