@@ -53,6 +53,13 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 	return r.decide(r.list(), mine, accept)
 }
 
+// ForOthers returns a decision that was made in a copy of r, so that it can be undone in other copies: each numbers new lines from r's
+// last id on.
+func (r *Review) ForOthers(d Decision) Decision {
+	d.Last = min(d.Last, r.next)
+	return d
+}
+
 // Supersede gives r, an earlier state of the same review, a higher revision than other's.
 func (r *Review) Supersede(other *Review) { r.rev = max(r.rev, other.rev) + 1 }
 

@@ -164,9 +164,12 @@ func (r *Review) restoreAround(d Decision) error {
 					drop[i] = true
 				}
 				cursor = i
-			case old.Gone && r.typedSince(d.Last, cursor, old):
 			case old.Gone:
-				behind[cursor] = append(behind[cursor], old.atom())
+				if typed := r.typedSince(d.Last, cursor, old.Text); typed >= 0 {
+					cursor = max(cursor, typed)
+				} else {
+					behind[cursor] = append(behind[cursor], old.atom())
+				}
 			}
 		}
 	}
@@ -198,20 +201,22 @@ func (r *Review) restoreAround(d Decision) error {
 	return nil
 }
 
-// typedSince reports whether a person has typed a line since an id was the last, in the place after atom i, so that old, which a decision
-// removed, is not to be put there again: because the line is there, or because an agent has removed it since.
-func (r *Review) typedSince(last uint64, i int, old *decidedAtom) bool {
-	typed := func(j int) bool {
-		return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last && r.atoms[j].ins == 0
-	}
+// typedSince returns a line that a person has typed since an id was the last, in the place after atom i; -1 if there is none. An undo does
+// not put that line there again: it is there, or an agent has removed it since.
+func (r *Review) typedSince(last uint64, i int, text string) int {
+	newer := func(j int) bool { return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last }
 	from, to := i, i+1
-	for typed(from) {
+	for newer(from) {
 		from--
 	}
-	for typed(to) {
+	for newer(to) {
 		to++
 	}
-	return slices.ContainsFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == old.Text && (old.Ins != 0 || a.del != 0) })
+	typed := slices.IndexFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == text && a.ins == 0 && a.id > last })
+	if typed < 0 {
+		return -1
+	}
+	return from + 1 + typed
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.

@@ -329,6 +329,7 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, part *decisionlog
 			part.Decision, err = review.Redo(decided)
 			f.observeReal(review, left)
 		}
+		part.Decision = f.review.ForOthers(part.Decision)
 		return err
 	})
 	return edits, back, err

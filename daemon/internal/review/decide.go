@@ -133,7 +133,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		g.Rejections = append(g.Rejections, rejections...)
 		inBuffer := c.buffer != nil && c.buffer.coming != nil
 		if inBuffer {
-			inBuffers[len(g.Files)] = c.buffer
+			inBuffers[len(g.Files)], done = c.buffer, c.f.review.ForOthers(done)
 		}
 		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: c.conflicts, Edited: inBuffer}
 		part.Was, part.Then = c.changed(was[i], edits)

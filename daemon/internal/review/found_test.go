@@ -105,6 +105,51 @@ func TestFoundStories(t *testing.T) {
 			s.decides(s.command, all(false))
 			require.Equal(t, 1, count(s.disk())["base 7\n"])
 		},
+		"a rejected line that was typed again beside later lines comes back once": func(t *testing.T, s *story) {
+			s.agent(1, 0, 1)
+			s.closes()
+			s.decides(s.command, all(false))
+			s.saves() // over it
+			s.looks()
+			s.agent(0, 1, 2)
+			s.undoes(s.command)
+			require.Equal(t, 1, count(s.disk())["agent 1\n"])
+		},
+		"an undo keeps the order of lines that were typed again": func(t *testing.T, s *story) {
+			s.agent(0, 1, 1)
+			s.agent(1, 1, 0)
+			s.decides(s.command, all(true))
+			s.saves() // over it
+			s.looks()
+			s.agent(1, 1, 0)
+			s.undoes(s.command)
+			s.decides(s.command, all(false))
+			require.Equal(t, s.text, s.disk())
+		},
+		"a line behind one that was typed again keeps its place": func(t *testing.T, s *story) {
+			s.agent(5, 2, 2)
+			s.decides(s.command, all(true))
+			s.saves() // over it
+			s.types(7, 1, 0)
+			s.looks()
+			s.other(6, 2, 0)
+			s.undoes(s.editor)
+			s.once(s.state(), "")
+		},
+		"an undo in the editor brings no line back that its own undo has brought back, with typing": func(t *testing.T, s *story) {
+			s.agent(0, 0, 1)
+			s.reads()
+			s.types(4, 0, 1)
+			s.decides(s.editor, all(false))
+			s.applies()
+			s.looks()
+			s.steps(-1)
+			s.types(8, 1, 1)
+			s.looks()
+			s.undoes(s.editor)
+			s.applies()
+			require.Equal(t, 1, count(s.text)["agent 1\n"])
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))

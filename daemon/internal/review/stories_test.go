@@ -128,9 +128,6 @@ func (s *story) daemon(accept, later bool, client api.ClientID, do func()) {
 	}
 	s.once(after, "after a step of the daemon")
 	s.kept(before, after, s.accepted)
-	if s.coming == nil {
-		clear(s.accepted)
-	}
 }
 
 // arrive has the editor make the edits that are on their way, or say that it does not.

@@ -97,7 +97,7 @@ type story struct {
 	history         []string // the texts that the editor's undo and redo lead to
 	at              int      // the place of text among them
 	coming          []api.DocumentEdits
-	accepted        map[string]bool // lines that may go because somebody has accepted that, while edits are on their way
+	accepted        map[string]bool // lines that may go, because somebody has accepted that, or another program has removed them
 
 	calm  bool     // nobody has written the file since the latest decision
 	lines int      // the number of the last new line
@@ -216,7 +216,11 @@ func regular(text string) diffs.Content {
 
 // other has another program change lines of the file.
 func (s *story) other(at, count, add int) {
-	s.put(s.changed(s.disk(), at, count, add, "other"))
+	was := s.disk()
+	s.put(s.changed(was, at, count, add, "other"))
+	for l := range strings.Lines(was) {
+		s.accepted[l] = s.accepted[l] || !strings.Contains(s.disk(), l)
+	}
 	s.calm = false
 	s.tell("another program writes %s", short(s.disk()))
 }
