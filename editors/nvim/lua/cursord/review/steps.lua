@@ -1,6 +1,8 @@
 --- Decisions that leave the text alone, such as most accepts, as steps of the buffers' undo history: "u" takes them back,
 --- and Ctrl-R makes them again.
+local follow = require('cursord.follow')
 local history = require('cursord.history')
+local lines = require('cursord.lines')
 local marks = require('cursord.review.marks')
 local view = require('cursord.review.view')
 
@@ -11,15 +13,22 @@ local M = {}
 --- @field verb 'accept'|'reject'
 --- @field parts cursord.Part[] the hunks as the person saw them
 --- @field decisions integer[] the latest last
---- @field is 'asked'|'made'|'back' "back" is taken back
+--- @field is 'asked'|'made'|'back'|'failed' "back" is taken back
 --- @field states table<integer, integer> the states in the undo history, by buffer
+--- @field texts table<integer, string> the texts of buffers without changes whose files are deleted
 
---- Whether a decision leaves the text of the file alone.
+--- Whether a decision leaves the text of the buffer alone. A file that comes back, or gets its mode back, is to have the text
+--- that the buffer still has.
 --- @param verb 'accept'|'reject'
+--- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
 --- @return boolean
-function M.leaves_text(verb, hunk)
-  return (verb == 'accept') ~= (hunk.isolated or false)
+local function leaves_text(verb, diff, hunk)
+  if hunk.isolated then
+    return verb == 'reject'
+  end
+  return verb == 'accept'
+    or hunk.kind == 'file' and (diff.kind == 'deleted' or diff.kind == 'mode')
 end
 
 --- Adds a step without a change to a buffer's undo history.
@@ -63,7 +72,7 @@ function M.of(verb, ws, path, turn)
       for _, source in ipairs(turn and hunk.sources or {}) do
         of = of or source.turnId == turn
       end
-      if of and M.leaves_text(verb, hunk) then
+      if of and leaves_text(verb, diff, hunk) then
         out[#out + 1] = { id = hunk.id, hunk = hunk }
       end
     end
@@ -77,18 +86,19 @@ end
 --- @param parts cursord.Part[]
 --- @return cursord.Step
 function M.begin(verb, ws, parts)
-  local step = { verb = verb, parts = {}, decisions = {}, is = 'asked', states = {} } --- @type cursord.Step
+  local step = { verb = verb, parts = {}, decisions = {}, is = 'asked', states = {}, texts = {} } --- @type cursord.Step
   local docs = require('cursord.docs')
-  local paths, rows = {}, {} --- @type table<string, string>, table<string, integer|false>
-  for path, diff in pairs(ws.diffs) do
+  local of, rows = {}, {} --- @type table<string, cursord.Diff>, table<string, integer|false>
+  for _, diff in pairs(ws.diffs) do
     for _, hunk in ipairs(diff.hunks) do
-      paths[hunk.id] = path
+      of[hunk.id] = diff
     end
   end
   for _, part in ipairs(parts) do
-    local path = paths[part.id]
+    local diff = of[part.id]
+    local path = diff and diff.path
     local doc = path and docs.at(ws, path)
-    local still = M.leaves_text(verb, part.hunk)
+    local still = diff and leaves_text(verb, diff, part.hunk)
     if still then
       table.insert(step.parts, part)
     end
@@ -100,18 +110,21 @@ function M.begin(verb, ws, parts)
   for path, row in pairs(rows) do
     local doc = row and docs.at(ws, path)
     if doc then
+      if ws.diffs[path].kind == 'deleted' and not vim.bo[doc.buf].modified then
+        step.texts[doc.buf] = lines.text(doc.buf)
+      end
       step.states[doc.buf] = add(doc.buf, row --[[@as integer]])
     end
   end
   return step
 end
 
---- Ends the decision.
+--- Ends the decision. One that has failed is not made again.
 --- @param step cursord.Step
 --- @param decisions integer[] what was decided
 function M.finish(step, decisions)
   local docs, report = require('cursord.docs'), require('cursord.report')
-  step.decisions, step.is = decisions, #decisions > 0 and 'made' or 'back'
+  step.decisions, step.is = decisions, #decisions > 0 and 'made' or 'failed'
   for buf in pairs(step.states) do
     local doc = docs.get(buf)
     if doc then
@@ -121,6 +134,16 @@ function M.finish(step, decisions)
       doc.checked = nil
       report.soon(doc) -- the person may have gone back meanwhile
     end
+  end
+end
+
+--- Has Neovim take a buffer as unchanged that is so, although the decision has written, made or removed its file.
+--- @param doc cursord.Doc
+--- @param step cursord.Step
+local function settle(doc, step)
+  follow.settle(doc.buf, doc.path)
+  if not vim.uv.fs_stat(doc.path) and step.texts[doc.buf] == lines.text(doc.buf) then
+    vim.bo[doc.buf].modified = false
   end
 end
 
@@ -134,14 +157,18 @@ function M.turned(doc, behind, known)
   local back, again, kept = {}, {}, {}
   for _, step in ipairs(doc.steps) do
     local state = step.states[doc.buf]
-    if known[state] then
+    if known[state] and step.is ~= 'failed' then
       kept[#kept + 1] = step
+      local was = step.is
       if step.is == 'made' and not behind[state] then
         step.is = 'back'
         table.insert(back, step)
       elseif step.is == 'back' and behind[state] then
         step.is = 'asked'
         table.insert(again, step)
+      end
+      if step.is ~= was and vim.bo[doc.buf].modified then
+        settle(doc, step)
       end
     end
   end

@@ -1,0 +1,92 @@
+//go:build unix
+
+package nvim
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimUndoOfARejectedDeletion rejects the deletion of an open file. "u" deletes it again, and Ctrl-R brings it back.
+func TestNvimUndoOfARejectedDeletion(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		text := world.Numbered(9, nil)
+		w.Put("f", text)
+		w.Plays(world.Lines(world.Deletes("1", "f", text))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.turn("do it")
+		n.hunksOf("f", 1)
+		n.ex("Cursord reject")
+		n.agree(e, "f", text, 0)
+		n.keys("u")
+		n.poll("it is deleted again", func() bool { return w.Get("f") == "(absent)" })
+		n.hunksOf("f", 1)
+		require.Equal(t, text, n.text("f"), "the buffer still has the text")
+		n.keys("<C-r>")
+		n.agree(e, "f", text, 0)
+		n.quiet()
+	})
+}
+
+// TestNvimUndoOfARejectedMode is the same for a file that the agent has made executable.
+func TestNvimUndoOfARejectedMode(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		text := world.Numbered(9, nil)
+		w.Put("f", text)
+		w.Plays(world.Lines(world.Shells("s", "chmod 755 f"))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.turn("do it")
+		mode := func(want os.FileMode, hunks int) {
+			n.t.Helper()
+			n.poll("its mode", func() bool {
+				info, err := os.Stat(w.Path("f"))
+				return err == nil && info.Mode().Perm()&0o100 == want
+			})
+			n.agree(e, "f", text, hunks)
+		}
+		mode(0o100, 1)
+		n.ex("Cursord reject file")
+		mode(0, 0)
+		n.keys("u")
+		mode(0o100, 1)
+		n.keys("<C-r>")
+		mode(0, 0)
+		n.quiet()
+	})
+}
+
+// TestNvimDoesNotRepeatAFailedAccept: an accept that the daemon refuses is no step of the undo history, which would make it again.
+func TestNvimDoesNotRepeatAFailedAccept(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		d := e.OpenDocument("f") // another editor has the same line unsaved
+		d.Set(strings.Replace(before, "line 5", "theirs 5", 1))
+		n.turn("do it")
+		n.hunksOf("f", 1)
+		n.ex("5Cursord accept")
+		n.until("why not", "return said[#said].text:find('unsaved changes of the same lines', 1, true) ~= nil")
+		n.until("it is over", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+		require.Equal(t, 0.0, n.lua("return #vim.tbl_filter(function(s) return s.is ~= 'failed' end, require('cursord.docs').get(vim.fn.bufnr()).steps)"))
+		require.Len(t, e.Diffs()["f"].Hunks, 1)
+	})
+}
