@@ -82,6 +82,7 @@ func keys(r Request) []key {
 		key{"p", command + "prev" + here},
 		key{"m", command + "rejectComment" + here},
 		key{"u", command + "undo"},
+		key{"U", command + "redo"},
 		key{"Y", command + "acceptAll"},
 		key{"N", command + "rejectAll"},
 		key{"x", command + "cancel"},

@@ -38,10 +38,10 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 			if uri == s.reviewURI(w) {
 				w.at = spot{uri: uri, line: p.Range.Start.Line}
 			}
-			actions = append(s.hunkActions(w, uri, p.Range), s.linkActions(w, doc, p.Range.Start)...)
+			actions = slices.Concat(s.hunkActions(w, uri, p.Range), s.linkActions(w, doc, p.Range.Start), w.redoActions())
 		}
 	} else {
-		actions = s.hunkActions(w, uri, p.Range)
+		actions = append(s.hunkActions(w, uri, p.Range), w.redoActions()...)
 		actions = append(actions, s.diagnosticActions(uri, p)...)
 		actions = append(s.trustActions(w), actions...)
 		actions = append(actions, s.askAction(uri, p.Range))

@@ -1,9 +1,11 @@
 package lsp
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/protocol"
@@ -19,7 +21,13 @@ func (s *Server) undoCommand(t *target) (any, error) {
 	}
 	s.inTurn(w, func(done func()) {
 		params := rpc.UndoParams{Workspace: w.path, AsEdits: s.client.ApplyEdit}
-		decisionCall(s, w, "diff/undo", params, s.stepped(w, "took the last decision back", "nothing to undo", done))
+		took := s.stepped(w, "took the last decision back", "nothing to undo", done)
+		decisionCall(s, w, "diff/undo", params, func(result rpc.UndoResult, err error) {
+			if err == nil && result.Step != nil {
+				w.undone = append(w.undone, fmt.Sprintf("Make again: %s %s", result.Step.Kind, plaintext.Count(result.Step.Hunks, "hunk")))
+			}
+			took(result, err)
+		})
 	})
 	return nil, nil
 }
@@ -32,9 +40,28 @@ func (s *Server) redoCommand(t *target) (any, error) {
 	}
 	s.inTurn(w, func(done func()) {
 		params := rpc.RedoParams{Workspace: w.path, AsEdits: s.client.ApplyEdit}
-		decisionCall(s, w, "diff/redo", params, s.stepped(w, "made the last decision again", "nothing to redo", done))
+		made := s.stepped(w, "made the last decision again", "nothing to redo", done)
+		decisionCall(s, w, "diff/redo", params, func(result rpc.UndoResult, err error) {
+			if err != nil {
+				w.undone = nil // another decision was made since
+			} else if n := len(w.undone); n > 0 {
+				w.undone = w.undone[:n-1]
+			}
+			made(result, err)
+		})
 	})
 	return nil, nil
+}
+
+// redoActions offers what redo makes again.
+func (w *workspace) redoActions() (actions []protocol.CodeAction) {
+	if n := len(w.undone); n > 0 {
+		title := w.undone[n-1]
+		actions = append(actions, protocol.CodeAction{
+			Title: title, Kind: protocol.KindSource + ".cursord", Command: commandOf(title, commandRedo, target{Workspace: w.path}),
+		})
+	}
+	return actions
 }
 
 // stepped returns a function for the daemon's answer to an undo or redo: it makes the edits and reports the result.
@@ -92,6 +119,9 @@ func (s *Server) decideNext(w *workspace) {
 // decisionCall is call for a decision. Diffs that come meanwhile are shown after the answer's edits.
 func decisionCall[R any](s *Server, w *workspace, method string, params any, then func(R, error)) {
 	w.asking++
+	if method != "diff/undo" && method != "diff/redo" {
+		w.undone = nil
+	}
 	call(s, method, params, func(result R, err error) {
 		then(result, err)
 		if w.asking--; w.asking > 0 || w.closed {

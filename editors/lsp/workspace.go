@@ -66,6 +66,7 @@ type workspace struct {
 	deciding []func(done func()) // decisions in their order; the first one is being made
 	asking   int                 // the number of decisions that the daemon has not answered
 	held     []*sessions.Diff    // diffs that came meanwhile
+	undone   []string            // titles of what redo makes again, the next one last
 	moves    map[string][]string // former paths of files that diffs name, by path
 }
 
@@ -83,7 +84,7 @@ func (w *workspace) clear() {
 	w.mergeable = map[string]int{}
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
-	w.session, w.deciding, w.held = "", nil, nil
+	w.session, w.deciding, w.held, w.undone = "", nil, nil, nil
 }
 
 // addFolder adds a folder of the editor.

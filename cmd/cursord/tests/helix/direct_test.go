@@ -47,6 +47,18 @@ func TestHelixWithoutACopy(t *testing.T) {
 		h.Poll("it is accepted", func() bool { return len(e.Diffs()) == 0 })
 		require.Equal(t, "alpha\nbeta\nGAMMA\n", w.Get("todo.txt"))
 
+		// Back and again, by the key and by the menu.
+		h.Types("Space", "i", "u")
+		h.sees("took the last decision back", "← gamma · 1/1 +1 −1")
+		h.Types("Space", "i", "U")
+		h.sees("made the last decision again")
+		h.Poll("it is accepted", func() bool { return len(e.Diffs()) == 0 })
+		h.Types("Space", "i", "u")
+		h.sees("← gamma · 1/1 +1 −1")
+		h.Types("g", "g", "Space", "a")
+		h.sees("Make again: accept 1 hunk")
+		h.Types("Escape")
+
 		// Changed parts of the installation stay, and are named.
 		out := editorCommand(w, t, env, "uninstall", "helix", "--yes")
 		require.Contains(t, out, "kept [language-server.cursord]: it has more than cursord wrote")

@@ -50,9 +50,12 @@ func TestLSPOneDecision(t *testing.T) {
 	c.waitsForHunks("g", 1)
 	require.Equal(t, before, d.now())
 	require.Equal(t, "1\n", w.Get("g"))
-	c.does("cursord.redo")
+	c.chooses(d.uri, 20, "Make again: accept 3 hunks")
 	c.waitsForHunks("f", 0)
 	c.waitsForHunks("g", 0)
+	for _, one := range c.actions(d.uri, 20, nil) {
+		require.NotContains(t, one.Title, "Make again")
+	}
 	require.Equal(t, after, d.now())
 	d.saves()
 	e := w.Joins()
