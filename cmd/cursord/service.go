@@ -21,8 +21,8 @@ func serviceCommand() *cobra.Command {
 		Use:   "service",
 		Short: "Run the daemon as a service of systemd or launchd",
 		Long: `Run the daemon as a service: by systemd, which starts it when a client connects, or by launchd on macOS. Commands
-start a daemon themselves, so a service is only needed for a daemon that outlives your login or is monitored like
-other services.`,
+start a daemon themselves, so a service is only needed for a daemon that is monitored like other services, or that
+outlives your login ("loginctl enable-linger" allows that).`,
 		Args: ofGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}

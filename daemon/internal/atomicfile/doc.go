@@ -10,11 +10,8 @@
 //     owner or attributes; names that may lead elsewhere are not written through (links.go).
 //   - Modes, links and folders are made, kept and removed as a Change says; nothing else is touched.
 //
-// What a decision writes is a [Change]. It works inside an os.Root and only over the expected content. It writes a
-// new file where that loses nothing, and in place where it would (hard links, attributes, another owner). The new file and the
-// old one exchange names, and the old one is checked before it is removed: what somebody saved at that very moment is put back
-// (swap.go says what is left of this race). An agent can make a hard link that leads out of the workspace. So a file
-// with several names is written in place only if it is the same inode, with no more names, as when the turn of its review began
-// (links.go); otherwise the new file takes that one name. In copies, and where no turn has looked before, as in
-// ignored files, it always does.
+// A new file and the old one exchange names, and the old one is checked before it is removed. An agent can make a hard link
+// that leads out of the workspace. So a file with several names is written in place only if it is the same inode, with no more
+// names, as when the turn of its review began; otherwise the new file takes that one name. In copies, and where no turn has
+// looked before, as in ignored files, the new file always does.
 package atomicfile

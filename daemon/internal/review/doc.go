@@ -9,9 +9,9 @@
 // What a Reviewer promises:
 //
 //   - No decision takes away what a person wrote, and none writes over a content that it has not seen.
-//   - A published diff is durable before, with the review that it belongs to.
+//   - A diff is durable, with the review that it belongs to, before it is published.
 //   - A decision is carried out in all of its files that could be decided, or, after a crash, finished or forgotten as a whole.
-//   - Whose a change is, package attribution decides; a Reviewer finds the evidence: looks at files, reports of calls, saves,
+//   - Package attribution decides whose a change is. A Reviewer finds the evidence: looks at files, reports of calls, saves,
 //     editors' documents, and git's commits.
 //
 // A worktree is where the present side of files under review is: the work tree itself, or the copy of an isolated session
