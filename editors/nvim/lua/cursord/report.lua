@@ -186,7 +186,8 @@ function M.merge(doc)
       return
     elseif #(result.edits or {}) > 0 then
       if require('cursord.docs').apply(doc.ws, result.edits) then
-        local of = (diff.overlaps or 0) > 0 and 'changes on disk are in %s, but not those of your lines'
+        local of = (diff.overlaps or 0) > 0
+            and 'changes on disk are in %s, but not those of your lines'
           or 'changes on disk are in %s, unsaved; u removes them'
         rpc.say(of:format(doc.rel))
       end

@@ -27,8 +27,7 @@ local function leaves_text(verb, diff, hunk)
   if hunk.isolated then
     return verb == 'reject'
   end
-  return verb == 'accept'
-    or hunk.kind == 'file' and (diff.kind == 'deleted' or diff.kind == 'mode')
+  return verb == 'accept' or hunk.kind == 'file' and (diff.kind == 'deleted' or diff.kind == 'mode')
 end
 
 --- Adds a step without a change to a buffer's undo history.
