@@ -124,7 +124,7 @@ func deleteCommand() *cobra.Command {
 		Short: "Delete sessions for good",
 		Long: `Delete sessions for good, with their transcripts; an isolated session also loses its copy and the changes in it.
 Pending changes in the work tree stay. A session with a running or queued turn is refused. On a terminal you are asked
-first.
+first. Elsewhere a session whose copy has something to review is only deleted with -y.
 
 ` + namesHelp,
 		Args: takes(1, manyArguments),

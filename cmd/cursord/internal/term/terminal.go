@@ -22,7 +22,7 @@ func IsTerminal(stream any) bool {
 
 // Agrees asks a question on w and reads a line of in. It reports whether the answer is "y" or "yes".
 func Agrees(in io.Reader, w io.Writer, question string) bool {
-	fmt.Fprintf(w, "%s [y,n]? ", question)
+	fmt.Fprintf(w, "%s? [y/N, then Enter] ", question)
 	answer, _ := bufio.NewReader(in).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
