@@ -44,8 +44,8 @@ PROMPT, piped input is sent along with it.
 notifications as they come, one on each line. If the turn does not begin, both print {"error": {"kind": …, "message": …,
 "hint": …}} instead; an output FILE then stays as it was.
 
-Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, or a lost terminal (SIGHUP),
-leaves the turn to the daemon; the command then says how to get back to it.
+Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, more than a second later, or a lost
+terminal (SIGHUP), leaves the turn to the daemon; the command then says how to get back to it.
 
 The agent remembers a session as long as it has its chat. If it has lost the chat, or the workspace was moved, --recap
 starts a fresh chat with the transcript as context. --chat continues a chat that was started without cursord; "cursord

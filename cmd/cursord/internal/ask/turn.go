@@ -33,9 +33,13 @@ func (e CancelledError) Error() string { return "the turn was cancelled" }
 
 func (e CancelledError) Unwrap() error { return e.Cause }
 
+// together is the time after the first signal in which others count as the same one: timeout(1) signals its child, and then the
+// group that the child is in.
+const together = time.Second
+
 // Run starts the turn, shows it by f, whose Notify must be the client's, and returns it when it has ended. The first signal cancels
-// the turn, unless it says that nobody watches any more; a second one ends the wait for it, with a term.SignalError. Where the
-// daemon can store nothing, Run waits for a while only.
+// the turn, unless it says that nobody watches any more; a second one, not together with the first, ends the wait for it, with a
+// term.SignalError. Where the daemon can store nothing, Run waits for a while only.
 func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
 	if err := r.prepare(ctx, client, f); err != nil {
@@ -49,6 +53,7 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 	}()
 	cancelled := make(chan error, 1)
 	isStarted, interrupted, queued := false, false, false
+	var first time.Time // when it was interrupted
 	cancel := func() { cancelled <- client.Call(ctx, "turn/cancel", rpc.TurnParams{TurnID: r.Params.TurnID}, nil) }
 	stall, ticks := newStall(client, f), time.NewTicker(stallTick)
 	defer ticks.Stop()
@@ -89,13 +94,17 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 			}
 			stall.grace = true
 		case sig := <-signals:
-			if interrupted || term.IsHangup(sig) {
+			switch {
+			case term.IsHangup(sig), interrupted && time.Since(first) > together:
 				f.End()
 				r.leave(f.Session())
 				return nil, term.SignalError{Signal: sig}
+			case interrupted:
+				continue
 			}
 			f.Cancel()
-			if interrupted = true; isStarted {
+			interrupted, first = true, time.Now()
+			if isStarted {
 				go cancel()
 			}
 		case <-client.Done():

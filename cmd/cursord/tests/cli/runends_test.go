@@ -106,6 +106,18 @@ func TestRunThatIsInterruptedTwice(t *testing.T) {
 	}
 }
 
+// TestRunThatTimeoutEnds checks that two signals at once, as timeout(1) sends them, count as one: the run waits for the turn's
+// end. The agent ignores signals, so that the second comes before this end.
+func TestRunThatTimeoutEnds(t *testing.T) {
+	t.Parallel()
+	w := watches(t, `{"fake":"ignore-signals"}`)
+	w.send(syscall.SIGTERM)
+	w.send(os.Interrupt) // another one, since a process may get two of the same kind as one
+	require.Equal(t, world.StatusCancelled, w.wait(), w.said())
+	require.NotContains(t, w.said(), "is left")
+	require.Equal(t, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
+}
+
 // TestIgnoredAgent checks the note that the agent named by a client's environment is not the one that turns run.
 func TestIgnoredAgent(t *testing.T) {
 	t.Parallel()
