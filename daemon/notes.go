@@ -14,14 +14,11 @@ type note struct {
 	n         uint64
 	SessionID string `json:"sessionId"`
 	Text      string `json:"text"`
-	Group     uint64 `json:"group,omitempty"` // the decision that it reports; 0: it is a person's own words
+	Group     uint64 `json:"group,omitempty"`   // the decision that it goes with: an undo takes both back
+	Comment   bool   `json:"comment,omitempty"` // it is a person's own words, not what was rejected
 }
 
-// addNote adds a note.
-func (w *workspace) addNote(c *commit, session, text string) {
-	w.keepNote(c, note{SessionID: session, Text: text})
-}
-
+// keepNote adds a note and numbers it.
 func (w *workspace) keepNote(c *commit, add note) {
 	for _, have := range w.notes {
 		add.n = max(add.n, have.n)
@@ -81,7 +78,7 @@ const rejectionsMax = 4 << 10
 func shortRejections(notes []note) (texts []string) {
 	left, dropped := rejectionsMax-64, 0
 	for _, n := range notes {
-		if n.Group != 0 {
+		if n.Group != 0 && !n.Comment {
 			if left -= len(n.Text) + len("- \n"); left < 0 {
 				dropped++
 				continue

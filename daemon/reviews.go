@@ -274,7 +274,7 @@ func (l reviewLoop) ForgetClient(client api.ClientID) {
 func (l reviewLoop) Remark(session, text string) {
 	_ = l.w.call(func() {
 		var c commit
-		l.w.addNote(&c, session, text)
+		l.w.keepNote(&c, note{SessionID: session, Text: text})
 		l.w.submit(&c)
 	})
 }
@@ -283,10 +283,10 @@ func (l reviewLoop) KeepRejections(decision uint64, rejections []decisionlog.Rej
 	_ = l.w.call(func() {
 		var c commit
 		for _, t := range rejections {
-			if _, err := l.w.session(t.Session); err != nil {
+			if _, err := l.w.session(t.Session); err != nil && t.Session != "" {
 				continue // it was deleted, and has no more prompts
 			}
-			l.w.keepNote(&c, note{SessionID: t.Session, Text: t.Text, Group: decision})
+			l.w.keepNote(&c, note{SessionID: t.Session, Text: t.Text, Group: decision, Comment: t.Comment})
 		}
 		l.w.submit(&c)
 	})

@@ -47,10 +47,11 @@ func Sum(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// A Rejection is what a session's next prompt says of a rejected hunk.
+// A Rejection is what a session's next prompt says of a rejected hunk, or a person's comment on a decision.
 type Rejection struct {
-	Session string `json:"session"`
+	Session string `json:"session"` // of a comment also "": any session's
 	Text    string `json:"text"`
+	Comment bool   `json:"comment,omitempty"`
 }
 
 // Words are the texts about hunks for the next prompts, if they are rejected, by hunk.

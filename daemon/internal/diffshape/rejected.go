@@ -28,7 +28,7 @@ func RejectionText(path string, h diffs.Hunk, lines *diffs.Range) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "the user rejected your change of %s", path)
 	if len(changed) > 0 {
-		fmt.Fprintf(&b, ", line %d", max(h.NewStart, 1))
+		fmt.Fprintf(&b, ", line %d", firstChanged(h.Lines, h.NewStart, h.NewLines))
 	}
 	for i, l := range changed {
 		if i == rejectionLines {

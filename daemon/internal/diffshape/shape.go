@@ -102,10 +102,12 @@ func HunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }
 
 // FirstChanged returns the first line that a hunk changes in the file, counted from 1. If the hunk only removes lines, it is
 // the line that now stands in their place.
-func FirstChanged(h sessions.Hunk) int {
-	context := slices.IndexFunc(h.Lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
-	line := h.NewStart + max(context, 0)
-	if h.NewLines == 0 {
+func FirstChanged(h sessions.Hunk) int { return firstChanged(h.Lines, h.NewStart, h.NewLines) }
+
+func firstChanged(lines []string, newStart, newLines int) int {
+	context := slices.IndexFunc(lines, func(l string) bool { return !strings.HasPrefix(l, " ") })
+	line := newStart + max(context, 0)
+	if newLines == 0 {
 		line++ // the hunk names the line before
 	}
 	return max(line, 1)

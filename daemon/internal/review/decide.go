@@ -142,15 +142,13 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	r.reach("store")
 	ops := drop
 	if len(g.Files) > 0 {
+		g.Rejections = append(g.Rejections, comment(choices, dec.Comment)...)
 		ops = append(ops, r.log.Push(g)...)
 		out.Decision = g.N
 		r.keepRejections(g)
 		for j, b := range inBuffers {
 			b.decidedBy(g, g.Files[j], false)
 		}
-	}
-	if dec.Comment != "" {
-		r.remark(choices, dec.Comment)
 	}
 	r.finish(dec.Client, touched, ops, out, p)
 	return true

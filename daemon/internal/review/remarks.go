@@ -6,29 +6,30 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/sessions"
 )
 
-// remark keeps a person's words about hunks for the agent.
-func (r *Reviewer) remark(choices []*choice, text string) {
+// comment returns what a person says about the first hunk of a decision, for the agent; nothing without a text.
+func comment(choices []*choice, text string) []decisionlog.Rejection {
 	for _, c := range choices {
 		for _, h := range c.f.diff.Hunks {
-			if c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return diffshape.HunkID(c.f.n, id) == h.ID }) {
-				r.addRemark(c.f, h, text)
-				return
+			if text != "" && (c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return diffshape.HunkID(c.f.n, id) == h.ID })) {
+				return []decisionlog.Rejection{remark(c.f, h, text)}
 			}
 		}
 	}
+	return nil
 }
 
-func (r *Reviewer) addRemark(f *file, h sessions.Hunk, text string) {
+func remark(f *file, h sessions.Hunk, text string) decisionlog.Rejection {
 	session := ""
 	if len(h.Sources) > 0 {
 		session = h.Sources[len(h.Sources)-1].SessionID
 	}
 	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, diffshape.FirstChanged(h), text)
-	r.setup.Loop.Remark(session, text)
+	return decisionlog.Rejection{Session: session, Text: text, Comment: true}
 }
 
 // Comment keeps a remark about a hunk for the agent's next prompt.
@@ -43,7 +44,8 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 		var f *file
 		if f, _, err = r.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
-			r.addRemark(f, f.diff.Hunks[max(i, 0)], text)
+			said := remark(f, f.diff.Hunks[max(i, 0)], text)
+			r.setup.Loop.Remark(said.Session, said.Text)
 		}
 	}); stopped != nil {
 		return stopped

@@ -128,6 +128,30 @@ func TestTheAgentIsToldWhatWasRejected(t *testing.T) {
 	require.Contains(t, next(), "rejected your change of g")
 }
 
+// TestACommentGoesWithItsDecision undoes a reject and an accept with comments: the agent hears of none. After a redo it hears of the
+// reject and its comment, which name the same line: the one that was changed, and not where the hunk's context begins.
+func TestACommentGoesWithItsDecision(t *testing.T) {
+	t.Parallel()
+	w, e := world.Reviewing(t, "f", world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 20: "agent 20\n"}))
+	session := e.Turns()[0].SessionID
+	w.Plays(world.Done)
+	next := func() string {
+		t.Helper()
+		e.Turn(world.Obj{"sessionId": session, "prompt": "go on"})
+		runs := w.Runs()
+		return runs[len(runs)-1].Prompt
+	}
+	ids := world.HunkIDs(e.Diffs()["f"])
+	e.Decides("diff/accept", world.Obj{"hunks": ids[:1], "comment": "five is fine"})
+	e.Decides("diff/undo", world.Obj{})
+	e.Decides("diff/reject", world.Obj{"hunks": ids[1:], "comment": "keep it"})
+	e.Decides("diff/undo", world.Obj{})
+	require.Equal(t, "go on", next())
+	e.Decides("diff/redo", world.Obj{})
+	require.Equal(t, "<context>\n<remarks>\n- the user rejected your change of f, line 20\n  -line 20\n  +agent 20\n"+
+		"- on your change of f, line 20: keep it\n</remarks>\n</context>\n\ngo on", next())
+}
+
 func TestRejectionsAreToldBriefly(t *testing.T) {
 	t.Parallel()
 	const n = 60
