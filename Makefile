@@ -83,7 +83,7 @@ quick: undertest ## check in half a minute what breaks most often: format, vet, 
 	@files=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$files" || { echo "gofmt would change: $$files"; exit 1; }
 	$(GO) vet ./...
 	$(PLAIN) -parallel 8 $$($(GO) list ./... | grep -vE '/(cmd/cursord|cmd/cursord/tests/.*|sessions|agent/process|daemon/copytree)$$')
-	$(PLAIN) -run 'TestImportTable|TestReadme|TestEachCommand|TestMap|InPages|TestFilesIn' ./cmd/cursord
+	$(PLAIN) -run 'TestImportTable|TestSizes|TestReadme|TestEachCommand|TestMap|InPages|TestFilesIn' ./cmd/cursord
 
 race: ## run all tests with the race detector but those that are too large for it; it takes half an hour
 	CGO_ENABLED=1 $(GO) test -race -timeout 60m -parallel 4 ./...

@@ -138,6 +138,43 @@ func TestImportTable(t *testing.T) {
 	}
 }
 
+// TestSizes: a file and a package fit in a head. A package that is full gives a part of itself to a package of its own.
+func TestSizes(t *testing.T) {
+	t.Parallel()
+	const linesOfFile, linesOfPackage, filesOfPackage, linesOfCommands = 400, 6000, 45, 3500
+	root := filepath.Join("..", "..")
+	lines, files := map[string]int{}, map[string]int{} // of packages without tests
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "bin") {
+			return filepath.SkipDir
+		}
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		n := strings.Count(string(source), "\n")
+		name, _ := filepath.Rel(root, path)
+		if n > linesOfFile {
+			t.Errorf("%s has %d lines, at most %d", name, n, linesOfFile)
+		}
+		if !strings.HasSuffix(path, "_test.go") {
+			in := filepath.ToSlash(filepath.Dir(name))
+			lines[in], files[in] = lines[in]+n, files[in]+1
+		}
+		return err
+	}))
+	require.Greater(t, len(lines), 50)
+	for in, n := range lines {
+		most := linesOfPackage
+		if in == "cmd/cursord" {
+			most = linesOfCommands // what a command does is in cmd/cursord/internal
+		}
+		if n > most || files[in] > filesOfPackage {
+			t.Errorf("%s has %d lines in %d files without tests, at most %d in %d", in, n, files[in], most, filesOfPackage)
+		}
+	}
+}
+
 // TestWorkingDirectory holds the packages of the daemon to not knowing where it was started.
 func TestWorkingDirectory(t *testing.T) {
 	t.Parallel()
