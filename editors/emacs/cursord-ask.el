@@ -274,9 +274,15 @@ completes tokens for the prompt's context: @region, @buffer, @diagnostics,
 
 (defun cursord--compose-header ()
   "Return the header line of a buffer for a prompt."
-  (substitute-command-keys
-   "\\<cursord-compose-mode-map>\\[cursord-compose-send] send · \\[cursord-compose-abort] keep for later · \
-\\[cursord-previous-prompt] earlier ones · @ names files"))
+  (cursord-fitting
+   (mapcar (lambda (part)
+             (cons (car part)
+                   (substitute-command-keys
+                    (concat "\\<cursord-compose-mode-map>" (cdr part)))))
+           '((nil . "\\[cursord-compose-send] send")
+             (nil . "\\[cursord-compose-abort] keep for later")
+             (2 . "\\[cursord-previous-prompt] earlier ones")
+             (1 . "@ names files")))))
 
 (defun cursord--compose-name (ws)
   "Return the name of the buffer for a prompt for WS."

@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; The header line has the state, the model, the number of hunks, the time, and the
-;; todos or tokens.  The most important come first: narrow windows cut the rest.
+;; The header line has the state, the model, the number of hunks, the time, the
+;; todos or tokens, and keys.  A narrow window leaves out what matters least.
 
 ;;; Code:
 
@@ -141,32 +141,32 @@ OF is a session, or the options of the next one."
         (concat " "
                 (string-replace
                  "%" "%%"
-                 (string-join
-                  (delq nil
-                        (list (cursord--state-word ws turn)
-                              (cursord--model-word ws session)
-                              (and mode (not (equal mode "agent")) mode)
-                              (and (equal (plist-get (or session
-                                                         (cursord-next-options ws))
-                                                     :isolation)
-                                          "copy")
-                                   "in a copy")
-                              (cursord--permits-word (or session
-                                                         (cursord-next-options ws)))
-                              (and (> hunks 0) (cursord-plural hunks "hunk"))
-                              (and started
-                                   (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
-                              (if turn (cursord--todos-word)
-                                (cursord--tokens-word ws))
-                              (substitute-command-keys
-                               (cond
-                                (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
-                                ((cursord--chat-stopped-p ws)
-                                 "\\<cursord-chat-mode-map>\\[cursord-retry] ask again · \\[cursord-compose] write")
-                                ((> hunks 0)
-                                 "\\<cursord-chat-mode-map>\\[cursord-review] review · \\[cursord-compose] write")
-                                (t "\\<cursord-chat-mode-map>\\[cursord-compose] write")))))
-                  " · "))))
+                 (cursord-fitting
+                  (list (cursord--state-word ws turn)
+                        (cons 2 (cursord--model-word ws session))
+                        (and mode (not (equal mode "agent")) mode)
+                        (and (equal (plist-get (or session
+                                                   (cursord-next-options ws))
+                                               :isolation)
+                                    "copy")
+                             "in a copy")
+                        (cons 3 (cursord--permits-word
+                                 (or session (cursord-next-options ws))))
+                        (and (> hunks 0) (cursord-plural hunks "hunk"))
+                        (and started
+                             (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
+                        (cons 4 (if turn (cursord--todos-word)
+                                  (cursord--tokens-word ws)))
+                        (substitute-command-keys
+                         (cond
+                          (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
+                          ((cursord--chat-stopped-p ws)
+                           "\\<cursord-chat-mode-map>\\[cursord-retry] ask again")
+                          ((> hunks 0)
+                           "\\<cursord-chat-mode-map>\\[cursord-review] review")))
+                        (and (null turn)
+                             (cons 1 (substitute-command-keys
+                                      "\\<cursord-chat-mode-map>\\[cursord-compose] write"))))))))
     ""))
 
 (defvar cursord--clock nil

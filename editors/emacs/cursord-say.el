@@ -62,6 +62,23 @@ A message clears the echo area even while variable `inhibit-message' is non-nil.
   "Return N and WORD, with an s unless N is 1."
   (format "%d %s%s" n word (if (eql n 1) "" "s")))
 
+;; The buffer of a header line that is being drawn is in the selected window.
+(defun cursord-fitting (parts)
+  "Return PARTS as one line that fits into the window of the current buffer.
+A part is a text, nil, or (RANK . TEXT).  Where there is little room, the parts
+with the highest ranks are left out."
+  (let ((parts (seq-keep (lambda (part)
+                           (if (stringp part) (cons nil part)
+                             (and (cdr-safe part) part)))
+                         parts))
+        (room (if (eq (window-buffer) (current-buffer))
+                  (1- (window-width))
+                most-positive-fixnum)))
+    (while-let ((long (> (string-width (mapconcat #'cdr parts " · ")) room))
+                (ranks (delq nil (mapcar #'car parts))))
+      (setq parts (delq (assq (apply #'max ranks) parts) parts)))
+    (mapconcat #'cdr parts " · ")))
+
 (defun cursord-one-line (text)
   "Return TEXT, a title or a prompt, as one line."
   (string-trim (replace-regexp-in-string "[ \t\n\r]+" " " (or text ""))))
