@@ -229,8 +229,21 @@ func (s *story) decideAny(t *rapid.T, client api.ClientID, later bool) {
 		dec.All, dec.Hunks = false, []string{h.ID}
 		old := slices.ContainsFunc(h.Lines, func(l string) bool { return strings.HasPrefix(l, "-base") }) // would be there twice after an undo
 		dec.Both = dec.Accept && h.State == "conflict" && !old && rapid.Bool().Draw(t, "both")
+		if n := changedLines(h); h.State == "" && n > 0 && rapid.IntRange(0, 3).Draw(t, "lines") == 0 {
+			from := rapid.IntRange(0, n-1).Draw(t, "from")
+			dec.Lines = &api.LineRange{From: from, To: rapid.IntRange(from+1, n).Draw(t, "to")}
+		}
 	}
 	s.daemon(dec.Accept && !dec.Both, later, client, func() { s.decides(client, dec) })
+}
+
+func changedLines(h sessions.Hunk) (n int) {
+	for _, l := range h.Lines {
+		if l[0] != ' ' {
+			n++
+		}
+	}
+	return n
 }
 
 // undoAndRedo requires that a redo makes what an undo has taken back.

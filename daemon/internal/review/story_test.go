@@ -294,6 +294,9 @@ func (s *story) ask(what string, do func(reply func(api.Decided, error))) (out a
 func (s *story) decides(client api.ClientID, dec api.Decision) (api.Decided, error) {
 	dec.Client, dec.AsEdits = client, client == s.editor
 	what := fmt.Sprintf("%s decides (accept %v, both %v, %v)", s.who(client), dec.Accept, dec.Both, dec.Hunks)
+	if dec.Lines != nil {
+		what += fmt.Sprintf(" lines %d to %d", dec.Lines.From, dec.Lines.To)
+	}
 	return s.ask(what, func(reply func(api.Decided, error)) { s.r.Decide(context.Background(), dec, reply) })
 }
 
