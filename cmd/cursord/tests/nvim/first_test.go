@@ -45,6 +45,7 @@ func TestNvimFirstCommand(t *testing.T) {
 			n.quiet()
 			require.NotContains(t, n.messages(), "nothing to review")
 			n.kill()
+			n.poll("the daemon to see that it has ended", func() bool { return e.Status().Clients == 1 }) // until then its unsaved text counts
 			for d := e.Diffs()["f"]; d == nil || len(d.Hunks) != 2; d = e.Diffs()["f"] {
 				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			}
