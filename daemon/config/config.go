@@ -157,7 +157,7 @@ func settings(c *Config) []setting {
 		{"ssh", `a list of a command and its options, such as ["ssh", "-p", "2222"]`, list(&c.SSH, notEmpty)},
 		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`, list(&c.RemotePaths, anything)},
 		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, text(&c.RemoteProgram, asItIs)},
-		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, command)},
+		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, turnEnd)},
 		{"log_level", `"debug", "info", "warn" or "error"`, logLevel(&c.LogLevel)},
 	}
 }
@@ -184,7 +184,12 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 			continue
 		}
 		if err := s.set(func(to any) error { return meta.PrimitiveDecode(value, to) }); err != nil {
-			wrong = append(wrong, Mistake{s.key, fmt.Sprintf("%s: %s must be %s%s", position(path, data, s.key), s.key, s.allowed, not(meta, value))})
+			why := fmt.Sprintf("%s must be %s%s", s.key, s.allowed, not(meta, value))
+			t := trap{}
+			if errors.As(err, &t) {
+				why = s.key + " " + t.reason
+			}
+			wrong = append(wrong, Mistake{s.key, position(path, data, s.key) + ": " + why, t})
 		}
 	}
 	var warnings []string
@@ -216,7 +221,10 @@ func not(meta toml.MetaData, value toml.Primitive) string {
 }
 
 // A Mistake is a value that its key does not allow. Text names the file, the key, what is allowed, and the value.
-type Mistake struct{ Key, Text string }
+type Mistake struct {
+	Key, Text string
+	trap      trap
+}
 
 // Mistakes are all values of a file that are not allowed.
 type Mistakes []Mistake

@@ -22,6 +22,7 @@ func TestConfig(t *testing.T) {
 		change(&c)
 		return c
 	}
+	turnEnd := func(words ...string) Config { return with(func(c *Config) { c.OnTurnEnd = words }) }
 	home, err := os.UserHomeDir()
 	require.NoError(t, err)
 	tests := []struct {
@@ -87,6 +88,15 @@ func TestConfig(t *testing.T) {
 			`c.toml:1: unknown key "modle"; did you mean model? ("cursord config" lists all keys)`,
 			`c.toml:3: unknown key "turns" ("cursord config" lists all keys)`,
 		}},
+
+		{name: "a shell that gets words of others as a program", file: `on_turn_end = ["sh", "-c", "echo {title} >> log"]`,
+			err: `c.toml:1: on_turn_end has {title} in the program that sh gets, which would run what others have written; give it as an argument`},
+		{name: "a login shell", file: `on_turn_end = ["/usr/bin/env", "A=b", "/bin/bash", "-o", "pipefail", "-lc", "echo '{summary}'"]`, err: `on_turn_end has {summary} in the program that bash gets`},
+		{name: "another language", file: `on_turn_end = ["python3.12", "-c", "print('{workspace}')"]`, err: `on_turn_end has {workspace} in the program that python3.12 gets`},
+		{name: "tmux", file: `on_turn_end = ["tmux", "display-message", "{title}"]`, err: `on_turn_end has {title} in what tmux expands`},
+		{name: "words of others as arguments", file: `on_turn_end = ["sh", "-ec", "echo \"$1\" {status}", "_", "{title}"]`, want: turnEnd("sh", "-ec", `echo "$1" {status}`, "_", "{title}")},
+		{name: "a script of one's own", file: `on_turn_end = ["bash", "mine.sh", "-c", "{title}"]`, want: turnEnd("bash", "mine.sh", "-c", "{title}")},
+		{name: "tmux that expands nothing", file: `on_turn_end = ["tmux", "display-message", "-l", "{title}"]`, want: turnEnd("tmux", "display-message", "-l", "{title}")},
 
 		{name: "no TOML", file: "\nagent = what", err: "c.toml:2: "},
 		{name: "a type", file: "agent = 7", err: `c.toml:1: agent must be the agent's executable, such as`},

@@ -114,6 +114,7 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 	if _, _, err := parseConfig(path, data); err != nil && !errors.As(err, new(Mistakes)) {
 		return nil, err // the file is not TOML
 	}
+	refused := fmt.Errorf("%s must be %s", key, settings(&Config{})[i].allowed)
 	for _, text := range []string{value, valueText(value)} {
 		if strings.ContainsAny(text, "\r\n") || !isPair(key+" = "+text) {
 			continue
@@ -124,8 +125,13 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 		if err == nil || errors.As(err, &wrong) && !wrong.Of(key) {
 			return edited, nil
 		}
+		for _, m := range wrong {
+			if m.Key == key && m.trap.reason != "" {
+				refused = fmt.Errorf("%s %w", key, m.trap)
+			}
+		}
 	}
-	return nil, fmt.Errorf("%s must be %s", key, settings(&Config{})[i].allowed)
+	return nil, refused
 }
 
 // Unset returns the content of the file at path (data) without a key, which then has its default. The rest stays byte for byte.
