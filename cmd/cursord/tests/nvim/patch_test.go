@@ -38,7 +38,7 @@ func TestNvimReviewBuffer(t *testing.T) {
 			n.looks(look)
 			n.ex("normal! zt")
 			screen := n.screen()
-			require.Contains(t, screen, " 7 hunks in 4 files")
+			require.Regexp(t, ` 7 hunks in 4 files +a accept · (r reject · u undo · m remark · )?g\?\n`, screen)
 			require.Contains(t, screen, "\n line 14\n-line 15\n+agent 15a\n")
 			require.Contains(t, screen, "\nmodified g.lua +2 −2\n@@ -1,4 +1,4 @@\n")
 			require.Contains(t, screen, "\ncreated new +2 −0\n@@ -0,0 +1,2 @@\n+a\n+b\nmode run.sh\nmode 100644 → 100755 by command\n")

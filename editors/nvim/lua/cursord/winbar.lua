@@ -69,6 +69,20 @@ function M.text(ws, id, width)
   return (' %s%%=%s %%<'):format(plain(title), plain(state))
 end
 
+--- The bar of a list: what it has, and as many of its keys as there is room for. The last key stays; it shows the others.
+--- @param text string
+--- @param keys string[]
+--- @param width integer
+--- @return string # for 'winbar'
+function M.keys(text, keys, width)
+  local room = width - vim.api.nvim_strwidth(text) - 4
+  keys = vim.list_slice(keys)
+  while #keys > 1 and vim.api.nvim_strwidth(table.concat(keys, ' · ')) > room do
+    table.remove(keys, #keys - 1)
+  end
+  return (' %s%%=%s %%<'):format(plain(text), plain(table.concat(keys, ' · ')))
+end
+
 --- @param ws cursord.Workspace
 --- @param id? string a session
 --- @return string # "Cursor: TITLE", for 'statusline'

@@ -174,10 +174,13 @@ function M.fold()
   return line and fold_levels[line.kind] or '0'
 end
 
+local bar_keys = { 'a accept', 'r reject', 'u undo', 'm remark', 'g?' }
+
 --- For 'winbar'.
 --- @return string
 function M.winbar()
-  local self = reviews[api.nvim_win_get_buf(vim.g.statusline_winid or 0)]
+  local win = vim.g.statusline_winid or 0
+  local self = reviews[api.nvim_win_get_buf(win)]
   if not self then
     return ''
   end
@@ -197,10 +200,8 @@ function M.winbar()
   if self.turn then
     text = text .. ' of "' .. message.cut((self.prompt or 'a turn'):gsub('%s+', ' '), 30) .. '"'
   end
-  -- The keys that are named first are the last to be cut.
-  return (' %s%%=a accept · r reject · u undo · m remark · g? %%<'):format(
-    text:gsub('%%', '%%%%')
-  )
+  local width = api.nvim_win_get_width(win)
+  return require('cursord.winbar').keys(text, bar_keys, width)
 end
 
 --- @param ws cursord.Workspace

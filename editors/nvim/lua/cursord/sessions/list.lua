@@ -25,29 +25,48 @@ local function fill(text, width)
   return text .. (' '):rep(width - api.nvim_strwidth(text))
 end
 
+--- Windows with fewer columns show a session's hunks or state and its title alone.
+local narrow = 60
+
+--- @param entry cursord.SessionEntry
+--- @param width integer of the window
+--- @return { text: string, width: integer, group: string }[]
+local function columns(entry, width)
+  local s, hunks = entry.session, ''
+  local state = s.state == 'idle' and '' or s.state
+  if entry.hunks > 0 then
+    hunks = entry.hunks .. (entry.hunks == 1 and ' hunk' or ' hunks')
+  end
+  if width < narrow then
+    return { { text = hunks ~= '' and hunks or state, width = 9, group = 'CursordRange' } }
+  end
+  return {
+    { text = state, width = 7, group = 'CursordChatDone' },
+    { text = hunks, width = 9, group = 'CursordRange' },
+    { text = require('cursord.times').age(s.updatedAt), width = 10, group = 'CursordNote' },
+    { text = vim.fs.basename(entry.root), width = 12, group = 'CursordNote' },
+  }
+end
+
 --- @param buf integer
 local function draw(buf)
-  local lines = vim.tbl_map(function(entry)
-    local s = entry.session
-    return ('%s %s %s %s%s'):format(
-      fill(s.state == 'idle' and '' or s.state, 7),
-      fill(entry.hunks > 0 and entry.hunks .. (entry.hunks == 1 and ' hunk' or ' hunks') or '', 9),
-      fill(require('cursord.times').age(s.updatedAt), 10),
-      fill(vim.fs.basename(entry.root), 12),
-      ' ' .. s.title:gsub('%s*\n.*', ' …')
-    )
-  end, shown[buf])
+  local lines, marks = {}, {}
+  local width = api.nvim_win_get_width(math.max(vim.fn.bufwinid(buf), 0))
+  for i, entry in ipairs(shown[buf]) do
+    local line = ''
+    for _, column in ipairs(columns(entry, width)) do
+      local text = fill(column.text, column.width)
+      marks[#marks + 1] = { row = i - 1, from = #line, to = #line + #text, group = column.group }
+      line = line .. text .. ' '
+    end
+    lines[i] = line .. ' ' .. entry.session.title:gsub('%s*\n.*', ' …')
+  end
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, #lines > 0 and lines or { 'There is no session yet.' })
   vim.bo[buf].modifiable = false
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-  for i, entry in ipairs(shown[buf]) do
-    local function mark(from, to, group)
-      api.nvim_buf_set_extmark(buf, ns, i - 1, from, { end_col = to, hl_group = group })
-    end
-    mark(0, 7, 'CursordChatDone')
-    mark(8, 17, 'CursordRange')
-    mark(18, #lines[i] - #entry.session.title:gsub('%s*\n.*', ' …'), 'CursordNote')
+  for _, m in ipairs(marks) do
+    api.nvim_buf_set_extmark(buf, ns, m.row, m.from, { end_col = m.to, hl_group = m.group })
   end
 end
 
@@ -103,6 +122,15 @@ local function preview(entry)
   end)
 end
 
+local bar_keys = { '<CR> go', 'R rename', 'D delete', 'K look', 'v review', 'g?' }
+
+--- For 'winbar'.
+--- @return string
+function M.winbar()
+  local width = api.nvim_win_get_width(vim.g.statusline_winid or 0)
+  return require('cursord.winbar').keys('Sessions', bar_keys, width)
+end
+
 --- Opens the list.
 --- @param ws cursord.Workspace
 function M.open(ws)
@@ -120,7 +148,7 @@ function M.open(ws)
     signcolumn = 'no',
     wrap = false,
     cursorline = true,
-    winbar = ' Sessions%=<CR> go · R rename · D delete · K look · v review · g? ',
+    winbar = "%{%v:lua.require'cursord.sessions.list'.winbar()%}",
     statusline = ' Cursor: sessions of all folders%=%l/%L ',
   }) do
     api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
@@ -174,6 +202,17 @@ function M.open(ws)
   })
   again()
 end
+
+api.nvim_create_autocmd('WinResized', {
+  group = api.nvim_create_augroup('cursord_sessions', {}),
+  callback = function()
+    for buf, entries in pairs(shown) do
+      if #entries > 0 then
+        draw(buf)
+      end
+    end
+  end,
+})
 
 for _, event in ipairs({ 'session', 'turn' }) do
   workspace.on(event, function()
