@@ -199,18 +199,25 @@ func (s *revisionScenario) failed(err error) {
 
 // decideStale decides at an old revision, which must be refused.
 func (s *revisionScenario) decideStale(e *revisionEditor, path string) {
-	diff, past := e.Diffs()[path], s.revs[path]
-	if diff == nil || len(past) == 0 {
+	past := s.revs[path]
+	if len(past) == 0 {
 		return
 	}
 	rev := past[s.random.IntN(len(past))]
-	if rev == diff.Rev {
+	for {
+		diff := e.Diffs()[path]
+		if diff == nil || rev == diff.Rev {
+			return
+		}
+		err := e.Fails("diff/accept", world.Obj{"workspace": s.w.Root, "path": path, "rev": rev})
+		if now := e.Diffs()[path]; now == nil || now.Rev != diff.Rev {
+			continue // the daemon has seen meanwhile what the last step did to the disk
+		}
+		require.Equal(s.t, api.KindConflict, err.Data.Kind)
+		require.Equal(s.t, diff.Rev, err.Data.Diff.Rev)
+		s.saw(err.Data.Diff)
 		return
 	}
-	err := e.Fails("diff/accept", world.Obj{"workspace": s.w.Root, "path": path, "rev": rev})
-	require.Equal(s.t, api.KindConflict, err.Data.Kind)
-	require.Equal(s.t, diff.Rev, err.Data.Diff.Rev)
-	s.saw(err.Data.Diff)
 }
 
 // look notes all diffs that the editors see or were sent.
