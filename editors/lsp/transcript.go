@@ -37,7 +37,7 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 		id = w.latestSession()
 	}
 	if id == "" {
-		s.show(levelInfo, "cursord: no session yet: cursord.ask begins one")
+		s.show(levelInfo, "cursord: no session yet: %s begins one", s.client.Key("ask"))
 		return nil, nil
 	}
 	one := &transcript{session: id}

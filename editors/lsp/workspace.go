@@ -282,7 +282,7 @@ func (s *Server) sayConflicts(doc *document, d *sessions.Diff) {
 	case n > doc.clashes:
 		s.show(levelWarning, "cursord: %s", s.client.AboutConflicts(path.Base(d.Path), n))
 	case n < doc.over && !doc.unsavedText():
-		s.show(levelWarning, "cursord: the save kept your lines and rejected %s – %s brings the agent's back", plaintext.Count(doc.over-n, "hunk"), s.client.Key("undo"))
+		s.show(levelWarning, "cursord: %s", s.client.AboutSave(doc.over-n))
 		doc.over = 0
 	}
 	doc.clashes = n

@@ -46,6 +46,7 @@ func TestKeys(t *testing.T) {
 		"1 open file changed on disk – " + hx.ToReload(true), "1 open file changed on disk – " + hx.ToReload(false),
 		"program.go is newer on disk – " + hx.ToReloadFirst(), hx.AboutConflicts("program.go", 12),
 		hx.Merged("main.go", 0, false), hx.Merged("main.go", 2, false), hx.Merged("main.go", 2, true),
+		hx.AboutSave(12),
 	} {
 		require.LessOrEqual(t, utf8.RuneCountInString(message), columns, message)
 	}

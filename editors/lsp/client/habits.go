@@ -87,6 +87,15 @@ func (c *Client) AboutConflicts(file string, n int) string {
 	return fmt.Sprintf("%s in %s: the agent has changed these lines too – decide there; a save keeps your lines", plaintext.Count(n, "conflict"), file)
 }
 
+// AboutSave returns the message that a save has put the user's lines over the agent's, and so rejected that many hunks.
+func (c *Client) AboutSave(rejected int) string {
+	them := "them"
+	if rejected == 1 {
+		them = "it"
+	}
+	return fmt.Sprintf("the save rejected %s – %s brings %s back", plaintext.Count(rejected, "hunk"), c.Key("undo"), them)
+}
+
 // helixKeys are the keys behind "space i" that "cursord editor install helix" sets, by their commands.
 var helixKeys = map[string]string{
 	"next": "n", "compose": "c", "undo": "u", "ask": "i", "allow": "a", "deny": "d", "rejectComment": "m", "resume": "r",

@@ -227,7 +227,7 @@ func TestLSPSaveOverAConflict(t *testing.T) {
 	c.hearsAfter(mark, "window/showMessage", "done – 1 hunk to review in 1 file, 1 conflict")
 	c.waitsForHunks("f", 1)
 	d.saves()
-	c.hearsAfter(mark, "window/showMessage", "the save kept your lines and rejected 1 hunk – cursord.undo brings the agent's back")
+	c.hearsAfter(mark, "window/showMessage", "the save rejected 1 hunk – cursord.undo brings it back")
 	c.waitsForHunks("f", 0)
 	require.Equal(t, d.now(), w.Get("f"))
 }
