@@ -135,6 +135,38 @@ func TestHelixUnsaved(t *testing.T) {
 	})
 }
 
+// TestHelixSaveByAnotherProgram: another program saves a file that is unsaved in Helix. Its other lines come into the buffer, and the
+// message begins with what ":w!" would drop.
+func TestHelixSaveByAnotherProgram(t *testing.T) {
+	t.Parallel()
+	aHelix := world.EditorsFound(t, "hx-*", "hx")[0]
+	w := world.New(t)
+	w.Put(".git/HEAD", "")
+	before, after := world.Numbered(12, nil), world.Numbered(12, map[int]string{9: "agent 9\n"})
+	w.Put("todo.txt", before)
+	w.Plays(world.Lines(world.Edits("1", "todo.txt", before, after))...)
+	w.Start()
+	w.Trusts()
+	e := w.Opens()
+	e.Turn(nil)
+	env := helixEnv(w, t, aHelix)
+	editorCommand(w, t, env, "install", "helix", "--yes", "--languages", "text")
+	w.Put("../config/helix/languages.toml", strings.Replace(w.Get("../config/helix/languages.toml"), `"copy"`, `"none"`, 1))
+	h := &hx{Tmux: helixTerminal(w, t, env), w: w}
+	out, err := h.Command("resize-window", "-x", "80", "-y", "24").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	h.opens("todo.txt")
+	h.sees("← line 9")
+	h.Types("2", "G", "A")
+	h.Types("-l", " mine")
+	h.Types("Escape")
+	h.sees("line 2 mine", "todo.txt [+]")
+	h.ex("lsp-workspace-command cursord.undo") // the daemon gets the text before the command
+	h.sees("nothing to undo")
+	w.Put("todo.txt", strings.NewReplacer("line 2\n", "theirs 2\n", "line 5\n", "theirs 5\n").Replace(after))
+	h.sees("theirs 5", "line 2 mine", "cursord: todo.txt: :w! drops another program's lines – changes on disk came in")
+}
+
 // TestHelixInlineConfiguration installs into a configuration with inline tables for servers and languages: Helix starts
 // cursord.
 func TestHelixInlineConfiguration(t *testing.T) {
