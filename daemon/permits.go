@@ -190,7 +190,7 @@ func (w *workspace) trustsAll(dirs []string) error {
 		if rec, err := w.d.store.Workspace(dir); err == nil && rec.Trusted {
 			continue
 		}
-		e := untrusted(dir)
+		e := api.Untrusted(dir)
 		e.Field = "addDirs"
 		return e
 	}
@@ -247,11 +247,4 @@ func aboutDirs(root string, dirs []string, isolated bool) string {
 		text += " The copy of this session does not cover these folders: it writes to them directly."
 	}
 	return paths.Shown(text)
-}
-
-func untrusted(root string) *api.Error {
-	return &api.Error{
-		Kind: api.KindWorkspaceUntrusted, Path: root, Message: root + " is not trusted: an agent there can run commands and change files",
-		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
-	}
 }

@@ -126,7 +126,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		return
 	}
 	if !w.trusted {
-		fail(untrusted(w.root))
+		fail(api.Untrusted(w.root))
 		return
 	}
 	if perm.untrusted != nil {

@@ -37,7 +37,8 @@ func runCommand() *cobra.Command {
 		Short: "Give the agent a prompt and watch it work",
 		Long: `Give the agent a prompt and watch it work. Its text goes to stdout. Its tool calls go to stderr, and at the end the
 session's id, the time and the tokens used. Without PROMPT, or if it is -, the prompt is read from stdin; with a
-PROMPT, piped input is sent along with it.
+PROMPT, piped input is sent along with it; "</dev/null" leaves it out. In a loop such as "while read" that is needed,
+because the command would read what the loop is to read.
 
 --output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending
 (the number of hunks to review: of this turn, of all, and in how many files). stream-json prints the turn's
@@ -113,8 +114,13 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			if err := permits.apply(c, &r.Params); err != nil {
 				return err
 			}
-			if r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, c.InOrStdin(), c.ErrOrStderr()); err != nil {
+			if r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, c.InOrStdin(), c.ErrOrStderr(), func() error {
+				return mayRun(c.Context(), p, session, recap, r)
+			}); err != nil {
 				return err
+			}
+			if format == run.Text && !quiet {
+				run.SayRead(c.ErrOrStderr(), r.Params.Context)
 			}
 			if mode != "" {
 				m := sessions.Mode(mode)
@@ -223,6 +229,24 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only errors on stderr")
 	c.Flags().BoolVar(&background, "background", false, "print the turn's id and do not wait")
 	return c
+}
+
+// mayRun returns the error of a run in a workspace that is not trusted. It has a connection of its own, because reading stdin may
+// take long.
+func mayRun(ctx context.Context, p place, session string, recap bool, r *ask.Turn) error {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	id, err := p.session(ctx, client, session)
+	if err != nil {
+		return err
+	}
+	if r.Params.Workspace, err = runPlace(ctx, client, p, id, recap); err != nil {
+		return err
+	}
+	return r.CheckTrust(ctx, client)
 }
 
 // runPlace returns the workspace of a run: the given one, or else the session's. With a recap the current workspace replaces

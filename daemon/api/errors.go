@@ -49,3 +49,11 @@ func Errorf(kind ErrorKind, format string, args ...any) *Error {
 func Invalid(field, format string, args ...any) *Error {
 	return &Error{Kind: KindInvalid, Field: field, Message: field + ": " + fmt.Sprintf(format, args...)}
 }
+
+// Untrusted returns the Error for a folder in which no agent may run.
+func Untrusted(dir string) *Error {
+	return &Error{
+		Kind: KindWorkspaceUntrusted, Path: dir, Message: dir + " is not trusted: an agent there can run commands and change files",
+		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
+	}
+}

@@ -53,6 +53,20 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnS
 	}
 }
 
+// CheckTrust returns the error with which the turn will be refused because its workspace is not trusted. It asks only, so that nothing
+// has happened yet; what else is wrong, start finds.
+func (r *Turn) CheckTrust(ctx context.Context, client *rpc.Client) error {
+	if r.Trust && !naming.Wide(r.Params.Workspace, r.Home) {
+		return nil
+	}
+	known, err := client.WorkspaceList(ctx)
+	if err != nil || slices.ContainsFunc(known.Workspaces, func(w api.WorkspaceInfo) bool { return w.Workspace == r.Params.Workspace && w.Trusted }) {
+		return err
+	}
+	e := api.Untrusted(r.Params.Workspace)
+	return r.Explain(&rpc.Error{Message: e.Message, Data: rpc.ErrorData{Kind: e.Kind, Path: e.Path}})
+}
+
 // Explain replaces the protocol's terms in an error by those of the command line.
 func (r *Turn) Explain(err error) error {
 	e := (*rpc.Error)(nil)

@@ -26,8 +26,11 @@ import (
 // patience is the time for which stdin is read before people are told that the command waits for it.
 const patience = 2 * time.Second
 
-// Asked returns the prompt of a command line, and the context that goes with it.
-func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (prompt string, with []rpc.Context, err error) {
+// Asked returns the prompt of a command line, and the context that goes with it. Before it reads stdin it calls mayRead: a command
+// that is refused takes nothing of what others are to read.
+func Asked(
+	args, files, images []string, stdin io.Reader, errOut io.Writer, mayRead func() error,
+) (prompt string, with []rpc.Context, err error) {
 	named, err := NameFiles("--file", files)
 	if err != nil {
 		return "", nil, err
@@ -36,7 +39,7 @@ func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (pro
 	if err != nil {
 		return "", nil, err
 	}
-	prompt, piped, err := readPrompt(args, stdin, errOut)
+	prompt, piped, err := readPrompt(args, stdin, errOut, mayRead)
 	if err != nil {
 		return "", nil, err
 	}
@@ -48,7 +51,7 @@ func Asked(args, files, images []string, stdin io.Reader, errOut io.Writer) (pro
 
 // readPrompt returns the prompt: the argument, or stdin if the argument is - or absent. With an argument, piped stdin is
 // returned as context, else nil. If stdin does not end, errOut says so.
-func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string, piped *rpc.Context, err error) {
+func readPrompt(args []string, stdin io.Reader, errOut io.Writer, mayRead func() error) (prompt string, piped *rpc.Context, err error) {
 	given := len(args) > 0 && args[0] != "-"
 	if !given && len(args) == 0 && term.IsTerminal(stdin) {
 		return "", nil, misuse.Errorf("no PROMPT: give it as an argument or on stdin")
@@ -58,6 +61,9 @@ func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string
 	}
 	text := ""
 	if !given || HasInput(stdin) {
+		if err := mayRead(); err != nil {
+			return "", nil, err
+		}
 		if text, err = readAll(stdin, errOut); err != nil {
 			return "", nil, err
 		}
@@ -72,6 +78,15 @@ func readPrompt(args []string, stdin io.Reader, errOut io.Writer) (prompt string
 		piped = &rpc.Context{Kind: "text", Text: &text, Title: "stdin"}
 	}
 	return prompt, piped, nil
+}
+
+// SayRead says how much of stdin goes along with a prompt, because in a loop of a shell that was not meant for the agent.
+func SayRead(w io.Writer, with []rpc.Context) {
+	for _, c := range with {
+		if c.Kind == "text" {
+			fmt.Fprintf(w, "with %s of stdin (\"</dev/null\" leaves it out)\n", term.Size(int64(len(*c.Text))))
+		}
+	}
 }
 
 // HasInput reports whether stdin is a pipe, a socket or a file: neither a terminal nor the null device.
