@@ -83,7 +83,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			r.letGo(dec.Client, c.f)
 		}
 	}()
-	was := sums(choices, dec.Accept)
+	was, said := sums(choices, dec.Accept), comment(choices, dec.Comment) // before a rejected move takes a file's diff away
 	out := api.Decided{Diffs: []*sessions.Diff{}, Skipped: skipped}
 	g := &decisionlog.Group{Accept: dec.Accept, Commit: dec.Commit}
 	plan, failed := r.planAll(choices, dec)
@@ -142,7 +142,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	r.reach("store")
 	ops := drop
 	if len(g.Files) > 0 {
-		g.Rejections = append(g.Rejections, comment(choices, dec.Comment)...)
+		g.Rejections = append(g.Rejections, said...)
 		ops = append(ops, r.log.Push(g)...)
 		out.Decision = g.N
 		r.keepRejections(g)

@@ -14,6 +14,9 @@ import (
 // comment returns what a person says about the first hunk of a decision, for the agent; nothing without a text.
 func comment(choices []*choice, text string) []decisionlog.Rejection {
 	for _, c := range choices {
+		if c.f.diff == nil {
+			continue
+		}
 		for _, h := range c.f.diff.Hunks {
 			if text != "" && (c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return diffshape.HunkID(c.f.n, id) == h.ID })) {
 				return []decisionlog.Rejection{remark(c.f, h, text)}

@@ -352,7 +352,7 @@ func TestLargeFilesAreWhatTheSettingsSay(t *testing.T) {
 }
 
 // TestARejectedRenameIsInItsAnswer: the answer to the reject of a rename includes the new path as clean, for clients that
-// count by answers.
+// count by answers. The agent gets the comment, although the file has no diff any more.
 func TestARejectedRenameIsInItsAnswer(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -361,8 +361,12 @@ func TestARejectedRenameIsInItsAnswer(t *testing.T) {
 	w.Start()
 	e := w.Opens()
 	e.Turn(nil)
-	out := e.Decides("diff/reject", world.Obj{"path": "g"})
+	out := e.Decides("diff/reject", world.Obj{"path": "g", "comment": "f is its name"})
 	require.Len(t, out.Diffs, 1)
 	require.Equal(t, "g", out.Diffs[0].Path)
 	require.Equal(t, "clean", out.Diffs[0].State)
+	w.Plays(world.Done)
+	e.Turn(world.Obj{"sessionId": e.Turns()[0].SessionID, "prompt": "go on"})
+	runs := w.Runs()
+	require.Contains(t, runs[len(runs)-1].Prompt, "f is its name")
 }
