@@ -241,3 +241,52 @@ func TestEmacsFollowsAFoldersFirstTurn(t *testing.T) {
 		})
 	}
 }
+
+// TestEmacsSaveByAnotherProgram has another program save a file whose buffer has unsaved changes. Its other lines come into the
+// buffer. If it has changed a line that was typed, too, Emacs goes on to know that the file has changed, and asks before it saves.
+func TestEmacsSaveByAnotherProgram(t *testing.T) {
+	t.Parallel()
+	for _, overlaps := range []bool{false, true} {
+		t.Run(fmt.Sprintf("overlaps=%v", overlaps), func(t *testing.T) {
+			t.Parallel()
+			anEmacs(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				before, after := world.Numbered(12, nil), world.Numbered(12, map[int]string{3: "agent 3\n"})
+				w.Put("f", before)
+				w.Plays(world.Edits("1", "f", before, after)...)
+				w.Start()
+				c := w.Opens()
+				e := emacsOpens(w, t, bin, "", "f")
+				e.plays(c)
+				e.untilText("f", after)
+				e.eval(`(with-current-buffer "f" (goto-char (point-min)) (search-forward "line 5") (replace-match "mine 5") nil)`)
+				theirs := map[int]string{3: "agent 3\n", 9: "theirs 9\n"}
+				if overlaps {
+					theirs[5] = "theirs 5\n"
+				}
+				w.Put("f", world.Numbered(12, theirs))
+				merged := world.Numbered(12, map[int]string{3: "agent 3\n", 5: "mine 5\n", 9: "theirs 9\n"})
+				e.untilText("f", merged)
+				require.Equal(t, !overlaps, e.eval(`(verify-visited-file-modtime (get-buffer "f"))`) == true, "what Emacs knows of the file")
+				require.Contains(t, e.messages(), "cursord: changes on disk came into f, ")
+				require.NotContains(t, e.messages(), "the agent's changes")
+				// A merge of the agent's lines later does not hide the other program's line either.
+				later := map[int]string{3: "agent 3\n", 9: "theirs 9\n", 12: "agent 12\n"}
+				if overlaps {
+					later[5] = "theirs 5\n"
+				}
+				w.Plays(world.Edits("2", "f", w.Get("f"), world.Numbered(12, later))...)
+				e.plays(c)
+				e.untilText("f", strings.Replace(merged, "line 12\n", "agent 12\n", 1))
+				require.Equal(t, !overlaps, e.eval(`(verify-visited-file-modtime (get-buffer "f"))`) == true, "what Emacs knows of the file")
+				if overlaps {
+					require.Contains(t, e.messages(), "cursord: changes on disk came into f, but not those of your unsaved lines; M-x ediff-current-file compares")
+					e.eval(`(with-current-buffer "f" (cl-letf (((symbol-function 'yes-or-no-p) (lambda (prompt) (setq asked prompt) nil)))
+						(ignore-errors (save-buffer))) nil)`)
+					require.Contains(t, e.eval(`asked`), "f has changed since visited or saved")
+					require.Contains(t, w.Get("f"), "theirs 5\n")
+				}
+			})
+		})
+	}
+}
