@@ -34,14 +34,18 @@ func decisionCommand(verb, long string) *cobra.Command {
 A HUNK is a whole id such as 12.3, which never means 12.31; or the first number with its dot, 12., if only one pending
 hunk has that number. A FILE is a path, a folder or a pattern: *
 and ? stop at a slash, ** does not, and a pattern without a slash matches names in all folders. Quote patterns, so
-that the shell leaves them. One undo reverts one command.`,
+that the shell leaves them. A hunk that a later turn changes keeps its id: the command decides what it is now, and prints that.
+With --rev it refuses instead. One undo reverts one command.`,
 		Example: fmt.Sprintf("  cursord %[1]s 12.1 12.3\n  cursord %[1]s src/main.go\n  cursord %[1]s 'src/**/*.go'\n  cursord %[1]s --lines 2-3 12.1",
 			verb),
-		Args: func(_ *cobra.Command, names []string) error {
+		Args: func(c *cobra.Command, names []string) error {
 			if d.Names = names; len(turns) > 1 {
 				return errors.New("--turn is given twice: decide one turn after the other")
 			}
 			d.Turn = strings.Join(turns, "")
+			if c.Flags().Changed("rev") && d.Rev == 0 {
+				return errors.New("--rev is 0; revisions count from 1")
+			}
 			return d.Check()
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
@@ -61,6 +65,7 @@ that the shell leaves them. One undo reverts one command.`,
 	c.Flags().StringArrayVar(&turns, "turn", nil, "all hunks with changes of the turn `ID` (or its beginning, or @1 for the latest)")
 	c.Flags().StringVar(&d.Comment, "comment", "", "add the remark `TEXT` to the agent's next prompt")
 	c.Flags().StringVar(&d.Lines, "lines", "", "only the changed lines `A-B` of a single hunk, counted from 1")
+	c.Flags().Uint64Var(&d.Rev, "rev", 0, "only if the file has not changed since its revision `N` (\"rev\" in \"cursord diff --json\")")
 	c.Flags().BoolVar(&d.JSON, "json", false, "print the answer of diff/"+verb+" as JSON")
 	return c
 }

@@ -27,6 +27,7 @@ type Decision struct {
 	Turn    string   // a turn's name
 	All     bool
 	Lines   string // only these lines of a single hunk, in the form that Lines reads
+	Rev     uint64 // only if the file has not changed since this revision; 0: whatever it is
 	Comment string
 	JSON    bool
 }
@@ -57,6 +58,9 @@ func (d Decision) Check() error {
 	case given > 1:
 		return misuse.Errorf("hunks and files, --turn and --all exclude each other")
 	}
+	if hunks, files := d.apart(); d.Rev != 0 && (len(hunks)+len(files) == 0 || len(hunks) > 0 && len(files) > 0 || len(files) > 1) {
+		return misuse.Errorf("--rev goes with hunks of one file, or with a single file")
+	}
 	if d.Lines == "" {
 		return nil
 	}
@@ -72,9 +76,9 @@ func (d Decision) Check() error {
 func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
 	params := rpc.DecideParams{Workspace: n.Root, All: d.All, Comment: d.Comment}
 	var skipped []api.Skipped
-	var before []*sessions.Diff // what there was to review; not known for an accept without Lines and Turn
+	var before []*sessions.Diff // what there was to review; not known for an accept of all
 	var err error
-	if d.Lines != "" || d.Turn != "" || !d.Accept {
+	if !d.All || !d.Accept {
 		if before, err = review.Pending(ctx, n.Client, n.Root); err != nil {
 			return err
 		}
@@ -84,10 +88,20 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 			return err
 		}
 	}
+	var named []string // hunks by their ids
 	if hunks, files := d.apart(); len(hunks)+len(files) > 0 {
-		if skipped, err = d.choose(ctx, n, hunks, files, &params); err != nil {
+		if named, err = naming.Hunks(hunks, before); err != nil {
 			return err
 		}
+		if skipped, err = d.choose(n.Root, before, named, files, &params); err != nil {
+			return err
+		}
+		if d.Rev != 0 && len(files) == 1 && params.Path == "" {
+			return misuse.Errorf("--rev goes with a single file, and %s are more", term.Clean(files[0]))
+		}
+	}
+	if d.Rev != 0 {
+		params.Rev = &d.Rev
 	}
 	var decided api.Decided
 	if params.Hunks == nil || len(*params.Hunks) > 0 {
@@ -106,6 +120,7 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 	} else {
 		left, _ := review.Pending(ctx, n.Client, n.Root) // without the list, only the count of what is left is missing
 		d.tell(out, errOut, decided, before, left)
+		fmt.Fprint(out, d.about(before, named, decided.Skipped, term.Columns(out)))
 		if !d.Accept && decided.Applied > 0 {
 			term.PrintFolded(errOut, d.nextPrompt(ctx, n, before, left))
 		}
@@ -146,17 +161,10 @@ func (d Decision) apart() (hunks, files []string) {
 }
 
 // choose puts the named hunks and files into params as one decision, which one undo takes back: a single file as its path,
-// everything else as hunks. It returns the hunks that are left out, by the daemon's rules for a path.
-func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []string, params *rpc.DecideParams) (left []api.Skipped, err error) {
-	var diffs []*sessions.Diff
-	if len(files) > 0 || d.Lines != "" || !naming.WholeHunks(hunks) {
-		if diffs, err = review.Pending(ctx, n.Client, n.Root); err != nil {
-			return nil, err
-		}
-	}
-	if hunks, err = naming.Hunks(hunks, diffs); err != nil {
-		return nil, err
-	}
+// everything else as hunks. diffs are what there is to review. It returns the hunks that are left out, by the daemon's rules for a
+// path.
+func (d Decision) choose(root string, diffs []*sessions.Diff, hunks, files []string, params *rpc.DecideParams) (left []api.Skipped, err error) {
+	hunks = slices.Clone(hunks)
 	if d.Lines != "" {
 		if params.Lines, err = Lines(d.Lines); err != nil {
 			return nil, err
@@ -167,7 +175,7 @@ func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []str
 	}
 	var chosen []*sessions.Diff
 	for _, file := range files {
-		found, err := review.MustSelect(diffs, n.Root, file)
+		found, err := review.MustSelect(diffs, root, file)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +186,7 @@ func (d Decision) choose(ctx context.Context, n naming.Names, hunks, files []str
 		}
 	}
 	if len(chosen) == 1 && len(hunks) == 0 {
-		params.Path = review.DiffFile(n.Root, chosen[0])
+		params.Path = review.DiffFile(root, chosen[0])
 		return nil, nil
 	}
 	for _, f := range chosen {

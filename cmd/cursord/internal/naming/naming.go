@@ -204,14 +204,6 @@ func halfID(name string, all []candidate) error {
 	return ambiguous(what, fit)
 }
 
-// WholeHunks reports whether all names are whole ids.
-func WholeHunks(names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool {
-		_, second, _ := strings.Cut(name, ".")
-		return second == ""
-	})
-}
-
 // Shortest maps each id to its shortest beginning, of at least 8 characters, that no other of the ids has.
 func Shortest(ids []string) map[string]string {
 	const least = 8

@@ -46,8 +46,6 @@ func TestHunks(t *testing.T) {
 		_, err = Hunks([]string{half}, diffs)
 		require.ErrorContains(t, err, `"`+half+`" is half of a hunk's id`)
 	}
-	require.True(t, WholeHunks([]string{"1.2"}))
-	require.False(t, WholeHunks([]string{"1.2", "1."}))
 }
 
 // TestShortest is no longer than it must be.
