@@ -113,6 +113,26 @@ func weave() []mutant {
 			now: "r.is = true",
 		},
 		{
+			name: "a save over an unseen hunk is no reject", file: "diffs/overwrite.go",
+			old: "case slices.Contains(unseen, p.id) && (r.gone(p, later) ||",
+			now: "case slices.Contains(unseen, p.id) && (false ||",
+		},
+		{
+			name: "a save that rewrites a seen hunk rejects it", file: "diffs/overwrite.go",
+			old: "r.gone(p, later) && !r.replaced(p, later):",
+			now: "r.gone(p, later):",
+		},
+		{
+			name: "a commit accepts what was there before it", file: "diffs/agreed.go",
+			old: "after[h.ID] == print && before[h.ID] != print",
+			now: "after[h.ID] == print && (true || before[h.ID] != print)",
+		},
+		{
+			name: "a commit accepts what it does not have", file: "diffs/agreed.go",
+			old: "after[h.ID] == print && before[h.ID] != print",
+			now: "(true || after[h.ID] == print) && before[h.ID] != print",
+		},
+		{
 			name: "no undo is exact", file: "diffs/undo.go",
 			old: "if r.shape().sum() == d.After {",
 			now: "if false {",
@@ -205,6 +225,14 @@ func disk() []mutant {
 			old: "if touchesOnly(mine, e) {", now: "if true {",
 		},
 		{
+			name: "what a call left was also read by it", file: "daemon/internal/attribution/guess.go",
+			old: "if g.readBy(r) && g.leftBy(r) {", now: "if g.leftBy(r) {",
+		},
+		{
+			name: "what a call read was also left by it", file: "daemon/internal/attribution/guess.go",
+			old: "if g.readBy(r) && g.leftBy(r) {", now: "if g.readBy(r) {",
+		},
+		{
 			name: "a stale revision decides", file: "daemon/internal/review/refuse.go",
 			old: "if rev == nil {", now: "if rev != nil {", tests: "cmd/cursord/tests/review TestDecisionsThatCannotBe",
 		},
@@ -215,6 +243,15 @@ func disk() []mutant {
 		{
 			name: "what was saved is moved away", file: "daemon/internal/atomicfile/change.go",
 			old: "if !t.Read(to).Same(expect) {", now: "if false {", tests: "daemon/internal/atomicfile TestASaveBetweenLookAndWriteStays",
+		},
+		{
+			name: "a file beyond a link is read", file: "daemon/internal/atomicfile/state.go",
+			old: "beyond = err == nil && info.Mode()&fs.ModeSymlink != 0", now: "beyond = err == nil && info.Mode()&fs.ModeSymlink != 0 && false",
+			tests: "daemon/internal/atomicfile .",
+		},
+		{
+			name: "a file that grows while it is read is cut", file: "daemon/internal/atomicfile/state.go",
+			old: "if same || try == readTries {", now: "if same || true {", tests: "daemon/internal/atomicfile .",
 		},
 		{
 			name: "a new file overwrites", file: "daemon/internal/atomicfile/apply.go",
