@@ -236,8 +236,8 @@ func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool)
 // cursor returns the atom after which the run's lines belong, found by their neighbours and remaining lines; -1 is the
 // start.
 func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok bool) {
-	for _, id := range d.Left {
-		if i, ok := place[id]; ok {
+	if len(d.Left) > 0 {
+		if i, ok := place[d.Left[0]]; ok {
 			return i, true
 		}
 	}
@@ -246,9 +246,16 @@ func (d *decidedRun) cursor(place map[uint64]int, atoms int) (cursor int, ok boo
 			return i - 1, true
 		}
 	}
-	for _, id := range d.Right {
-		if i, ok := place[id]; ok {
-			return i - 1, true
+	for k := range max(len(d.Left), len(d.Right)) { // the nearest
+		if k < len(d.Left) {
+			if i, ok := place[d.Left[k]]; ok {
+				return i, true
+			}
+		}
+		if k < len(d.Right) {
+			if i, ok := place[d.Right[k]]; ok {
+				return i - 1, true
+			}
 		}
 	}
 	switch {

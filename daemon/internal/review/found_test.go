@@ -150,6 +150,29 @@ func TestFoundStories(t *testing.T) {
 			s.applies()
 			require.Equal(t, 1, count(s.text)["agent 1\n"])
 		},
+		"an undo puts lines beside those of their hunk that are left": func(t *testing.T, s *story) {
+			s.agent(3, 2, 2)
+			s.agent(0, 0, 1)
+			s.types(1, 1, 1)
+			s.agent(9, 0, 1)
+			s.types(0, 3, 1)
+			s.looks()
+			s.merges()
+			s.applies()
+			s.looks()
+			s.decides(s.editor, all(true))
+			s.looks()
+			s.saves()
+			s.looks()
+			s.steps(-1)
+			s.looks()
+			s.types(4, 2, 2)
+			s.looks()
+			s.agent(1, 1, 2)
+			s.agent(7, 2, 1)
+			s.undoes(s.editor)
+			s.once(s.state(), "")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))
