@@ -35,10 +35,19 @@ type File struct {
 	N         uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
 	Decision  diffs.Decision `json:"decision"`
 	Conflicts []uint64       `json:"conflicts,omitempty"` // those of its hunks that were conflicts with an unsaved text
+	Taken     []Taken        `json:"taken,omitempty"`     // those that an accept has decided, the last in the file first
 	Was       string         `json:"was,omitempty"`       // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
 	Then      string         `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
 	Edited    bool           `json:"edited,omitempty"`    // by edits that a client was to make
 	Undone    bool           `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
+}
+
+// A Taken is a conflict that an accept has decided.
+type Taken struct {
+	Hunks  []uint64 `json:"hunks"`
+	Mine   []string `json:"mine,omitempty"`   // the person's lines
+	Theirs []string `json:"theirs,omitempty"` // the agent's, with what the person has changed beside them
+	At     int      `json:"at,omitempty"`     // the place of the first hunk in them
 }
 
 // Sum returns what a text is known by.

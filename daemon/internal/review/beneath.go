@@ -32,14 +32,7 @@ func (b *buffer) lookBeneath(f *file, text string) {
 		return
 	}
 	disk := f.review.Current()
-	if b.beneath == nil {
-		var known *string
-		if k := b.doc.Known; k != nil {
-			like := editorfile.LikeFile(string(k.Data), disk.Data)
-			known = &like
-		}
-		b.beneath = threeway.New(threeway.Base(known, string(f.review.Baseline().Data), string(disk.Data), text))
-	}
+	b.findBase(f, text)
 	var together []threeway.Span
 	for _, p := range places {
 		together = append(together, threeway.Span{From: p.From, To: p.To})
@@ -149,7 +142,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 	disk, text := string(f.review.Current().Data), b.text(f)
 	known, keep := *b.beneath, f.keep()
 	var rest []uint64
-	all := slices.Clone(c.ids)
+	all, places := slices.Clone(c.ids), f.review.Places()
 	taken, both := text, text
 	for _, one := range slices.Backward(b.conflicts) {
 		if !slices.ContainsFunc(c.ids, func(id uint64) bool { return slices.Contains(one.ids, id) }) {
@@ -161,6 +154,10 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			}
 		}
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
+		if dec.Accept {
+			first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.ids[0] })
+			c.taken = append(c.taken, decisionlog.Taken{Hunks: one.ids, Mine: mine, Theirs: theirs, At: places[first].From - one.Disk.From})
+		}
 		taken = threeway.Replace(taken, one.Text, theirs...)
 		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
 		b.beneath.Settle(one.Place, disk)
@@ -179,6 +176,7 @@ func (r *Reviewer) decideConflicts(c *choice, dec api.Decision) (done diffs.Deci
 			return done, nil, r.decisionError(f, err)
 		}
 		b.remake(r, f)
+		c.was, c.then = decisionlog.Sum(text), decisionlog.Sum(taken)
 		return done, b.edit(f, taken), nil
 	}
 	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) error {

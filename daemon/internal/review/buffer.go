@@ -109,7 +109,7 @@ func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {
 	switch {
 	case fresh && b.coming != nil:
 		r.arrived(f, b, old, b.text(f))
-	case fresh && !same:
+	case fresh && !same && !doc.Editing:
 		r.retrace(f, b)
 	}
 	if moved || !same {
@@ -295,8 +295,8 @@ func (r *Reviewer) changeBuffer(f *file, b *buffer, change func(*diffs.Review) e
 	return edits, nil
 }
 
-// stepInBuffer undoes or redoes a reject in a buffer. An undo opens conflicts again, and leaves the person's lines there.
-func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, part *decisionlog.File) (edits *api.DocumentEdits, back func(), err error) {
+// stepInBuffer undoes or redoes a reject, of decision n, in a buffer. An undo opens conflicts again, and leaves the person's lines there.
+func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, n uint64, part *decisionlog.File) (edits *api.DocumentEdits, back func(), err error) {
 	before, known := *b, threeway.Beneath{}
 	if b.beneath != nil {
 		known = *b.beneath
@@ -307,6 +307,9 @@ func (r *Reviewer) stepInBuffer(f *file, b *buffer, undo bool, part *decisionlog
 		}
 	}
 	decided := part.Decision
+	if undo && !slices.ContainsFunc(b.steps.Made(), func(t decisionlog.Step) bool { return t.Group == n }) {
+		part.Conflicts = nil // the text was saved since
+	}
 	f.reopen(part.Conflicts, undo)
 	edits, err = r.changeBuffer(f, b, func(review *diffs.Review) (err error) {
 		plain, more := part.Decision, true

@@ -25,6 +25,8 @@ type choice struct {
 	buffer    *buffer // the decision is about this buffer; nil: about the disk
 	review    *diffs.Review
 	conflicts []uint64 // hunks among ids that were conflicts
+	taken     []decisionlog.Taken
+	was, then string // the sums of the texts before and after an accept of conflicts
 }
 
 func checkDecision(dec *api.Decision) error {
@@ -135,7 +137,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		if inBuffer {
 			inBuffers[len(g.Files)], done = c.buffer, c.f.review.ForOthers(done)
 		}
-		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: c.conflicts, Edited: inBuffer}
+		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: c.conflicts, Taken: c.taken, Edited: inBuffer}
 		part.Was, part.Then = c.changed(was[i], edits)
 		g.Files = append(g.Files, part)
 	}

@@ -89,6 +89,8 @@ func sums(choices []*choice, accept bool) []string {
 // for example a decision about a mode. Only a changed text can come back by an editor's undo and redo.
 func (c *choice) changed(sum string, edits *api.DocumentEdits) (was, then string) {
 	switch {
+	case len(c.taken) > 0:
+		return c.was, c.then
 	case c.buffer == nil:
 		then = decisionlog.Sum(string(c.f.real().Data))
 	case edits == nil:
@@ -145,6 +147,9 @@ func (r *Reviewer) retrace(f *file, b *buffer) {
 	}
 	for _, undo := range []bool{true, false} {
 		steps := r.log.Path(f.decidedIn, sum, undo)
+		if r.retraceAccepts(f, b, steps) {
+			return
+		}
 		if len(steps) == 0 || string(f.realOf(decisionlog.Stem(b.stem(f), steps)).Data) != text {
 			continue
 		}

@@ -254,6 +254,7 @@ func (s *story) steps(by int) {
 
 // looks has everybody see the present state.
 func (s *story) looks() map[api.ClientID]*sessions.Diff {
+	require.NoError(s.t, s.r.call(s.r.lookAtDocuments)) // it would soon
 	seen := map[api.ClientID]*sessions.Diff{}
 	for _, client := range []api.ClientID{s.editor, s.command} {
 		all, err := s.r.Diffs(client, "", "")

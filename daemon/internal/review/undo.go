@@ -85,7 +85,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			held = append(held, f)
 		}
 		if b != nil && f.writesReal(gf.Decision.Accept) {
-			edits, back, err := r.stepInBuffer(f, b, undo, gf)
+			edits, back, err := r.stepInBuffer(f, b, undo, g.N, gf)
 			restore = append(restore, back)
 			if err != nil {
 				return rollback(err)
@@ -101,7 +101,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		}
 		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
 			if undo {
-				return gf.Decision, review.Undo(gf.Decision)
+				return f.undo(review, gf)
 			}
 			return review.Redo(gf.Decision)
 		})

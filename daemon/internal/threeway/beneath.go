@@ -140,3 +140,12 @@ func Moved(s Span, edits []diffs.LineEdit) (now Span, touched bool) {
 func Same(a string, at Span, b string, bt Span) bool {
 	return slices.Equal(Lines(a, at), Lines(b, bt))
 }
+
+// Has reports whether a text has a span with exactly these lines.
+func Has(text string, at Span, want []string) bool {
+	all := lines(text)
+	return 0 <= at.From && at.To <= len(all) && slices.Equal(all[at.From:at.To], want)
+}
+
+// Above returns the span of n lines above s.
+func (s Span) Above(n int) Span { return Span{s.From - n, s.From} }

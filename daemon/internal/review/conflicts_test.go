@@ -1,0 +1,134 @@
+package review
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
+)
+
+// conflicts begins a story with a conflict of "mine 1" with "agent 2" in line 2, with the base's line gone from both. If more is set, the
+// agent has changed a second line, which the editor has merged.
+func conflicts(t *testing.T, more bool) *story {
+	root := filepath.Join(t.TempDir(), "w")
+	require.NoError(t, os.Mkdir(root, 0o755))
+	s := newStory(t, storyStore(t), root, 8)
+	t.Cleanup(func() { s.r.Close() })
+	s.types(2, 1, 1)
+	s.agent(2, 1, 1)
+	if more {
+		s.agent(6, 1, 1)
+		s.merges()
+		s.applies()
+	}
+	s.conflict()
+	return s
+}
+
+// conflict requires that the editor has a conflict, and returns its id.
+func (s *story) conflict() string {
+	d := s.looks()[s.editor]
+	require.NotNil(s.t, d, "%v", s.told)
+	require.Equal(s.t, "conflict", d.Hunks[0].State, "%v\n%v", d.Hunks, s.told)
+	require.Equal(s.t, []string{"-mine 1", "+agent 2"}, d.Hunks[0].Lines)
+	return d.Hunks[0].ID
+}
+
+// chooses decides the conflict, and makes the edits.
+func (s *story) chooses(choice string) {
+	dec := api.Decision{Hunks: []string{s.conflict()}, Accept: choice != "mine", Both: choice == "both"}
+	_, err := s.decides(s.editor, dec)
+	require.NoError(s.t, err)
+	s.applies()
+}
+
+// results are what a text has in the place of a conflict after a choice.
+var results = map[string]string{"mine": "mine 1\n", "theirs": "agent 2\n", "both": "mine 1\nagent 2\n"}
+
+// TestEditorsUndoOfAChoiceOpensTheConflict: u after each choice of a conflict brings the hunk back, and the agent's line can still be had.
+func TestEditorsUndoOfAChoiceOpensTheConflict(t *testing.T) {
+	for choice := range results {
+		for _, more := range []bool{false, true} {
+			s := conflicts(t, more)
+			open := s.state()
+			for range 2 {
+				s.chooses(choice)
+				require.Equal(t, strings.Replace(open.text, "mine 1\n", results[choice], 1), s.text, s.told)
+				s.looks()
+				if choice == "mine" {
+					s.undoes(s.editor)
+				} else {
+					s.steps(-1)
+				}
+				require.Equal(t, open.text, s.text)
+				require.Equal(t, shapes(open), shapes(s.state()), "%s %v", choice, s.told)
+			}
+			if choice == "both" {
+				s.steps(1)
+				require.NotContains(t, shapes(s.state()), shapes(open)[0], "the editor's redo makes the choice again")
+				s.steps(-1)
+				require.Equal(t, shapes(open), shapes(s.state()))
+			}
+			s.saves()
+			s.looks()
+			require.Contains(t, s.disk(), "mine 1\n")
+			require.NotContains(t, s.disk(), "agent 2\n")
+			out, err := s.undoes(s.editor) // of the save
+			require.NoError(t, err, s.told)
+			require.Equal(t, 1, out.Applied, s.told)
+			s.applies()
+			require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
+			require.Contains(t, s.disk()+s.text, "mine 1\n")
+		}
+	}
+}
+
+// TestUndoOfASavedChoiceKeepsBothSides: the hunk that comes back is the agent's change of the person's line. Before, it was a change of the
+// line from before both, so a reject lost or doubled the person's.
+func TestUndoOfASavedChoiceKeepsBothSides(t *testing.T) {
+	for choice := range results {
+		for _, more := range []bool{false, true} {
+			for _, accept := range []bool{false, true} {
+				s := conflicts(t, more)
+				open := s.text
+				s.chooses(choice)
+				s.saves()
+				s.looks()
+				saved := s.disk()
+				_, err := s.undoes(s.editor)
+				require.NoError(t, err, s.told)
+				s.applies()
+				require.Contains(t, s.text+s.disk(), "agent 2\n", s.told)
+				_, err = s.redoes(s.editor)
+				require.NoError(t, err, s.told)
+				s.applies()
+				require.Equal(t, saved, s.disk(), s.told)
+				require.NotContains(t, strings.Join(shapes(s.state()), ""), "agent 2", "%s %v", choice, s.told)
+				_, err = s.undoes(s.editor)
+				require.NoError(t, err, s.told)
+				s.applies()
+				d := s.looks()[s.editor]
+				h := d.Hunks[0]
+				require.NotContains(t, strings.Join(h.Lines, ""), "-base", "%s\n%v", strings.Join(s.told, "\n"), shapes(s.state()))
+				_, err = s.decides(s.editor, api.Decision{Hunks: []string{h.ID}, Accept: accept})
+				require.NoError(t, err, s.told)
+				s.applies()
+				want := open
+				if choice := choice; accept {
+					if choice == "mine" {
+						choice = "both"
+					}
+					want = strings.Replace(open, "mine 1\n", results[choice], 1)
+				}
+				if s.text == s.saved {
+					s.reads()
+				}
+				require.ElementsMatch(t, strings.SplitAfter(want, "\n"), strings.SplitAfter(s.text, "\n"), "%s %v\n%s", choice, accept, strings.Join(s.told, "\n"))
+			}
+		}
+	}
+}
