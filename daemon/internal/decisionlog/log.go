@@ -42,14 +42,6 @@ type File struct {
 	Undone    bool           `json:"undone,omitempty"`    // in this file alone: an editor's undo has led back
 }
 
-// A Taken is a conflict that an accept has decided.
-type Taken struct {
-	Hunks  []uint64 `json:"hunks"`
-	Mine   []string `json:"mine,omitempty"`   // the person's lines
-	Theirs []string `json:"theirs,omitempty"` // the agent's, with what the person has changed beside them
-	At     int      `json:"at,omitempty"`     // the place of the first hunk in them
-}
-
 // Sum returns what a text is known by.
 func Sum(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -29,30 +29,6 @@ type choice struct {
 	was, then string // the sums of the texts before and after an accept of conflicts
 }
 
-func checkDecision(dec *api.Decision) error {
-	n := 0
-	for _, given := range []bool{dec.Hunks != nil, dec.Path != "", dec.TurnID != "", dec.All} {
-		if given {
-			n++
-		}
-	}
-	switch {
-	case n != 1:
-		return api.Invalid("hunks", "exactly one of hunks, path, turnId and all must be given")
-	case dec.Hunks != nil && len(dec.Hunks) == 0:
-		return api.Invalid("hunks", "must not be empty")
-	case dec.Lines != nil && len(dec.Hunks) != 1:
-		return api.Invalid("lines", "goes with a single hunk")
-	case dec.Lines != nil && (dec.Lines.From < 0 || dec.Lines.To <= dec.Lines.From):
-		return api.Invalid("lines", "from counts from 0, and to must be greater")
-	case dec.Both && (!dec.Accept || dec.Hunks == nil):
-		return api.Invalid("both", "needs an accept of hunks")
-	case dec.Rev != nil && dec.Hunks == nil && dec.Path == "":
-		return api.Invalid("rev", "goes with hunks or path")
-	}
-	return api.NoNUL("comment", dec.Comment)
-}
-
 // decide carries out a request. It returns false if the request must wait for an agent.
 func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	fail := func(err error) bool { return r.refuse(p, dec.Client, err) }
@@ -380,7 +356,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 // Decide carries out a decision. If an agent's call is about to write one of its files, the decision waits for the end of
 // that call. reply is called once.
 func (r *Reviewer) Decide(ctx context.Context, dec api.Decision, reply func(api.Decided, error)) {
-	if err := checkDecision(&dec); err != nil {
+	if err := dec.Check(); err != nil {
 		reply(api.Decided{}, err)
 		return
 	}

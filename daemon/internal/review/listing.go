@@ -38,20 +38,6 @@ func (r *Reviewer) named(path string) string {
 	return paths.Canonical(r.setup.Root, r.setup.Root, path)
 }
 
-// checkDiffPath refuses a URI that names no local file. Every other text is a path.
-func checkDiffPath(path string) error {
-	if scheme, _, is := strings.Cut(path, "://"); is && !strings.Contains(scheme, "/") && !paths.IsURI(path) {
-		e := api.Invalid("path", "%.300q is not a file:// URI", path)
-		e.Hint = "send the diff's path, an absolute path, or a file:// URI"
-		return e
-	}
-	if !paths.IsURI(path) {
-		return nil
-	}
-	_, err := api.LocalPath("path", path)
-	return err
-}
-
 // listed is chosen, but returns an error for a turn that the workspace does not have.
 func (r *Reviewer) listed(client api.ClientID, path, turn string) ([]*file, error) {
 	files, err := r.chosen(client, path, turn)
@@ -72,7 +58,7 @@ func (r *Reviewer) chosen(client api.ClientID, path, turn string) ([]*file, erro
 		if why := paths.TooLongIn(r.setup.Root, path); why != "" {
 			return nil, api.Invalid("path", "%s", why)
 		}
-		if err := checkDiffPath(path); err != nil {
+		if err := api.DiffPath(path); err != nil {
 			return nil, err
 		}
 		name := path

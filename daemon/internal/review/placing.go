@@ -17,7 +17,7 @@ func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDo
 			err = api.Invalid("path", "%s", why)
 			return
 		}
-		if err = checkDiffPath(path); err != nil {
+		if err = api.DiffPath(path); err != nil {
 			return
 		}
 		files := r.at(r.named(path))

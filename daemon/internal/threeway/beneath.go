@@ -146,6 +146,3 @@ func Has(text string, at Span, want []string) bool {
 	all := lines(text)
 	return 0 <= at.From && at.To <= len(all) && slices.Equal(all[at.From:at.To], want)
 }
-
-// Above returns the span of n lines above s.
-func (s Span) Above(n int) Span { return Span{s.From - n, s.From} }
