@@ -104,7 +104,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 
 	stdout, stderr, status = w.Cursord("reject", id, "-w", w.Root)
 	require.Zero(t, status)
-	require.Equal(t, "rejected 1 hunk; nothing left to review\n", stdout)
+	require.Equal(t, "rejected 1 hunk; nothing left to review\n  "+id+"  notes.txt:12  +1 -1  +twelve\n", stdout)
 	require.Equal(t, "the agent gets this with the next prompt of its session: cursord run -c\n", stderr)
 	w.RequireTree(world.UnexplainedBefore)
 }
