@@ -20,7 +20,7 @@ func sessionsCommand() *cobra.Command {
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
 		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one.
-TIME and TOKENS (in and out) are sums over all turns. On a terminal, titles and ids are cut to its width. --agent
+TIME and TOKENS (in and out) are sums over all turns; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
 lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
 continues one.`,
 		Args: func(c *cobra.Command, args []string) error {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/ask"
@@ -27,6 +29,13 @@ Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 ca
 				return err
 			}
 			ended, err := client.TurnWait(c.Context(), rpc.TurnParams{TurnID: id})
+			if errors.Is(err, rpc.ErrClosed) { // the daemon has ended, and the next one knows what became of the turn
+				if client, err = newClient(c.Context(), nil); err != nil {
+					return err
+				}
+				defer client.Close()
+				ended, err = client.TurnWait(c.Context(), rpc.TurnParams{TurnID: id})
+			}
 			if err != nil {
 				return err
 			}

@@ -272,6 +272,9 @@ func (c *Chat) begin(ctx context.Context) error {
 		return err
 	}
 	defer c.View.release(now.Seq)
+	if list, err := c.Client.DiffList(ctx, rpc.DiffParams{Workspace: c.Params.Workspace}); err == nil { // otherwise only new ones are counted
+		c.View.reviews(list.Diffs)
+	}
 	session := c.View.only
 	if session == "" {
 		list, err := c.Client.SessionList(ctx, rpc.SessionListParams{Workspace: c.Params.Workspace, Limit: 1})

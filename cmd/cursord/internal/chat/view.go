@@ -266,6 +266,15 @@ func (v *View) close(t *sessions.Turn) {
 	}
 }
 
+// reviews notes the files that were under review before the view began.
+func (v *View) reviews(diffs []*sessions.Diff) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, d := range diffs {
+		v.pending[d.Path] = d.Turns
+	}
+}
+
 // past shows a turn that ended before the view began.
 func (v *View) past(t *sessions.Turn, items []*sessions.Item) {
 	v.mu.Lock()

@@ -40,7 +40,10 @@ func (d *Diagnosis) askAgent(ctx context.Context, client *rpc.Client, root strin
 		for n < len(parts) && strings.Contains(parts[n], " names ") { // a setting and a variable may both be wrong
 			n++
 		}
-		fix := strings.TrimPrefix(strings.Join(parts[n:], "; ")+", or name it with the key agent in "+d.Config, ", or ")
+		fix := strings.Join(parts[n:], "; ")
+		if !strings.Contains(parts[0], " names ") {
+			fix = strings.TrimPrefix(fix+", or name it with the key agent in "+d.Config, ", or ")
+		}
 		d.problem("agent", term.Clean(fix), "%s", term.Clean(strings.Join(parts[:n], "; ")))
 	case "notLoggedIn":
 		why := ""
@@ -133,19 +136,22 @@ func resolved(path string) string {
 }
 
 // AgentState returns the state of an agent in words.
-func AgentState(state string) string {
-	switch state {
+func AgentState(a *api.AgentStatus) string {
+	switch a.State {
 	case "notInstalled":
+		if strings.Contains(a.Message, " names ") {
+			return "not found" // a setting is wrong: the agent may be installed
+		}
 		return "not installed"
 	case "notLoggedIn":
 		return "not logged in"
 	}
-	return state
+	return a.State
 }
 
 // agentRows prints the facts about the agent. Print adds its problems.
 func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value string)) {
-	known := []string{AgentState(a.State)}
+	known := []string{AgentState(a)}
 	for _, s := range []string{a.Version, a.Account, a.Path} {
 		if s != "" {
 			known = append(known, term.Clean(s))

@@ -41,7 +41,7 @@ func Collected(w, errOut io.Writer, r api.Collected, database api.Storage, dryRu
 	case r.NotCompacted != "":
 		fmt.Fprintf(errOut, "the database was not compacted: %s\n", term.Clean(r.NotCompacted))
 	case r.BytesAfter >= r.BytesBefore:
-		fmt.Fprintf(w, "the database has %s; compacting does not make it smaller, because the file grows by 16 MiB at a time\n", space(database))
+		fmt.Fprintf(w, "the database has %s; compacting has not made it smaller\n", space(database))
 	default:
 		fmt.Fprintf(w, "compacted the database from %s to %s\n", term.Size(r.BytesBefore), term.Size(r.BytesAfter))
 	}

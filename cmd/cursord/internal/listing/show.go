@@ -55,10 +55,11 @@ func used(turns []*sessions.Turn) string {
 	for _, t := range turns {
 		u.add(t)
 	}
-	if u.DurationMS == 0 {
+	took := u.time()
+	if took == "-" {
 		return ""
 	}
-	text := "in all " + u.time()
+	text := "in all " + took
 	if u.Unknown < u.Turns {
 		text += " · " + view.UsedTokens(u.InputTokens, u.OutputTokens)
 	}

@@ -71,7 +71,7 @@ func space(s api.Storage) string {
 
 // agentLine describes the agent from what the daemon knows, without a question to the agent.
 func agentLine(a *api.AgentStatus) string {
-	known := []string{doctor.AgentState(a.State)}
+	known := []string{doctor.AgentState(a)}
 	if a.State == "unknown" && a.Message == "" {
 		known[0] = `not asked yet ("cursord doctor" asks it)`
 	}

@@ -23,10 +23,13 @@ type Used struct {
 	OutputTokens     int64 `json:"outputTokens"`
 	CacheReadTokens  int64 `json:"cacheReadTokens"`
 	CacheWriteTokens int64 `json:"cacheWriteTokens"`
+
+	atLeast bool // a turn was interrupted: its end is the last that was seen of it
 }
 
 func (u *Used) add(t *sessions.Turn) {
 	u.Turns++
+	u.atLeast = u.atLeast || t.Status == sessions.TurnInterrupted
 	if t.StartedAt != nil && t.EndedAt != nil {
 		u.DurationMS += max(t.EndedAt.Sub(t.StartedAt.Time).Milliseconds(), 0)
 	}
@@ -44,6 +47,7 @@ func (u *Used) add(t *sessions.Turn) {
 func (u *Used) plus(v Used) {
 	u.Turns += v.Turns
 	u.Unknown += v.Unknown
+	u.atLeast = u.atLeast || v.atLeast
 	u.DurationMS += v.DurationMS
 	u.InputTokens += v.InputTokens
 	u.OutputTokens += v.OutputTokens
@@ -53,9 +57,13 @@ func (u *Used) plus(v Used) {
 
 // time formats the duration.
 func (u Used) time() string {
+	const shown = 50 // milliseconds that are not 0.0s
 	switch d := time.Duration(u.DurationMS) * time.Millisecond; {
-	case u.DurationMS == 0:
+	case u.DurationMS == 0, u.atLeast && u.DurationMS < shown:
 		return "-"
+	case u.atLeast:
+		u.atLeast = false
+		return "≥" + u.time()
 	case d >= time.Hour:
 		return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
 	case d >= time.Minute:

@@ -39,11 +39,17 @@ func toolTitle(t *sessions.Tool) string {
 	return title
 }
 
-// TurnEnd describes the end of a turn in one line.
+// TurnEnd describes the end of a turn in one line. A turn that was interrupted may have run for longer than anybody has seen.
 func TurnEnd(t *sessions.Turn) string {
 	end := string(t.Status)
 	if t.StartedAt != nil && t.EndedAt != nil {
-		end += " in " + t.EndedAt.Sub(t.StartedAt.Time).Round(100*time.Millisecond).String()
+		took := t.EndedAt.Sub(t.StartedAt.Time).Round(100 * time.Millisecond)
+		switch {
+		case t.Status != sessions.TurnInterrupted:
+			end += " in " + took.String()
+		case took > 0:
+			end += " after at least " + took.String()
+		}
 	}
 	if u := t.Usage; u != nil {
 		end += " · " + UsedTokens(u.InputTokens, u.OutputTokens)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -116,6 +117,29 @@ func TestRunThatTimeoutEnds(t *testing.T) {
 	require.Equal(t, world.StatusCancelled, w.wait(), w.said())
 	require.NotContains(t, w.said(), "is left")
 	require.Equal(t, sessions.TurnCancelled, w.e.Ends(w.turn.ID).Status)
+}
+
+// TestWaitOutlivesTheDaemon kills the daemon below a "cursord wait": it says what the next daemon knows of the turn, whose end nobody has
+// seen.
+func TestWaitOutlivesTheDaemon(t *testing.T) {
+	t.Parallel()
+	w := watches(t)
+	wait := w.Command("wait", "-w", w.Root, w.turn.ID)
+	out := new(strings.Builder)
+	wait.Stdout, wait.Stderr = out, out
+	require.NoError(t, wait.Start())
+	t.Cleanup(func() { _ = wait.Process.Kill() })
+	require.Eventually(t, func() bool {
+		var now api.Status
+		w.e.Must("daemon/status", world.Obj{}, &now)
+		return now.Clients == 3 // with the run and the editor
+	}, world.Patience, 10*time.Millisecond)
+	w.Kill()
+	require.Error(t, wait.Wait())
+	require.Contains(t, out.String(), "cursord: the daemon stopped while the turn ran\n  go on with: cursord run --session "+w.turn.SessionID, out)
+	require.NotContains(t, out.String(), "interrupted in ")
+	require.NotContains(t, w.CursordOK("show"), "interrupted in ")
+	require.NotRegexp(t, `interrupted  1 +\d`, w.CursordOK("sessions"))
 }
 
 // TestIgnoredAgent checks the note that the agent named by a client's environment is not the one that turns run.
