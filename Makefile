@@ -41,7 +41,7 @@ install: ## install cursord where "go install" puts programs, and say where that
 	$(GO) install -ldflags '$(LDFLAGS)' ./cmd/cursord
 	@.ci/where "$$($(GO) list -f '{{.Target}}' ./cmd/cursord)"
 
-release: ## make a release in dist/: VERSION=v1.2.3 (else what git describes), URL=the project's address, ONLY=linux/amd64,...
+release: ## make a release in dist/: VERSION=v1.2.3 (else what git describes), URL=the project's address, ONLY=linux/amd64,... (no recipes then)
 	$(GO) run ./cmd/cursord/internal/release -version '$(VERSION)' $(if $(URL),-url '$(URL)') $(if $(ONLY),-only '$(ONLY)')
 
 try-release: ## make a release for this system twice and compare; install, use, upgrade and remove the packages in clean roots; try the recipes

@@ -56,7 +56,7 @@ func main() {
 	out := flag.String("out", "dist", "the `folder` that is made, or made anew")
 	url := flag.String("url", "https://cursord.invalid", "the project's `address`, for the recipes")
 	only := flag.String("only", "", "the `systems` to make it for, such as linux/amd64,darwin/arm64; all by default")
-	some := flag.String("parts", strings.Join(parts, ","), "what to `make`")
+	some := flag.String("parts", "", "what to `make` of "+strings.Join(parts, ",")+"; all by default, but recipes only for all systems")
 	flag.Parse()
 	if err := run(*version, *out, *url, *only, *some); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -70,11 +70,9 @@ func run(version, out, url, only, some string) (err error) {
 	if err != nil {
 		return err
 	}
-	wanted := strings.Split(some, ",")
-	for _, part := range wanted {
-		if !slices.Contains(parts, part) {
-			return fmt.Errorf("there is no part %q; there are %s", part, strings.Join(parts, ", "))
-		}
+	wanted, err := chooseParts(some, chosen)
+	if err != nil {
+		return err
 	}
 	top, err := output("go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
@@ -117,6 +115,27 @@ func chooseTargets(only string) (chosen []target, err error) {
 		chosen = append(chosen, targets[i])
 	}
 	return chosen, nil
+}
+
+// chooseParts says what to make. The recipes name the archives of all systems but Windows, so a release for fewer systems has none.
+func chooseParts(some string, chosen []target) ([]string, error) {
+	missing := slices.IndexFunc(targets, func(t target) bool { return t.os != "windows" && !slices.Contains(chosen, t) })
+	if some == "" {
+		if missing < 0 {
+			return parts, nil
+		}
+		return slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "recipes" }), nil
+	}
+	wanted := strings.Split(some, ",")
+	for _, part := range wanted {
+		if !slices.Contains(parts, part) {
+			return nil, fmt.Errorf("there is no part %q; there are %s", part, strings.Join(parts, ", "))
+		}
+	}
+	if slices.Contains(wanted, "recipes") && (missing >= 0 || !slices.Contains(wanted, "archives")) {
+		return nil, errors.New("recipes name the archives of Linux and macOS: make archives, too, and for all of linux/amd64,linux/arm64,darwin/amd64,darwin/arm64")
+	}
+	return wanted, nil
 }
 
 var description = regexp.MustCompile(`^v([0-9]+)\.([0-9]+)\.([0-9]+)-([0-9]+)-(g[0-9a-f]+)$`)

@@ -164,6 +164,26 @@ func TestRecipes(t *testing.T) {
 	require.Equal(t, "0.9.0_rc.1 cursord-0.9.0-rc.1-linux-amd64.tar.gz "+what.Sums["linux/arm64"], strings.TrimSpace(string(out)))
 }
 
+// TestOneSystem: a release for one system has no recipes, and says so before it builds anything if they are asked for.
+func TestOneSystem(t *testing.T) {
+	t.Parallel()
+	one, unix := targets[:1], targets[:4]
+	wanted, err := chooseParts("", one)
+	require.NoError(t, err)
+	require.Equal(t, []string{"archives", "deb", "rpm", "vsix"}, wanted)
+	for _, all := range [][]target{unix, targets} {
+		wanted, err = chooseParts("", all)
+		require.NoError(t, err)
+		require.Contains(t, wanted, "recipes")
+	}
+	_, err = chooseParts("archives,recipes", one)
+	require.ErrorContains(t, err, "recipes name the archives of Linux and macOS")
+	_, err = chooseParts("recipes", targets)
+	require.ErrorContains(t, err, "make archives, too")
+	_, err = chooseParts("snap", targets)
+	require.ErrorContains(t, err, `no part "snap"`)
+}
+
 // TestPlacesInSystem are those where each system's shells, man and editors look.
 func TestPlacesInSystem(t *testing.T) {
 	t.Parallel()
