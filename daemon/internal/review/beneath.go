@@ -346,6 +346,7 @@ func (r *Reviewer) takeSaved(f *file, b *buffer, disk atomicfile.State) bool {
 	default:
 		return false
 	}
+	f.apart, f.moved = nil, f.moved || f.apart != nil
 	if !typed || b.text(f) == text { // else the next report says whether the client has saved
 		r.setup.Documents.Saved(b.doc)
 	}

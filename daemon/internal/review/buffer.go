@@ -156,6 +156,7 @@ func (b *buffer) show(r *Reviewer, f *file, review *diffs.Review) {
 	b.conflicts, b.overlaps = nil, 0
 	if !b.sent {
 		b.lookBeneath(f, b.text(f))
+		b.remember(f)
 	}
 	r.addConflicts(f, b, diff)
 	if b.diff != nil && diffshape.SameDiff(diff, b.diff) {

@@ -132,3 +132,66 @@ func TestUndoOfASavedChoiceKeepsBothSides(t *testing.T) {
 		}
 	}
 }
+
+// decides the conflict by each choice, after something that must not have closed it.
+func stillOpen(t *testing.T, between func(s *story)) {
+	for choice := range results {
+		for _, more := range []bool{false, true} {
+			s := conflicts(t, more)
+			open := s.state()
+			between(s)
+			require.Equal(t, open.text, s.text)
+			s.conflict()
+			s.chooses(choice)
+			require.Equal(t, strings.Replace(open.text, "mine 1\n", results[choice], 1), s.text, "%s\n%s", choice, strings.Join(s.told, "\n"))
+			s.saves()
+			for _, h := range shapes(s.state()) {
+				require.NotContains(t, h, "mine", choice)
+				require.NotContains(t, h, "base 2", choice)
+			}
+			require.Equal(t, s.text, s.disk())
+		}
+	}
+}
+
+// TestAConflictSurvivesTheDaemon: the next daemon knows what an unsaved text and the disk had in common. Before, it took the person's line
+// for one that had replaced the agent's.
+func TestAConflictSurvivesTheDaemon(t *testing.T) {
+	stillOpen(t, func(s *story) { s.restarts() })
+	stillOpen(t, func(s *story) {
+		s.restarts()
+		s.looks()
+		s.restarts()
+	})
+	stillOpen(t, func(s *story) { // it is killed
+		s.r.Close()
+		s.docs.CloseClient(s.editor)
+		s.starts()
+	})
+}
+
+// TestATextThatComesBackHasItsConflict: the editor reads the file, and its undo leads back to the text with the conflict.
+func TestATextThatComesBackHasItsConflict(t *testing.T) {
+	stillOpen(t, func(s *story) {
+		for range 2 {
+			s.reloads()
+			s.looks()
+			s.steps(-1)
+			s.looks()
+		}
+	})
+}
+
+// TestASavedTextHasNoConflictLeft: a change of a line of the agent that the person has read is no conflict, after a conflict in the file
+// was saved.
+func TestASavedTextHasNoConflictLeft(t *testing.T) {
+	s := conflicts(t, true)
+	s.chooses("theirs")
+	s.saves()
+	s.looks()
+	s.types(6, 1, 1)
+	s.restarts()
+	for _, h := range s.looks()[s.editor].Hunks {
+		require.Empty(t, h.State, s.told)
+	}
+}

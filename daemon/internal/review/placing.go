@@ -64,7 +64,11 @@ func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 			spans[c.ids[0]], sides[c.ids[0]] = c.Text, api.OldSide
 		}
 	} else if doc.Known != nil && doc.Known.Exists {
-		f.shift(string(doc.Known.Data), spans, sides)
+		before := f.review
+		if f.tree.isolated() {
+			before = nil
+		}
+		diffshape.Shift(before, string(f.real().Data), string(doc.Known.Data), spans, sides)
 	}
 	for _, h := range f.hunksFor(b) {
 		if s, there := spans[h]; there {
@@ -89,37 +93,4 @@ func (f *file) hunksFor(b *buffer) (ids []uint64) {
 		}
 	}
 	return ids
-}
-
-// shift moves places of the present file to an older text of it.
-func (f *file) shift(text string, spans map[uint64]threeway.Span, sides map[uint64]api.Side) {
-	now := string(f.real().Data)
-	if text == now {
-		return
-	}
-	old := map[uint64]threeway.Span{}
-	if !f.tree.isolated() {
-		for _, p := range f.review.OldPlaces() {
-			old[p.ID] = threeway.Span{From: p.From, To: p.To}
-		}
-	}
-	base := string(f.review.Baseline().Data)
-	if !f.tree.isolated() && text == base {
-		for id := range spans {
-			spans[id], sides[id] = old[id], api.OldSide
-		}
-		return
-	}
-	edits := diffs.LineEdits(now, text)
-	for id, s := range spans {
-		moved, touched := threeway.Moved(s, edits)
-		spans[id] = moved
-		if !touched {
-			continue
-		}
-		sides[id] = api.OtherSide
-		if o, there := old[id]; there && threeway.Same(text, moved, base, o) {
-			sides[id] = api.OldSide
-		}
-	}
 }

@@ -63,7 +63,7 @@ type file struct {
 	review   *diffs.Review    // nil until it is needed
 	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before the first save
 	unread   bool             // the review is nil, and may have something pending
-	moved    bool             // path has changed since the last save
+	moved    bool             // path or apart has changed since the last save
 	made     []string         // folders that the agent made for it
 	accepted []string         // for a file in a copy: folders that were made for it in the work tree
 	links    atomicfile.Links // the file and its number of names that decisions may write in place in the work tree
@@ -85,6 +85,7 @@ type file struct {
 	guessRev uint64        // the review's revision after that change
 
 	buffers map[api.ClientID]*buffer // buffers of clients that hold it unsaved
+	apart   *apart                   // nil: no unsaved text has had conflicts since a save, or since something became pending
 }
 
 // New starts the reviewer of a workspace with its records in the store. The reviewer's goroutine first finishes the writes
@@ -225,6 +226,9 @@ func (r *Reviewer) load(f *file) error {
 	}
 	f.unread = false
 	r.loadStashed(f)
+	if common, err := r.setup.Store.Blob(f.stored.Common); f.stored.Common != "" && err == nil {
+		f.apart = &apart{base: string(common)}
+	}
 	if published := r.published[f.path]; published != nil && !hollow(published) {
 		f.diff = r.diffOf(f)
 	}
@@ -283,6 +287,9 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 		r.forgetSources(f)
 		if f.diff != nil && f.diff.State != "pending" && f.review.Pending() {
 			f.recordLinks()
+		}
+		if !f.review.Pending() {
+			f.apart = nil
 		}
 		var blobs [][]byte
 		f.stored, blobs = f.state()

@@ -174,7 +174,7 @@ func (s *story) agentAny(t *rapid.T) {
 func (s *story) any(t *rapid.T) {
 	client := rapid.SampledFrom([]api.ClientID{s.editor, s.editor, s.command}).Draw(t, "client")
 	what := rapid.SampledFrom([]string{
-		"agent", "type", "type", "editor undo", "editor undo", "editor redo", "save", "save", "other", "reads", "reads", "decide", "decide", "decide",
+		"agent", "type", "type", "editor undo", "editor undo", "editor redo", "save", "save", "other", "reads", "reads", "reload", "decide", "decide", "decide",
 		"undo", "undo", "redo", "undo and redo", "merge", "restart", "closes",
 	}).Draw(t, "what")
 	later := rapid.IntRange(0, 3).Draw(t, "later") == 0
@@ -203,6 +203,8 @@ func (s *story) any(t *rapid.T) {
 		s.reads()
 	case "closes":
 		s.closes()
+	case "reload":
+		s.reloads()
 	case "decide":
 		s.decideAny(t, client, later)
 	case "undo":

@@ -283,6 +283,13 @@ func (s *story) reads() {
 	}
 }
 
+// reloads has the editor read the file over an unsaved text, which its undo brings back.
+func (s *story) reloads() {
+	s.saved = s.disk()
+	s.set(s.saved)
+	s.tell("the editor reloads %s", short(s.text))
+}
+
 // ask makes a request, and keeps the edits that answer it.
 func (s *story) ask(what string, do func(reply func(api.Decided, error))) (out api.Decided, err error) {
 	do(func(d api.Decided, e error) { out, err = d, e })

@@ -7,7 +7,8 @@ import (
 	"cursord/diffs"
 )
 
-// This file takes back accepts of conflicts. An accept is made in the file's review, and the edits that follow from it in a buffer.
+// This file opens conflicts again: when an accept is taken back, and when an unsaved text comes back. An accept is made in the file's
+// review, and the edits that follow from it in a buffer.
 
 // retraceAccepts is retrace for a way with accepts of conflicts. It returns false if there are none, or if the review has moved on.
 func (r *Reviewer) retraceAccepts(f *file, b *buffer, steps []decisionlog.Step) bool {
@@ -63,6 +64,10 @@ func (b *buffer) findBase(f *file, text string) {
 	if b.beneath != nil {
 		return
 	}
+	if f.apart != nil && (b.doc.Known == nil || f.apart.sum == decisionlog.Sum(text)) {
+		b.beneath = threeway.New(f.apart.base)
+		return
+	}
 	disk := f.review.Current()
 	var known *string
 	if k := b.doc.Known; k != nil {
@@ -70,4 +75,18 @@ func (b *buffer) findBase(f *file, text string) {
 		known = &like
 	}
 	b.beneath = threeway.New(threeway.Base(known, string(f.review.Baseline().Data), string(disk.Data), text))
+}
+
+// An apart is what an unsaved text with conflicts and the disk had in common. It is kept until a save, because the text may come back:
+// to the next daemon, and by the editor's undo after it has read the file.
+type apart struct{ sum, base string } // the sum of the text; "" if another daemon knew it
+
+// remember keeps what the buffer's text and the disk have in common, if they have conflicts.
+func (b *buffer) remember(f *file) {
+	if len(b.conflicts) == 0 {
+		return
+	}
+	base := b.beneath.Common()
+	f.moved = f.moved || f.apart == nil || f.apart.base != base
+	f.apart = &apart{decisionlog.Sum(b.text(f)), base}
 }

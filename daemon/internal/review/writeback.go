@@ -15,6 +15,7 @@ import (
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/paths"
 	"cursord/diffs"
+	"cursord/sessions"
 )
 
 // A treeChange is a change of one file in a tree.
@@ -252,6 +253,9 @@ func (f *file) keep() (restore func()) {
 func (f *file) state() (s stored.File, blobs [][]byte) {
 	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
 	s.Base, s.Now, s.Weave, blobs = stored.Review(f.review)
+	if f.apart != nil {
+		s.Common, blobs = sessions.BlobID([]byte(f.apart.base)), append(blobs, []byte(f.apart.base))
+	}
 	if f.away() {
 		var more [][]byte
 		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev)

@@ -22,6 +22,7 @@ type File struct {
 	Now      string           `json:"now"`
 	Weave    []byte           `json:"weave"`
 	Stashed  *Stash           `json:"stashed,omitempty"`
+	Common   string           `json:"common,omitempty"` // a blob: what an unsaved text with conflicts and the file had in common
 }
 
 // A Stash is a file's review from before a person changed the file.

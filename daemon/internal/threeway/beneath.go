@@ -44,6 +44,9 @@ func (b *Beneath) See(disk, text string, together []Span) {
 	b.base = b.Known
 }
 
+// Common returns the base of the latest merge.
+func (b *Beneath) Common() string { return b.base }
+
 // Send returns the merged text. The next call of See expects the editor to have it.
 func (b *Beneath) Send() string {
 	m := b.Merge
