@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// quotePath returns a path as git writes it in a patch: unchanged, or in double quotes with C's escapes if it holds quotes,
+// QuotePath returns a path as git writes it in a patch: unchanged, or in double quotes with C's escapes if it holds quotes,
 // backslashes, control characters or bytes outside ASCII.
-func quotePath(path string) string {
+func QuotePath(path string) string {
 	plain := true
 	for i := range len(path) {
 		if c := path[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -39,7 +39,7 @@ func quotePath(path string) string {
 
 // headerPath returns a path for a "---" or "+++" line, which ends a name with blanks by a tab.
 func headerPath(path string) string {
-	quoted := quotePath(path)
+	quoted := QuotePath(path)
 	if quoted == path && strings.Contains(path, " ") {
 		return path + "\t"
 	}

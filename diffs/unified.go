@@ -117,7 +117,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	if !whole && !created && !deleted && lines == 0 && f.OldMode == f.NewMode && old == f.Path {
 		return // nobody saw the change: there is nothing to write
 	}
-	fmt.Fprintf(b, "diff --git %s %s\n", quotePath("a/"+old), quotePath("b/"+f.Path))
+	fmt.Fprintf(b, "diff --git %s %s\n", QuotePath("a/"+old), QuotePath("b/"+f.Path))
 	switch {
 	case created:
 		fmt.Fprintf(b, "new file mode %s\n", mode)
@@ -127,7 +127,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 		fmt.Fprintf(b, "old mode %s\nnew mode %s\n", f.OldMode, f.NewMode)
 	}
 	if old != f.Path && !created && !deleted {
-		fmt.Fprintf(b, "rename from %s\nrename to %s\n", quotePath(old), quotePath(f.Path))
+		fmt.Fprintf(b, "rename from %s\nrename to %s\n", QuotePath(old), QuotePath(f.Path))
 	}
 	oldName, newName := "a/"+old, "b/"+f.Path
 	if created {
@@ -140,7 +140,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 	case whole && f.Old != nil && f.New != nil:
 		writeBinary(b, *f.Old, *f.New)
 	case whole:
-		fmt.Fprintf(b, "Binary files %s and %s differ\n", quotePath(oldName), quotePath(newName))
+		fmt.Fprintf(b, "Binary files %s and %s differ\n", QuotePath(oldName), QuotePath(newName))
 	case lines > 0:
 		if f.Kind == Symlink && !created && !deleted {
 			fmt.Fprintf(b, "index %s..%s 120000\n", blobName(*f.Old), blobName(*f.New))

@@ -35,6 +35,9 @@ with --exit-code, if there is something to review.`,
 			if forms > 1 {
 				return errors.New("--stat, --name-only and --json exclude each other")
 			}
+			if l.NUL && !l.NameOnly {
+				return errors.New("-z goes with --name-only")
+			}
 			return nil
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
@@ -53,6 +56,7 @@ with --exit-code, if there is something to review.`,
 	c.Flags().StringVar(&l.Turn, "turn", "", "only the hunks of the turn `ID` (or its beginning, or @1 for the latest)")
 	c.Flags().BoolVar(&l.Stat, "stat", false, "only the number of changed lines in each file")
 	c.Flags().BoolVar(&l.NameOnly, "name-only", false, "only the paths of the files, relative to the workspace")
+	c.Flags().BoolVarP(&l.NUL, "null", "z", false, "with --name-only: end each path with NUL, and quote none; else odd paths are quoted as git does")
 	c.Flags().BoolVar(&exitCode, "exit-code", false, "exit with status 1 if there is something to review")
 	c.Flags().BoolVar(&l.JSON, "json", false, "print the diffs as JSON")
 	c.Flags().BoolVar(&l.NoPager, "no-pager", false, "do not use $PAGER (default \""+term.DefaultPager+"\") for long output")

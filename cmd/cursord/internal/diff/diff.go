@@ -13,6 +13,7 @@ import (
 	"cursord/cmd/cursord/internal/review"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
+	"cursord/diffs"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -23,6 +24,7 @@ type Listing struct {
 	Turn     string   // a turn's name: only hunks of that turn
 	Stat     bool     // show counts by file
 	NameOnly bool     // show only the files' names
+	NUL      bool     // end each name with NUL, and quote none
 	JSON     bool
 	NoPager  bool
 }
@@ -68,6 +70,10 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 		return nil
 	case l.NameOnly:
 		for _, d := range diffs {
+			if l.NUL {
+				fmt.Fprint(out, d.Path, "\x00")
+				continue
+			}
 			fmt.Fprintln(out, name(out, d.Path))
 		}
 		return nil
@@ -96,8 +102,12 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 	return nil
 }
 
-// name returns a path, made harmless if out is a terminal.
+// name returns a path, quoted as git does if a line could not hold it or could be taken for a quoted one, and harmless if out is a
+// terminal.
 func name(out io.Writer, path string) string {
+	if strings.ContainsFunc(path, func(c rune) bool { return c < ' ' || c == 0x7f || c == '"' || c == '\\' }) {
+		path = diffs.QuotePath(path)
+	}
 	if term.IsTerminal(out) {
 		return term.Clean(path)
 	}
