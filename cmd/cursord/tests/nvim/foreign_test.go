@@ -70,7 +70,7 @@ func TestNvimKnowsTheFileWhenConflictsAreDecided(t *testing.T) {
 				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
 				n.keys("5Gccmine 5<Esc>Gomore<Esc>")
 				n.ex("Cursord ask do it")
-				n.until("the conflict", "return require('cursord.docs').get(vim.fn.bufnr()).lacks == true")
+				n.until("the conflict is shown", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil")
 				n.ex(one.command)
 				n.hunksOf("f", 0)
 				n.ex("write")

@@ -47,16 +47,26 @@ func (n *nvim) told(path string) []any {
 	return hunks
 }
 
-// TestNvimRefusedWriteDecidesNothing has a person answer no when Neovim asks whether to write over the agent's line. Neovim
-// tells its autocommands of that write, too. It asks also if other changes of the agent came into the buffer.
+// keptMine waits until Neovim says that a write has kept the person's lines, and requires that so many hunks are left.
+func (n *nvim) keptMine(left int) {
+	n.t.Helper()
+	n.poll("the message", func() bool {
+		return strings.Contains(n.messages(), "kept your lines; :Cursord undo brings the agent's back")
+	})
+	require.Len(n.t, n.told("f"), left)
+}
+
+// TestNvimRefusedWriteDecidesNothing has a person answer no when Neovim asks whether to write over another program's line, beside
+// a conflict with the agent. Neovim tells its autocommands of that write, too.
 func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 8: "agent 8\n"}} {
+		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 12: "agent 12\n"}} {
 			t.Run(fmt.Sprint(len(changes)), func(t *testing.T) {
 				w := world.New(t)
-				before, after := world.Numbered(10, nil), world.Numbered(10, changes)
-				mine, merged := strings.Replace(after, "agent 5", "mine 5", 1), len(changes)-1
+				before, after := world.Numbered(20, nil), world.Numbered(20, changes)
+				mine := strings.NewReplacer("agent 5", "mine 5", "line 9\n", "mine 9\n").Replace(after)
+				theirs, merged := strings.Replace(after, "line 9\n", "theirs 9\n", 1), len(changes)-1
 				w.Put("f", before)
 				w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
 				w.Start()
@@ -65,15 +75,17 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 					posts = 0
 					vim.api.nvim_create_autocmd('BufWritePost', { callback = function() posts = posts + 1 end })`, "f")
 				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
-				n.keys("5Gccmine 5<Esc>")
+				n.keys("5Gccmine 5<Esc>9Gccmine 9<Esc>")
 				n.ex("Cursord ask do it")
 				n.untilText("f", mine)
 				conflict := append([]any{"conflict"}, slices.Repeat([]any{"plain"}, merged)...)
 				n.poll("the conflict", func() bool { return slices.Equal(conflict, n.told("f")) })
+				w.Put("f", theirs)
+				n.until("the other program's line is known", "return require('cursord.docs').get(vim.fn.bufnr()).lacks == true")
 				n.writes("n")
 				n.until("the refused write is told", "return posts == 1")
 				require.Equal(t, conflict, n.told("f"), "nothing was written, so nothing is decided")
-				require.Equal(t, after, w.Get("f"))
+				require.Equal(t, theirs, w.Get("f"))
 				require.NotContains(t, n.messages(), "kept your lines")
 				require.Equal(t, mine, n.text("f"))
 				require.True(t, n.modified("f"))
@@ -82,10 +94,36 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 
 				n.writes("y")
 				n.agree(e, "f", mine, merged)
-				n.poll("the message", func() bool {
-					return strings.Contains(n.messages(), "kept your lines; :Cursord undo brings the agent's back")
-				})
-				require.Len(t, n.told("f"), merged)
+				n.keptMine(merged)
+			})
+		}
+	})
+}
+
+// TestNvimSavesOverAConflict has a person write a buffer that shows a conflict. The write keeps the person's lines, and Neovim
+// does not ask: the agent's are on the screen, and an undo brings them back.
+func TestNvimSavesOverAConflict(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 12: "agent 12\n"}} {
+			t.Run(fmt.Sprint(len(changes)), func(t *testing.T) {
+				w := world.New(t)
+				before, after := world.Numbered(20, nil), world.Numbered(20, changes)
+				mine := strings.Replace(after, "agent 5", "mine 5", 1)
+				w.Put("f", before)
+				w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+				w.Start()
+				e := w.Opens()
+				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.keys("5Gccmine 5<Esc>")
+				n.ex("Cursord ask do it")
+				n.untilText("f", mine)
+				n.until("the conflict is shown, and Neovim knows the file", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil")
+				n.ex("write")
+				n.agree(e, "f", mine, len(changes)-1)
+				n.keptMine(len(changes) - 1)
+				n.quiet()
 			})
 		}
 	})

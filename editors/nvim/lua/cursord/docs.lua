@@ -25,6 +25,7 @@ local M = {}
 --- @field named? boolean the daemon knows that the buffer equals its file
 --- @field merging? boolean a request is on its way for what was written below the unsaved text
 --- @field lacks? true the file had changes that the unsaved text lacked, and Neovim does not know the file since
+--- @field known? string the stamp of the file that Neovim was last told to know below an unsaved text
 --- @field version integer
 --- @field tick? integer the 'changedtick' of the last reported text
 --- @field text? string the last reported text
@@ -254,7 +255,7 @@ function M.show(ws, diff)
     doc.base = follow.merge(doc.buf, doc.path, doc.base)
   end
   if not vim.bo[doc.buf].modified then
-    doc.lacks = nil
+    doc.lacks, doc.known = nil, nil
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and history.state(doc.buf) or doc.followed
     if how then

@@ -159,15 +159,20 @@ function M.holds(doc)
   rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
 end
 
---- How many changes on disk an unsaved text lacks, as far as nobody has decided about them.
+--- How many changes on disk an unsaved text lacks and no hunk shows. The agent's side of a conflict is shown, and a save is a
+--- decision about it that can be undone, so Neovim need not ask about that.
 --- @param diff cursord.Diff
 --- @return integer
 local function lacks(diff)
-  local count = (diff.mergeable or 0) + (diff.overlaps or 0)
-  for _, hunk in ipairs(diff.hunks) do
-    count = count + (hunk.state == 'conflict' and 1 or 0)
-  end
-  return count
+  return (diff.mergeable or 0) + (diff.overlaps or 0)
+end
+
+--- @param diff cursord.Diff
+--- @return boolean
+local function shows_conflict(diff)
+  return vim.iter(diff.hunks):any(function(hunk)
+    return hunk.state == 'conflict'
+  end)
 end
 
 --- Fetches the changes on disk below a buffer's unsaved text and makes them there, as one step for undo. When the text lacks
@@ -195,7 +200,7 @@ function M.merge(doc)
     end
     local same = seen == follow.stamp(doc.path) and tick == api.nvim_buf_get_changedtick(doc.buf)
     if same and lacks(diff) == 0 then
-      doc.lacks = nil
+      doc.lacks, doc.known = nil, seen
       follow.knows(doc.buf)
     end
   end)
@@ -206,7 +211,8 @@ end
 --- @param diff cursord.Diff
 function M.beneath(doc, diff)
   local count = lacks(diff)
-  if (diff.mergeable or 0) > 0 or doc.lacks and count == 0 then
+  local news = doc.lacks or shows_conflict(diff) and doc.known ~= follow.stamp(doc.path)
+  if (diff.mergeable or 0) > 0 or news and count == 0 then
     M.merge(doc)
   end
   doc.lacks = doc.lacks or count > 0 or nil
