@@ -283,6 +283,9 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 // takeSave takes in the save of a buffer. Decisions made in the buffer become decisions of the file. Hunks beneath the
 // buffer that the saved text lacks become rejected, which can be undone. It returns false if nothing was decided.
 func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
+	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.isolated() {
+		r.bufferOf(f, doc) // its text may be newer than the latest look
+	}
 	b := r.savedBuffer(f, disk)
 	if b == nil && !f.tree.isolated() {
 		b = r.savedAs(f.path, disk.Content)

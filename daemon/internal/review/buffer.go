@@ -68,15 +68,7 @@ func (r *Reviewer) syncBuffers(f *file) {
 			continue
 		}
 		held[doc.Client] = true
-		b := f.buffers[doc.Client]
-		if b == nil {
-			b = &buffer{}
-			if f.buffers == nil {
-				f.buffers = map[api.ClientID]*buffer{}
-			}
-			f.buffers[doc.Client] = b
-		}
-		r.syncBuffer(f, b, doc)
+		r.bufferOf(f, doc)
 	}
 	for client, b := range f.buffers {
 		if !held[client] {
@@ -85,6 +77,19 @@ func (r *Reviewer) syncBuffers(f *file) {
 			r.leave(f, b, !r.setup.Documents.Has(client, b.doc.Path))
 		}
 	}
+}
+
+// bufferOf brings a document's buffer up to date.
+func (r *Reviewer) bufferOf(f *file, doc *documents.Document) {
+	b := f.buffers[doc.Client]
+	if b == nil {
+		b = &buffer{}
+		if f.buffers == nil {
+			f.buffers = map[api.ClientID]*buffer{}
+		}
+		f.buffers[doc.Client] = b
+	}
+	r.syncBuffer(f, b, doc)
 }
 
 func (r *Reviewer) syncBuffer(f *file, b *buffer, doc *documents.Document) {

@@ -195,3 +195,18 @@ func TestASavedTextHasNoConflictLeft(t *testing.T) {
 		require.Empty(t, h.State, s.told)
 	}
 }
+
+// TestASaveRightAfterTheEditorsUndo: the daemon first looks at the text when it is saved. Before, the agent's line was gone without a decision.
+func TestASaveRightAfterTheEditorsUndo(t *testing.T) {
+	for _, choice := range []string{"theirs", "both"} {
+		s := conflicts(t, true)
+		s.chooses(choice)
+		s.looks()
+		s.steps(-1)
+		s.saves()
+		s.undoes(s.editor)
+		s.applies()
+		require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
+		require.Contains(t, s.disk()+s.text, "mine 1\n")
+	}
+}
