@@ -59,6 +59,9 @@ func wrongFlag(c *cobra.Command, err error) error {
 	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
 		return ofGroup(c, args) // the flag may well be right, and the command in front of it wrong
 	}
+	if number := (*pflag.NotExistError)(nil); errors.As(err, &number) && strings.Trim(number.GetSpecifiedName(), "0123456789") == "" {
+		return fmt.Errorf("%w; an argument that begins with - goes behind --", err)
+	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
 		return err

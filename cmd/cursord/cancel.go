@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -21,20 +22,11 @@ there are several, name one. The exit status is 1 if the turn had already ended.
 ` + namesHelp,
 		Args: takes(0, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
-			n, err := p.names(c.Context(), client)
+			id, err := p.activeTurn(c.Context(), client, args)
 			if err != nil {
 				return err
 			}
-			id := ""
-			if len(args) > 0 {
-				id, err = n.Turn(c.Context(), args[0])
-			} else {
-				id, err = n.Running(c.Context())
-			}
-			if err != nil {
-				return err
-			}
-			active, err := n.Active(c.Context(), id)
+			active, err := naming.Names{Client: client}.Active(c.Context(), id)
 			if err != nil {
 				return err
 			}

@@ -75,13 +75,16 @@ func (p *place) session(ctx context.Context, client *rpc.Client, name string) (s
 	return n.Session(ctx, name)
 }
 
-// turn returns the id of the turn that the user names; "" for "".
-func (p *place) turn(ctx context.Context, client *rpc.Client, name string) (string, error) {
+// activeTurn returns the id of the turn that the user names, or else of the one that runs or waits.
+func (p *place) activeTurn(ctx context.Context, client *rpc.Client, names []string) (string, error) {
 	n, err := p.names(ctx, client)
-	if err != nil || name == "" {
+	switch {
+	case err != nil:
 		return "", err
+	case len(names) > 0:
+		return n.Turn(ctx, names[0])
 	}
-	return n.Turn(ctx, name)
+	return n.Running(ctx)
 }
 
 // resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a

@@ -14,17 +14,18 @@ func waitCommand() *cobra.Command {
 	var p place
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "wait TURN",
+		Use:   "wait [TURN]",
 		Short: "Wait for a turn's end and print the agent's text",
-		Long: `Wait for a turn's end. The agent's text goes to stdout; what it used and the number of pending changes go to stderr.
+		Long: `Wait for a turn's end. Without TURN it is the running turn of the workspace, or the queued one; if there are several,
+name one. The agent's text goes to stdout; what it used and the number of pending changes go to stderr.
 Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 cancelled.
 
 ` + namesHelp,
 		Example: `  cursord wait "$(cursord run --background "run the tests")"
   cursord wait @1`,
-		Args: takes(1, 1),
+		Args: takes(0, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
-			id, err := p.turn(c.Context(), client, args[0])
+			id, err := p.activeTurn(c.Context(), client, args)
 			if err != nil {
 				return err
 			}

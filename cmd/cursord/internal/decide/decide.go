@@ -54,6 +54,9 @@ func (d Decision) Check() error {
 	}
 	switch {
 	case given == 0:
+		if d.Lines != "" {
+			return misuse.Errorf("--lines %s is of no hunk: name one", term.Clean(d.Lines))
+		}
 		return misuse.Errorf("give hunks or files, or --turn, or --all")
 	case given > 1:
 		return misuse.Errorf("hunks and files, --turn and --all exclude each other")

@@ -36,8 +36,16 @@ func DiffTitle(p term.Palette, d *sessions.Diff) string {
 	if d.OldMode != "" || d.NewMode != "" {
 		about = append(about, fmt.Sprintf("mode %s → %s", d.OldMode, d.NewMode))
 	}
-	if d.OldTarget != "" || d.NewTarget != "" {
+	switch {
+	case d.OldTarget != "" && d.NewTarget != "":
 		about = append(about, fmt.Sprintf("link %q → %q", d.OldTarget, d.NewTarget))
+	case d.NewTarget != "":
+		about = append(about, fmt.Sprintf("now a link to %q", d.NewTarget))
+	case d.OldTarget != "":
+		about = append(about, fmt.Sprintf("was a link to %q", d.OldTarget))
+	}
+	if d.Kind == sessions.DiffLarge {
+		about = append(about, "decided as a whole: see the settings large_lines and large_size")
 	}
 	if d.Baseline == "unknown" {
 		about = append(about, "what it was is not known: it can only be accepted")
