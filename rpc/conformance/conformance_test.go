@@ -32,3 +32,20 @@ func TestATurnThatEndsTooSoon(t *testing.T) {
 		require.Contains(t, w.faults[0], tt.said)
 	}
 }
+
+// TestAMemberOfAnotherName: the daemon ignores a member that it does not know, so the check names it. It knows the members of all
+// requests.
+func TestAMemberOfAnotherName(t *testing.T) {
+	t.Parallel()
+	w := newWatcher(plays[0], "c.sock", "d.sock")
+	c := w.connected()
+	for i, params := range []string{`{"workspace": "/w", "prompt": "p", "Mode": "ask", "mode": "ask"}`, `{"Mode": "ask"}`} {
+		c.fromClient(rpc.Message{ID: json.RawMessage{byte('1' + i)}, Method: "turn/start", Params: json.RawMessage(params)})
+	}
+	c.fromClient(rpc.Message{ID: json.RawMessage("3"), Method: "initialize", Params: json.RawMessage(`{"rootUri": null}`)})
+	c.fromClient(rpc.Message{ID: json.RawMessage("4"), Method: "turn/sing", Params: json.RawMessage(`{"song": "s"}`)})
+	require.Equal(t, []string{`it sent turn/start with the member "Mode", which this build does not know and ignores; names are case-sensitive`}, w.remarks)
+	require.Empty(t, w.faults)
+	require.Equal(t, []string{"hunk"}, unknownMembers("diff/accept", json.RawMessage(`{"workspace": "/w", "path": "f", "hunk": 1, "hunks": [1], "rev": 2}`)))
+	require.Equal(t, []string{"wait"}, unknownMembers("daemon/status", json.RawMessage(`{"wait": true}`)))
+}

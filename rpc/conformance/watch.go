@@ -65,9 +65,11 @@ func (w *watcher) faultf(format string, args ...any) {
 	w.fault(format, args...)
 }
 
-// remark keeps what is no mistake. w.mu must be held.
+// remark keeps what is no mistake, once. w.mu must be held.
 func (w *watcher) remark(format string, args ...any) {
-	w.remarks = append(w.remarks, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(w.remarks, text) && len(w.remarks) < 20 {
+		w.remarks = append(w.remarks, text)
+	}
 }
 
 // sawMiddle reports whether the client knows that the turn has begun, as far as it wants to.
@@ -120,6 +122,9 @@ func (c *connection) fromClient(m rpc.Message) {
 		}
 	}
 	c.opened[string(m.ID)] = m
+	for _, name := range unknownMembers(m.Method, m.Params) {
+		w.remark("it sent %s with the member %q, which this build does not know and ignores; names are case-sensitive", m.Method, name)
+	}
 	switch m.Method {
 	case "workspace/subscribe":
 		w.subscribes(m.Params, c.since > 0)
