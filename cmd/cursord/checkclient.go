@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,8 +17,10 @@ import (
 func checkClientCommand() *cobra.Command {
 	o := conformance.Options{}
 	var plays strings.Builder
+	var names []string
 	for _, p := range conformance.Plays() {
 		fmt.Fprintf(&plays, "\n  %-9s %s", p[0], p[1])
+		names = append(names, p[0])
 	}
 	c := &cobra.Command{
 		Use:   "check-client -- CMD [ARG...]",
@@ -35,6 +38,11 @@ The exit status is 1 if something was wrong.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Limit <= 0 {
 				return misuse.Errorf("--limit must be a time such as 30s")
+			}
+			for _, name := range o.Only {
+				if !slices.Contains(names, name) {
+					return misuse.Errorf("there is no play %q; the plays are %s", name, strings.Join(names, ", "))
+				}
 			}
 			program, err := os.Executable()
 			if err != nil {

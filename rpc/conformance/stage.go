@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -235,7 +236,7 @@ func (c *client) errors() string {
 func (s *stage) start(ctx context.Context, command []string) (*client, error) {
 	program, err := exec.LookPath(command[0])
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot start the client: %w", err)
 	}
 	if program, err = filepath.Abs(program); err != nil { // it runs in another folder
 		return nil, err
