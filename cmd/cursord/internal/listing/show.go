@@ -70,7 +70,7 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, p.Dim("turn "+term.Clean(turn.ID)))
 	for line := range strings.Lines(term.CleanText(strings.TrimRight(turn.Asked(), "\n"))) {
-		fmt.Fprintln(w, p.Cyan("> "+strings.TrimSuffix(line, "\n")))
+		term.PrintFolded(w, p.Cyan("> "+strings.TrimSuffix(line, "\n"))+"\n")
 	}
 	was := sessions.ItemKind("")
 	for _, item := range items {

@@ -178,7 +178,11 @@ func (p part) show(c term.Palette) string {
 	head := view.HunkHead(c, p.hunk)
 	if !p.whole() {
 		at := changedLines(p.hunk)
-		head += c.Dim(fmt.Sprintf(" changed lines %d-%d of %d", p.from+1, p.to, p.of))
+		noun, which := "line", fmt.Sprint(p.to)
+		if p.to-p.from > 1 {
+			noun, which = "lines", fmt.Sprintf("%d-%d", p.from+1, p.to)
+		}
+		head += c.Dim(fmt.Sprintf(" changed %s %s of %d", noun, which, p.of))
 		for n, i := range at {
 			if n < p.from || n >= p.to {
 				lines[i] = c.Dim("·" + term.CleanText(p.hunk.Lines[i]))

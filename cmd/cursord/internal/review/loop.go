@@ -29,7 +29,8 @@ const Help = `  y  accept this hunk
   n  reject it: the old lines come back
   a  accept it and all later hunks of the file
   d  reject it and all later hunks of the file
-  s  split it: into its separate changes, then into old and new lines, then into single lines
+  s  split it: into its separate changes, then into old and new lines, then into single lines;
+     a · marks changed lines that belong to other parts
   e  open the file at this hunk in your editor ($VISUAL or $EDITOR); what you change there is yours
   u  undo the latest decision of this review; again for the one before
   c  leave a comment for the agent's next prompt
