@@ -34,7 +34,7 @@ func TestUninstallKeepsWhatWasChangedSince(t *testing.T) {
 			name: "another server", file: languagesFile,
 			old: `"gopls", "golangci-lint-lsp"]`, now: `"mine", "gopls"]`,
 			after: "\n[[language]]\nname = \"go\"\nlanguage-servers = [\"mine\", \"gopls\"]\n",
-			notes: []string{"kept the servers of go, but for cursord: they were changed since", "kept [language.go]: it has more than cursord wrote"},
+			notes: []string{"removed only cursord from the servers of go: they were changed since", "kept [language.go]: it has more than cursord wrote"},
 		},
 		{
 			name: "cursord put last, in a list of the user's", file: languagesFile,

@@ -70,7 +70,7 @@ func (p *Plan) dropElement(e *editing, piece piece) error {
 		return nil // somebody has removed it
 	}
 	if e.raw(*own.inline) != piece.Text {
-		p.note("kept the servers of %s, but for cursord: they were changed since", piece.Path[1])
+		p.note("removed only cursord from the servers of %s: they were changed since", piece.Path[1])
 		return e.dropServer(piece.Path)
 	}
 	i := slices.IndexFunc(list.items, func(v value) bool { return v.start == own.inline.start })
@@ -92,7 +92,7 @@ func (p *Plan) dropPair(e *editing, piece piece) error {
 	case e.raw(s.pair.value) == piece.Text:
 		return e.removePair(s)
 	case piece.Path[0] == "language":
-		p.note("kept the servers of %s, but for cursord: they were changed since", piece.Path[1])
+		p.note("removed only cursord from the servers of %s: they were changed since", piece.Path[1])
 		return e.dropServer(piece.Path)
 	}
 	p.note("kept %s = %s: it was changed since", dotted(piece.Path), e.raw(s.pair.value))

@@ -110,7 +110,7 @@ func chooseTargets(only string) (chosen []target, err error) {
 	for _, name := range strings.Split(only, ",") {
 		i := slices.IndexFunc(targets, func(t target) bool { return t.String() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("nothing is made for %q, but for %v", name, targets)
+			return nil, fmt.Errorf("there is no system %q; there are %v", name, targets)
 		}
 		chosen = append(chosen, targets[i])
 	}
