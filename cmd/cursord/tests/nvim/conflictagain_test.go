@@ -1,0 +1,45 @@
+//go:build unix
+
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestNvimKeepsAConflictBeyondTheDaemon: after the end of the daemon, and after u has brought back a text over which the file was read, a reject
+// of the conflict leaves the person's line alone. Before, it put the line from before both beside it.
+func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{2: "agent 2\n", 9: "agent 9\n"})
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", before)
+		w.Start()
+		w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.lua("vim.fn.setline(2, 'mine 2')")
+		w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
+		n.ex("Cursord ask x")
+		n.untilScreen("agent 9")
+		n.untilScreen("you have changed this")
+		n.lua("vim.cmd('edit!')")
+		n.untilScreen("agent 2")
+		n.lua("vim.cmd('undo')")
+		n.untilScreen("you have changed this")
+		w.Kill()
+		t.Cleanup(func() { w.Cursord("stop", "--force") })
+		_, stderr, status := w.Cursord("status")
+		require.Zero(t, status, stderr)
+		n.until("the next daemon", "return require('cursord.rpc').connected()")
+		n.untilScreen("you have changed this")
+		n.lua("vim.cmd('2Cursord reject')")
+		n.untilScreen("rejected 1 hunk")
+		n.lua("vim.cmd('silent write!')")
+		require.Equal(t, strings.Replace(after, "agent 2\n", "mine 2\n", 1), w.Get("f"))
+	})
+}
