@@ -186,6 +186,12 @@ func (r *release) make(chosen []target, wanted []string) error {
 		return err
 	}
 	wants := func(part string) bool { return slices.Contains(wanted, part) }
+	// The extension comes first: it alone needs tools that a machine may lack.
+	if wants("vsix") {
+		if err := r.command(r.top, nil, ".ci/vscode", "package", strings.SplitN(r.number(), "-", 2)[0], filepath.Join(r.out, "cursord-"+r.number()+".vsix")); err != nil {
+			return err
+		}
+	}
 	var err error
 	if r.host, err = r.build(target{hostOS, hostArch}); err != nil {
 		return err
@@ -214,11 +220,6 @@ func (r *release) make(chosen []target, wanted []string) error {
 					return fmt.Errorf("%s for %s: %w", format, t, err)
 				}
 			}
-		}
-	}
-	if wants("vsix") {
-		if err := r.command(r.top, nil, ".ci/vscode", "package", strings.SplitN(r.number(), "-", 2)[0], filepath.Join(r.out, "cursord-"+r.number()+".vsix")); err != nil {
-			return err
 		}
 	}
 	if wants("recipes") {
