@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
 		n.ex("Cursord ask x")
 		n.untilScreen("agent 9")
 		n.untilScreen("you have changed this")
+		n.poll("the daemon has the merged text", func() bool { return slices.Equal([]any{"conflict", "plain"}, n.told("f")) })
 		n.lua("vim.cmd('edit!')")
 		n.untilScreen("agent 2")
 		n.lua("vim.cmd('undo')")
