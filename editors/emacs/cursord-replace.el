@@ -19,7 +19,7 @@
   "The most characters of a region that is replaced with care for markers.")
 
 (defconst cursord--replace-careful-time 0.008
-  "The most seconds for which regions are replaced with such care.")
+  "The most seconds for which regions without a point are replaced so.")
 
 (defconst cursord--replace-one-by-one 3000
   "The most differences that are replaced one by one.")
@@ -179,17 +179,21 @@ Unless CARELESS, markers inside stay at text that stays."
           ;; So a marker at the beginning stays before the new text.
           (insert text)
           (delete-region beg end))
-      (replace-region-contents beg end (lambda () text) 0.01 64))))
+      (replace-region-contents beg end (lambda () text) 0.1 64))))
 
 (defun cursord--replace-blocks (blocks new)
   "Give BLOCKS of the current buffer, the last first, their text in NEW."
-  (let ((limit (time-add nil cursord--replace-careful-time)))
+  (let ((limit (time-add nil cursord--replace-careful-time))
+        (points (cons (point) (mapcar #'window-point
+                                      (get-buffer-window-list nil t t)))))
     (pcase-dolist (`(,from ,to ,new-from . ,new-to) blocks)
       (cursord--replace-region from to
                                (with-current-buffer new
                                  (buffer-substring-no-properties new-from
                                                                  new-to))
-                               (time-less-p limit nil)))))
+                               (and (time-less-p limit nil)
+                                    (not (seq-some (lambda (p) (<= from p to))
+                                                   points)))))))
 
 (defun cursord-compared-replace (comparison)
   "Give the old buffer of COMPARISON, which is done, the text of the new one.
