@@ -20,8 +20,9 @@
 (require 'cursord-decide)
 (require 'cursord-compare)
 
+;; `cursord-conflict-p' is about hunks.
 (cl-defstruct (cursord-conflict (:constructor cursord--conflict-make)
-                                (:copier nil))
+                                (:copier nil) (:predicate nil))
   "A group of a hunk as a conflict in a copy."
   group
   (beg nil :documentation "A marker at its beginning.")
