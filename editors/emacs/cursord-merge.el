@@ -42,10 +42,16 @@
 (defvar-keymap cursord-merge-mode-map
   :doc "Keys in a copy with conflicts."
   "C-c C-c" #'cursord-merge-finish
+  ;; The copy has no file, so a save would ask for a name.
+  "<remap> <save-buffer>" #'cursord-merge-finish
   "C-c C-k" #'cursord-merge-quit)
+;; Help shows this key, not that of `save-buffer'.
+(put 'cursord-merge-finish :advertised-binding (kbd "C-c C-c"))
 
 (define-minor-mode cursord-merge-mode
   "Minor mode for choosing between the lines from before and the agent's.
+Where you have changed the same lines, and not saved them, your lines stand in
+place of those from before.
 \\<smerge-mode-map>\\[smerge-keep-upper] keeps the lines from before,
 \\[smerge-keep-lower] the agent's, \\[smerge-next] goes to the next conflict.
 \\<cursord-merge-mode-map>\\[cursord-merge-finish] rejects and accepts \
@@ -53,9 +59,13 @@ accordingly; a conflict that you leave stays
 pending.  \\[cursord-merge-quit] goes back without a decision."
   :lighter " Merge"
   (setq header-line-format
-        (and cursord-merge-mode
+        (and cursord-merge-mode cursord--merge
              (substitute-command-keys
-              " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] before · \\[smerge-keep-lower] agent's · \\[smerge-next] next"))))
+              (format " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] %s · \\[smerge-keep-lower] agent's · \\[smerge-next] next"
+                      (string-join (seq-uniq (mapcar (lambda (conflict)
+                                                       (cursord--upper-label (cursord-conflict-group conflict)))
+                                                     (cursord-merge-conflicts cursord--merge)))
+                                   "/"))))))
 (put 'cursord-merge-mode 'permanent-local t)
 
 ;;;; The copy
@@ -69,14 +79,18 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
   (cons (cursord--text-of-lines (cursord-group-old group))
         (cursord--text-of-lines (cursord-group-new group))))
 
+(defun cursord--upper-label (group)
+  "Return what the upper side of GROUP is called in its conflict."
+  (if (cursord-conflict-p (cursord-group-hunk group)) "yours" "before"))
+
 (defun cursord--insert-conflict (group)
   "Insert GROUP as a conflict into the current buffer, and return it."
   (pcase-let ((`(,before . ,agent) (cursord--conflict-sides group)))
     (goto-char (point-min))
     (forward-line (cursord-group-row group))
     (let* ((beg (point))
-           (text (concat "<<<<<<< before\n" before "=======\n" agent
-                         ">>>>>>> agent\n")))
+           (text (concat "<<<<<<< " (cursord--upper-label group) "\n" before
+                         "=======\n" agent ">>>>>>> agent\n")))
       (delete-region beg
                      (line-beginning-position (1+ (length (cursord-group-present group)))))
       (insert text)
@@ -139,7 +153,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
       (cond ((equal text (cursord-conflict-text conflict)) nil)
             ((equal text before) 'before)
             ((equal text agent) 'agent)
-            ((string-match-p "^\\(?:<<<<<<< before\\|>>>>>>> agent\\)$" text)
+            ((string-match-p "^\\(?:<<<<<<< \\(?:before\\|yours\\)\\|>>>>>>> agent\\)$" text)
              (goto-char (cursord-conflict-beg conflict))
              (user-error "This conflict is half decided: choose a side, or undo your edits in it"))
             (t 'other)))))

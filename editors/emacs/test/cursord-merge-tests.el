@@ -96,6 +96,43 @@
         (cursord-merge-finish)
         (cursord-test-agree ws "f" (cursord-test-numbered 20 5 "five\n") 1)))))
 
+(ert-deftest cursord-test-conflict-with-unsaved-lines ()
+  "A person's unsaved lines are called theirs, and a save in the copy finishes it."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-go 3)
+      (delete-line)
+      (insert "mine\n")
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the conflict"
+        (and (equal '(3 8) (cursord-test-rows))
+             (cursord--diff-fits-p (cursord-document))))
+      (cursord-smerge-file)
+      (should (equal (cursord-test-numbered
+                      9 3 "<<<<<<< yours\nmine\n=======\nagent\n>>>>>>> agent\n"
+                      8 "<<<<<<< before\nline 8\n=======\n8\n>>>>>>> agent\n")
+                     (buffer-string)))
+      (should (string-match-p "\\` C-c C-c decide · .* · C-c \\^ u yours/before · "
+                              header-line-format))
+      (search-forward "<<<<<<< yours\n")
+      (replace-match "")
+      (should-error (cursord-merge-finish) :type 'user-error)
+      (goto-char (point-min))
+      (forward-line 2)
+      (insert "<<<<<<< yours\n")
+      (cursord-test-merge 'before 'agent)
+      (call-interactively (key-binding (kbd "C-x C-s")))
+      (cursord-test-until "the decisions"
+        (and (equal '(0 . 0) (cursord-pending ws))
+             (not (get-buffer "*f: merge*"))))
+      (should (equal (cursord-test-numbered 9 3 "mine\n" 8 "8\n")
+                     (with-current-buffer "f" (buffer-string)))))))
+
 (ert-deftest cursord-test-half-a-conflict ()
   "A conflict whose markers are half gone is not decided, and nothing is lost."
   (cursord-test-with-world
