@@ -17,6 +17,7 @@
 (require 'cursord-disk)
 (require 'cursord-replace)
 (require 'cursord-report)
+(require 'cursord-steps)
 
 ;;;; Showing
 
@@ -283,6 +284,7 @@ First undo the decisions that the buffer's undo has taken back."
     (let ((over (seq-count #'cursord-conflict-p
                            (plist-get (cursord-diff-of document) :hunks))))
       (unless (zerop over)
+        (cursord-steps-forget)
         (cursord-say "saved your lines over the agent's in %s; M-x cursord-undo brings the agent's back"
                      (cursord-plural over "conflict"))))
     ;; A higher version than that of the last text says that the file has a

@@ -105,6 +105,28 @@ the diffs of WS before it, an alist from paths."
           (with-current-buffer (cursord-document-buffer document)
             (cursord--push-step #'cursord--undo-decided key)))))))
 
+(defun cursord-steps-forget ()
+  "Take decisions that a save makes out of the current buffer's undo list.
+They are those of conflicts that undo has brought back.  The save decides these
+conflicts for the person's lines, and undo goes on to what was before them."
+  (when (consp buffer-undo-list)
+    (undo-boundary)
+    (let ((tail buffer-undo-list))
+      (while (cdr tail)
+        (if (or (and (null (car tail)) (null (cadr tail)))
+                (cursord--step-saved-p (cadr tail)))
+            (setcdr tail (cddr tail))
+          (setq tail (cdr tail)))))))
+
+(defun cursord--step-saved-p (entry)
+  "Return non-nil if ENTRY of an undo list decides conflicts that are pending."
+  (pcase entry
+    (`(apply ,(or 'cursord--undo-decided 'cursord--redo-decided) ,key)
+     (when-let* ((decided (gethash key cursord--decided-by-key))
+                 (hunks (cursord-decided-hunks decided)))
+       (and (seq-every-p #'cursord-conflict-p hunks)
+            (null (car (cursord--check (cursord-decided-ws decided) hunks))))))))
+
 ;;;; Undo and redo
 
 ;; `undo' calls these two functions.  They begin later, after its own message.

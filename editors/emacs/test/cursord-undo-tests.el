@@ -251,6 +251,43 @@
             (cursord-test-until "the end"
               (equal '(0 . 0) (cursord-pending ws)))))))))
 
+(ert-deftest cursord-test-undo-after-a-saved-conflict ()
+  "Undo goes back over a save that decided a conflict, to what a person typed."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n"))
+           (typed (cursord-test-numbered 9 3 "mine\n"))
+           (merged (cursord-test-numbered 9 3 "mine\n" 8 "8\n"))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
+           (inhibit-message t))
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-go 3)
+      (delete-line)
+      (insert "mine\n")
+      (undo-boundary)
+      (cursord-test-turn ws "change it")
+      (cursord-test-until "the conflict"
+        (and (equal merged (buffer-string)) (equal '(3 8) (cursord-test-rows))))
+      (cursord-test-go 3)
+      (cursord-reject-hunk)
+      (cursord-test-until "the decision" (equal '(1 . 1) (cursord-pending ws)))
+      (cursord-test-way-back 'buffer)
+      (cursord-test-until "the conflict again"
+        (and (equal '(2 . 1) (cursord-pending ws))
+             (string-match-p "\\`undone" (cursord-test-said))))
+      (save-buffer)
+      (should (string-match-p "\\`saved your lines over the agent.s in 1 conflict"
+                              (cursord-test-said)))
+      (cursord-test-agree ws "f" merged 1)
+      ;; The first step takes out what the agent wrote elsewhere.
+      (cursord-test-way-back 'buffer)
+      (should (equal typed (buffer-string)))
+      (let ((last-command 'undo)) (undo))
+      (should (equal before (buffer-string)))
+      (should-not (string-match-p "decided already" (cursord-test-buffers))))))
+
 ;; Text without its hunk would be written unreviewed.
 (ert-deftest cursord-test-undo-and-save-at-once ()
   "Two rejects that undo takes back are pending again, also if saved at once."
