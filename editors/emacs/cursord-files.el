@@ -33,6 +33,7 @@ It has one if both it and its file have changed."
     (unless (eq conflict was)
       (cursord-tell-again document)
       (when conflict
+        (cursord--refresh-vc-soon)
         (cursord-say "%s has unsaved changes, and was %s meanwhile; nothing is lost, see M-x cursord-review"
                      (cursord-document-path document)
                      conflict)))))

@@ -202,6 +202,7 @@ It needs that text to merge later changes of buffer and file."
 Unless DIFF says that another program has changed the same lines as the person,
 Emacs then knows the file as it was at MTIME."
   (let ((path (cursord-document-path document)))
+    (cursord--refresh-vc-soon)
     (if (> (or (plist-get diff :overlaps) 0) 0)
         (cursord-say "changes on disk came into %s, but not those of your unsaved lines; M-x ediff-current-file compares" path)
       (set-visited-file-modtime mtime)

@@ -98,5 +98,35 @@ A reject of all leaves them."
                      (cursord-test-said)))
       (cursord-test-agree ws "f" "mine old\nfile\n" 0))))
 
+(ert-deftest cursord-test-version-control-of-unsaved-text ()
+  "What version control says follows the disk below unsaved text, too."
+  (skip-unless (executable-find "git"))
+  (cursord-test-with-world
+    (dolist (name '("overlaps" "merges"))
+      (cursord-test-put name (cursord-test-numbered 9)))
+    (dolist (args '(("init" "-q") ("add" ".")
+                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+      (apply #'call-process "git" nil nil nil args))
+    (let ((ws (cursord-test-open)))
+      (pcase-dolist (`(,name ,rest . ,rows) '(("overlaps" "line 8\n" 2)
+                                              ("merges" "8\n" 2 8)))
+        (ert-info (name)
+          (cursord-test-plays (cursord-test-edits
+                               name (cursord-test-numbered 9)
+                               (cursord-test-numbered 9 2 "two\n" 8 rest)))
+          (find-file (cursord-test-file name))
+          (vc-refresh-state)
+          (should (eq 'up-to-date (vc-state buffer-file-name)))
+          (cursord-test-go 2)
+          (insert "my ")
+          (cursord-test-turn ws "change it")
+          (cursord-test-until "the conflict" (equal rows (cursord-test-rows)))
+          (cursord-test-until "the state"
+            (eq 'edited (vc-state buffer-file-name)))
+          (should (string-match-p ":" (substring-no-properties vc-mode)))
+          (should (equal (cursord-test-numbered 9 2 "my line 2\n" 8 rest)
+                         (buffer-string)))
+          (should (buffer-modified-p)))))))
+
 (provide 'cursord-saves-tests)
 ;;; cursord-saves-tests.el ends here
