@@ -58,7 +58,7 @@ func TestCheckClient(t *testing.T) {
 		{"again", "crash", "started its turn a second time"},
 		{"ends", "crash", "did not learn how its turn ended"},
 		{"no reset", "replaced", "holds turn the-turn, which does not exist"},
-		{"leaves", "examples", "it ended before it learned how its turn ended"},
+		{"leaves", "slow", "it ended before it learned how its turn ended"},
 		{"impatient", "slow", "sent turn/wait again while the answer was still to come"},
 		{"strict", "later", "it failed: exit status 3"},
 		{"no rev", "unsaved", "sent diff/reject without rev"},
