@@ -220,7 +220,7 @@ local subs = {
       if place and #place.hunk.lines > 0 then
         require('cursord.review.preview').show(place.hunk)
       else
-        rpc.say('there is no hunk here', vim.log.levels.WARN)
+        require('cursord.review.places').say_none(args.ws, 'here')
       end
     end,
   },
@@ -240,7 +240,7 @@ local subs = {
       if place then
         require('cursord.review.decide').comment(args.ws, place.id, args.rest)
       else
-        rpc.say('there is no hunk here', vim.log.levels.WARN)
+        require('cursord.review.places').say_none(args.ws, 'here')
       end
     end,
   },

@@ -59,7 +59,7 @@ function M.at(verb, buf, row, comment, both)
   end
   local ws, place = places.workspace(buf), places.at(buf, row)
   if not ws or not place then
-    rpc.say('there is no hunk here', vim.log.levels.WARN)
+    places.say_none(ws, 'here')
     return
   elseif both and place.hunk.state ~= 'conflict' then
     rpc.say('"accept both" is for lines that you have changed, too', vim.log.levels.WARN)
@@ -100,7 +100,7 @@ function M.range(verb, buf, first, last, comment)
   end
   local ws, parts = places.workspace(buf), places.parts(buf, first, last)
   if not ws or #parts == 0 then
-    rpc.say('there is no hunk in these lines', vim.log.levels.WARN)
+    places.say_none(ws, 'in these lines')
     return
   end
   local skipped = {}
