@@ -29,7 +29,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 			n.ex("Cursord review")
 			n.untilScreen("b|1| renamed from a")
 			n.ex("wincmd b")
-			for _, left := range []string{"2 hunks left in 2 files", "1 hunk left in 1 file", "nothing left to review"} {
+			for _, left := range []string{"2 hunks left in 2 files", "1 hunk left in 1 file", "none left"} {
 				n.keys(verb[:1])
 				n.poll(left, func() bool {
 					screen := n.screen()
@@ -44,7 +44,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 			n.keys("u")
 			n.untilScreen("undo: 1 hunk left in 1 file")
 			n.ex("Cursord " + verb + "!")
-			n.untilScreen(verb + "ed 1 hunk; nothing left to review")
+			n.untilScreen(verb + "ed 1 hunk; none left")
 			n.quiet()
 			n.kill()
 		}
@@ -71,7 +71,7 @@ func TestNvimCountsAMoveOnce(t *testing.T) {
 		n.untilScreen("rejected 1 hunk; 1 hunk left in 1 file")
 		n.untilScreen("a|5| +1 -1 by command  +agent 5")
 		n.keys("ggr")
-		n.untilScreen("rejected 1 hunk; nothing left to review")
+		n.untilScreen("rejected 1 hunk; none left")
 		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
 		require.Equal(t, world.Numbered(20, nil), w.Get("a"))
 		n.quiet()

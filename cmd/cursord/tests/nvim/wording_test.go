@@ -54,7 +54,7 @@ func TestNvimNamesWhatTheDaemonSays(t *testing.T) {
 		n := neovim(w, t, bin, "")
 		for _, one := range n.lua("return require('cursord.wording').commands").([]any) {
 			text := one.([]any)[0].(string)
-			text = strings.NewReplacer("SESSION", "%s", "(cursord run --sandbox", "(--sandbox", "(cursord run --auto", "(--auto").Replace(text)
+			text = strings.NewReplacer("SESSION", "%s", "REVISION", "%d", "(cursord run --sandbox", "(--sandbox", "(cursord run --auto", "(--auto").Replace(text)
 			require.Contains(t, said, text)
 		}
 	})

@@ -162,8 +162,8 @@ function M.isolation(ws, isolation)
     if session and session.isolation ~= isolation then
       chat.switch(ws)
     end
-    local which = ws.current and 'this session' or 'the next session'
-    rpc.say(('in %s the agent works %s'):format(which, isolated[isolation]))
+    local from = ws.current and 'in this session' or 'from the next session on'
+    rpc.say(('%s, %s'):format(isolated[isolation], from)) -- a narrow screen cuts the end
     vim.cmd.redrawstatus({ bang = true })
   end)
 end
@@ -176,14 +176,14 @@ local function permit(ws, key, value, about)
   local session = ws:session()
   if not session then
     ws.next_permits[key] = value
-    rpc.say('in the next session ' .. about)
+    rpc.say(about .. ' (next session)')
     return vim.cmd.redrawstatus({ bang = true })
   end
   rpc.request('session/update', { sessionId = session.id, [key] = value }, function(err)
     if err then
       rpc.say_error(err)
     else
-      rpc.say('in this session ' .. about)
+      rpc.say(about .. ' (this session)')
     end
   end)
 end

@@ -1,8 +1,8 @@
 --- The daemon's texts for people who use Neovim. They name commands of the command line; here the same has other names.
 local M = {}
 
---- What the daemon writes, and what is written here. An upper-case word stands for any word without spaces. Earlier ones are
---- tried first.
+--- What the daemon writes, and what is written here. SESSION stands for any word without spaces, REVISION for a number.
+--- Earlier ones are tried first.
 --- @type [string, string][]
 M.commands = {
   { '(cursord run --sandbox enabled', '(:Cursord sandbox enabled' },
@@ -20,6 +20,11 @@ M.commands = {
   { 'cursord sessions --all', ':Cursord sessions' },
   { 'List pending hunks: cursord diff', 'List pending hunks: :Cursord review' },
   { 'diff/dismiss (cursord dismiss)', ':Cursord dismiss' },
+  { 'has changed since revision REVISION', 'has changed; decide again' },
+  {
+    'the cursord daemon was stopped; the next request starts it again',
+    'stopped; the next command starts it',
+  },
   { 'Undo (cursord undo)', ':Cursord undo' },
 }
 
@@ -29,7 +34,7 @@ local patterns --- @type { from: string, to: string }[]?
 local function compiled()
   patterns = patterns
     or vim.tbl_map(function(one)
-      local from = vim.pesc(one[1]):gsub('SESSION', '(%%S+)')
+      local from = vim.pesc(one[1]):gsub('SESSION', '(%%S+)'):gsub('REVISION', '%%d+')
       local to = one[2]:gsub('%%', '%%%%'):gsub('SESSION', '%%1')
       return { from = from, to = to }
     end, M.commands)

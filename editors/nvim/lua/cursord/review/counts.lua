@@ -13,7 +13,7 @@ end
 --- @return string
 function M.left(ws)
   local hunks, files = ws:pending()
-  return hunks == 0 and 'nothing left to review'
+  return hunks == 0 and 'none left'
     or M.count(hunks, 'hunk') .. ' left in ' .. M.count(files, 'file')
 end
 
