@@ -56,16 +56,16 @@ func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diff
 // formatted takes in what hooks of a running agent have changed in lines that its turn has just written. The other changes
 // on disk are a person's.
 func (r *Reviewer) formatted(f *file, now diffs.Content) {
-	current := f.review.Current()
+	current := f.Review.Current()
 	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
 		return
 	}
 	for _, turn := range f.tree.formatters.All() {
-		mine := f.review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
+		mine := f.Review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
 		text := attribution.Split(string(current.Data), string(now.Data), mine)
 		if text != string(current.Data) {
 			current.Data = []byte(text)
-			f.review.Observe(current, &turn)
+			f.Review.Observe(current, &turn)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func (r *Reviewer) lookInACall(f *file) {
 
 // lastSeen returns the content of a path of the work tree at the last look, and the moment of the look; 0 if that is unknown.
 func (r *Reviewer) lastSeen(name string) (_ atomicfile.State, at int64) {
-	if f := r.shared().files[name]; f != nil && f.review != nil && f.review.Pending() {
-		return atomicfile.State{Content: f.review.Current()}, f.lookedAt
+	if f := r.shared().files[name]; f != nil && f.Review != nil && f.Review.Pending() {
+		return atomicfile.State{Content: f.Review.Current()}, f.lookedAt
 	}
 	if c, known := r.shared().startAt(name); known {
 		return atomicfile.State{Content: c}, 0
@@ -151,10 +151,10 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicf
 	if f == nil || r.load(f) != nil || r.takeSave(f, saved) {
 		return f
 	}
-	if !saved.Same(atomicfile.State{Content: f.review.Current()}) {
+	if !saved.Same(atomicfile.State{Content: f.Review.Current()}) {
 		r.bringBack(f, saved.Content)
-		before := f.review.Copy()
-		f.review.Observe(saved.Content, nil)
+		before := f.Review.Copy()
+		f.Review.Observe(saved.Content, nil)
 		r.putAway(f, before)
 	}
 	return f

@@ -6,6 +6,7 @@ import (
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/unsaved"
 	"cursord/diffs"
 )
 
@@ -16,20 +17,15 @@ const callSavesMax = 16
 // the agent's; then the removal counts as a reject.
 type callSave struct {
 	text   []byte // in the file's form
-	buffer *buffer
+	buffer *unsaved.Buffer
 }
 
 // saveInACall keeps a save of a document until the calls that name the path have ended.
 func (r *Reviewer) saveInACall(name string, doc *documents.Document, saved atomicfile.State) {
-	b := &buffer{doc: doc}
+	b := unsaved.Of(doc)
 	if f := r.shared().files[name]; f != nil && r.load(f) == nil {
-		if known := f.buffers[doc.Client]; known != nil && known.review != nil && known.text(f) == string(saved.Data) {
-			as := *known // a copy as it was saved, because the client may go on typing
-			if as.beneath != nil {
-				beneath := *as.beneath
-				as.beneath = &beneath
-			}
-			b = &as
+		if known := f.Buffers[doc.Client]; known != nil && known.Review != nil && known.Text() == string(saved.Data) {
+			b = known.Copy() // as it was saved, because the client may go on typing
 		}
 	}
 	saves := append(r.saves[name], callSave{saved.Data, b})
@@ -37,7 +33,7 @@ func (r *Reviewer) saveInACall(name string, doc *documents.Document, saved atomi
 }
 
 // savedAs returns the buffer that was saved with content c at a path while calls were open; nil if there is none.
-func (r *Reviewer) savedAs(path string, c diffs.Content) *buffer {
+func (r *Reviewer) savedAs(path string, c diffs.Content) *unsaved.Buffer {
 	if !c.Exists || c.Target != "" {
 		return nil
 	}

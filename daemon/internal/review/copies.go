@@ -58,7 +58,7 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	for try := 0; ; try++ {
 		s.here = f.tree.read(f.path)
 		if f.tree.ledger.Pending(f.path) {
-			r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+			r.deferred[f], s.here = true, atomicfile.State{Content: f.Review.Current()}
 		}
 		if !f.tree.copy.Valid() {
 			f.tree.copy = nil
@@ -76,11 +76,11 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 				return s, r.unreadable(f, img)
 			}
 		}
-		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.review.Baseline()}) && !r.takeSave(f, s.real) {
-			f.review.ObserveBaseline(s.real.Content) // a person made the same change, or the copy has taken it over
+		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.Review.Baseline()}) && !r.takeSave(f, s.real) {
+			f.Review.ObserveBaseline(s.real.Content) // a person made the same change, or the copy has taken it over
 		}
 		r.observeCopy(f, s.here)
-		if s.real.Same(atomicfile.State{Content: f.review.Baseline()}) {
+		if s.real.Same(atomicfile.State{Content: f.Review.Baseline()}) {
 			break
 		}
 		if f.tree.ledger.Writing(f.path) {
@@ -120,7 +120,7 @@ func (r *Reviewer) movedThere(f *file) bool {
 	if there := atomicfile.Read(r.setup.Root, f.path); there.Unreadable != "" || !there.Exists {
 		return false
 	}
-	return f.review.Rename(f.path, f.path, nil)
+	return f.Review.Rename(f.path, f.path, nil)
 }
 
 func (r *Reviewer) withoutCopy(f *file, err error) error {
@@ -132,30 +132,30 @@ func (r *Reviewer) withoutCopy(f *file, err error) error {
 
 // observeCopy takes in the present content of a file in a copy.
 func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
-	if here.Same(atomicfile.State{Content: f.review.Current()}) {
+	if here.Same(atomicfile.State{Content: f.Review.Current()}) {
 		return
 	}
 	by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: clock.Now()}, nil)
 	f.vanished = nil
 	if !here.Exists {
-		f.vanished = f.review.Copy()
+		f.vanished = f.Review.Copy()
 	}
-	f.review.Observe(here.Content, by)
-	f.gone = f.review.Rev()
+	f.Review.Observe(here.Content, by)
+	f.gone = f.Review.Rev()
 	f.tree.updateSnapshots(f.path, here)
 }
 
 // writeCopy writes the review's content to the copy.
 func (r *Reviewer) writeCopy(f *file, s *sides) error {
 	to := f.path
-	if p := f.review.Path(); p != "" {
+	if p := f.Review.Path(); p != "" {
 		to = p
 	}
-	c := r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
+	c := r.changeIn(f.tree, f, f.path, to, s.here, f.Review.Current())
 	if err := r.write(f, c); err != nil {
 		return err
 	}
-	s.here = atomicfile.State{Content: f.review.Current()}
+	s.here = atomicfile.State{Content: f.Review.Current()}
 	r.markKnown(f, s.path)
 	return nil
 }
@@ -191,7 +191,7 @@ func (r *Reviewer) lags(f *file) bool {
 	if !f.tree.isolated() || !f.tree.ledger.Writing(f.path) || r.load(f) != nil {
 		return false
 	}
-	return !atomicfile.Read(r.setup.Root, f.realPath()).Same(atomicfile.State{Content: f.review.Baseline()})
+	return !atomicfile.Read(r.setup.Root, f.realPath()).Same(atomicfile.State{Content: f.Review.Baseline()})
 }
 
 func (r *Reviewer) refreshLate() {

@@ -112,7 +112,7 @@ func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file
 		}
 		f := r.add(t, ch.Path, r.setup.Large.New(before))
 		f.mode = uint32(after.FileMode.Perm())
-		f.review.Observe(after.Content, &t.source)
+		f.Review.Observe(after.Content, &t.source)
 		files = append(files, f)
 	}
 	return files

@@ -11,6 +11,7 @@ import (
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/stored"
+	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -18,15 +19,12 @@ import (
 
 // A choice is the part of a decision in one file.
 type choice struct {
-	f         *file
-	ids       []uint64
-	prints    map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision is about all hunks
-	disk      sides
-	buffer    *buffer // the decision is about this buffer; nil: about the disk
-	review    *diffs.Review
-	conflicts []uint64 // hunks among ids that were conflicts
-	taken     []decisionlog.Taken
-	was, then string // the sums of the texts before and after an accept of conflicts
+	f      *file
+	ids    []uint64
+	prints map[uint64]string // fingerprints of the named hunks from before the disk was read again; nil: the decision is about all hunks
+	disk   sides
+	buffer *unsaved.Buffer // the decision is about this buffer; nil: about the disk
+	review *diffs.Review
 }
 
 // decide carries out a request. It returns false if the request must wait for an agent.
@@ -70,7 +68,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		return fail(err)
 	}
 	var touched []*file
-	inBuffers := map[int]*buffer{} // by their place in the group
+	inBuffers := map[int]*unsaved.Buffer{} // by their place in the group
 	for _, i := range writeOrder(plan) {
 		c := choices[i]
 		touched = append(touched, c.f)
@@ -79,13 +77,13 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		}
 		var done diffs.Decision
 		var rejections []decisionlog.Rejection
-		var edits *api.DocumentEdits
+		var in unsaved.Decided
 		err := failed[i]
 		switch p := plan[i]; {
 		case c.buffer != nil:
 			words := r.words(c, dec)
-			done, edits, err = r.decideInBuffer(c, dec)
-			rejections = words.Of(done.Hunks)
+			in, err = r.decideInBuffer(c, dec)
+			done, rejections = in.Decision, words.Of(in.Hunks)
 		case p != nil:
 			if err = r.write(p.f, p.change); err != nil {
 				p.undo()
@@ -105,16 +103,16 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			continue
 		}
 		out.Applied += len(done.Hunks)
-		if edits != nil {
-			out.Edits = append(out.Edits, *edits)
+		if in.Edits != nil {
+			out.Edits = append(out.Edits, *in.Edits)
 		}
 		g.Rejections = append(g.Rejections, rejections...)
-		inBuffer := c.buffer != nil && c.buffer.coming != nil
+		then, inBuffer := c.buffer.Coming()
 		if inBuffer {
-			inBuffers[len(g.Files)], done = c.buffer, c.f.review.ForOthers(done)
+			inBuffers[len(g.Files)], done = c.buffer, c.f.Review.ForOthers(done)
 		}
-		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: c.conflicts, Taken: c.taken, Edited: inBuffer}
-		part.Was, part.Then = c.changed(was[i], edits)
+		part := decisionlog.File{Path: c.f.path, N: c.f.n, Decision: done, Conflicts: in.Conflicts, Taken: in.Taken, Edited: inBuffer}
+		part.Was, part.Then = c.changed(was[i], then, in)
 		g.Files = append(g.Files, part)
 	}
 	r.reach("store")
@@ -125,7 +123,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 		out.Decision = g.N
 		r.keepRejections(g)
 		for j, b := range inBuffers {
-			b.decidedBy(g, g.Files[j], false)
+			b.DecidedBy(g, g.Files[j], false)
 		}
 	}
 	r.finish(dec.Client, touched, ops, out, p)
@@ -240,7 +238,7 @@ func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 		c := choices[i]
 		if !slices.Contains(c.ids, id) {
 			c.ids = append(c.ids, id)
-			c.prints[id] = f.fingerprint(dec.Client, id)
+			c.prints[id] = f.Fingerprint(dec.Client, id)
 		}
 	}
 	return choices, nil
@@ -256,10 +254,10 @@ func (r *Reviewer) hunk(name string, client api.ClientID) (*file, uint64, error)
 			if err := r.load(f); err != nil {
 				return nil, 0, api.StoreError(err)
 			}
-			if f.fingerprint(client, id) == "" {
+			if f.Fingerprint(client, id) == "" {
 				r.syncBuffers(f) // the client's latest text counts, even if nobody has looked at it yet
 			}
-			if f.fingerprint(client, id) != "" {
+			if f.Fingerprint(client, id) != "" {
 				return f, id, nil
 			}
 		}
@@ -295,16 +293,16 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		if c.prints != nil {
 			return err
 		}
-		for _, h := range f.review.Hunks() {
+		for _, h := range f.Review.Hunks() {
 			skip(h.ID, err)
 		}
 		return nil
 	}
 	disk, err := r.refresh(f)
 	if err == nil {
-		c.buffer, err = r.buffer(f, dec.Client, f.writesReal(dec.Accept))
+		c.buffer, err = f.Deciding(dec.Client, f.WritesReal(dec.Accept))
 	}
-	c.review = f.seen(dec.Client)
+	c.review = f.Seen(dec.Client)
 	if err != nil {
 		if c.prints != nil {
 			return err
@@ -319,7 +317,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	c.disk = disk
 	if c.prints != nil {
 		for _, id := range c.ids {
-			if f.fingerprint(dec.Client, id) != c.prints[id] {
+			if f.Fingerprint(dec.Client, id) != c.prints[id] {
 				return r.conflict(f, fmt.Sprintf("hunk %s of %s has changed since it was shown", diffshape.HunkID(f.n, id), f.path))
 			}
 			if err := r.conflicting(c, id, dec); err != nil {
@@ -335,8 +333,8 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	for _, h := range hunks {
 		switch err := c.review.Decidable(h.ID, dec.Accept); {
-		case c.buffer.conflict(h.ID) != nil:
-		case f.unsavedConflict(h.ID) && dec.Accept:
+		case c.buffer.Conflict(h.ID) != nil:
+		case f.UnsavedConflict(h.ID) && dec.Accept:
 			skip(h.ID, r.conflicting(c, h.ID, dec))
 		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
 		case err != nil:

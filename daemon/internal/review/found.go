@@ -57,7 +57,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 			f = nil
 		}
 	}
-	if f != nil && fd.After.Same(atomicfile.State{Content: f.review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
+	if f != nil && fd.After.Same(atomicfile.State{Content: f.Review.Current()}) && (f.pending() || !fd.Known || s.TakenIn(fd)) {
 		return nil // a person had reverted a decision by hand, and an agent has made the change again
 	}
 	if f != nil && fd.Source == nil { // another turn may have made it
@@ -79,20 +79,20 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		return nil
 	case f == nil && fd.Known:
 		f = r.add(t, fd.Path, r.setup.Large.New(fd.Before))
-		guess = f.review.Copy()
-		f.review.Observe(fd.After.Content, fd.Source)
+		guess = f.Review.Copy()
+		f.Review.Observe(fd.After.Content, fd.Source)
 	case f == nil:
 		f = r.add(t, fd.Path, r.setup.Large.NewUnknown(fd.After.Content, *fd.Source))
 	default:
 		if fd.Source != nil && fd.Known {
-			f.review.Begin(fd.Before, t.others()) // with what a person has changed since the last decision
+			f.Review.Begin(fd.Before, t.others()) // with what a person has changed since the last decision
 		}
-		guess = f.review.Copy()
-		f.review.Observe(fd.After.Content, fd.Source)
+		guess = f.Review.Copy()
+		f.Review.Observe(fd.After.Content, fd.Source)
 	}
 	f.lookedAt = fd.At
 	if fd.Source != nil {
-		f.agents = f.review.Rev()
+		f.agents = f.Review.Rev()
 		f.guessed(guess)
 	}
 	if fd.Source != nil && !fd.Was.Exists() {

@@ -88,7 +88,7 @@ func (r *Reviewer) acceptCommitted(ctx context.Context, m *commits.Move) error {
 		if !ok || r.load(f) != nil {
 			continue
 		}
-		for _, id := range f.review.Agreed(c.Before, c.After) {
+		for _, id := range f.Review.Agreed(c.Before, c.After) {
 			hunks = append(hunks, diffshape.HunkID(f.n, id))
 		}
 	}

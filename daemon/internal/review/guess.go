@@ -11,7 +11,7 @@ import (
 // guessed records that the author of a file's last change was guessed; before is the review without that change.
 func (f *file) guessed(before *diffs.Review) {
 	if len(f.tree.starts.All()) > 0 && !f.tree.isolated() { // in a copy, all changes are its agent's
-		f.guess, f.guessRev = before, f.review.Rev()
+		f.guess, f.guessRev = before, f.Review.Rev()
 	}
 }
 
@@ -19,15 +19,15 @@ func (f *file) guessed(before *diffs.Review) {
 // It returns false if the file's review stays as it is.
 func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	before := f.guess
-	if before == nil || f.review.Rev() != f.guessRev || before.Path() != f.review.Path() {
+	if before == nil || f.Review.Rev() != f.guessRev || before.Path() != f.Review.Path() {
 		f.guess = nil
 		return false
 	}
-	if !(attribution.Guess{From: before.Current(), To: f.review.Current()}).MadeBy(reports) {
+	if !(attribution.Guess{From: before.Current(), To: f.Review.Current()}).MadeBy(reports) {
 		return false
 	}
-	before.Supersede(f.review)
-	f.review, f.guess = before, nil
+	before.Supersede(f.Review)
+	f.Review, f.guess = before, nil
 	return true
 }
 

@@ -16,11 +16,11 @@ import (
 
 // uncut takes back a look at a shorter content of the file, if that was only the beginning of its present content.
 func (f *file) uncut(now diffs.Content) {
-	if f.cut == nil || f.review.Rev() != f.cutRev || !attribution.Torn(f.review.Current(), f.cut.Current(), now) {
+	if f.cut == nil || f.Review.Rev() != f.cutRev || !attribution.Torn(f.Review.Current(), f.cut.Current(), now) {
 		return
 	}
-	f.cut.Supersede(f.review)
-	f.review, f.cut = f.cut, nil
+	f.cut.Supersede(f.Review)
+	f.Review, f.cut = f.cut, nil
 }
 
 // A saving says whether a file of the work tree may be half saved.
@@ -35,21 +35,21 @@ const (
 // takePersons brings the work tree's content at a path into the review of a file in a copy. If the last look found only the
 // beginning of this content, that look is taken back first.
 func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
-	was := f.review.Baseline()
-	if f.cut != nil && f.review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
-		f.cut.Supersede(f.review)
-		f.review, was = f.cut, f.cut.Baseline()
+	was := f.Review.Baseline()
+	if f.cut != nil && f.Review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
+		f.cut.Supersede(f.Review)
+		f.Review, was = f.cut, f.cut.Baseline()
 		if real.Exists && f.movedFrom() != "" && f.realPath() != path {
-			f.review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
+			f.Review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
 		}
 	}
 	f.cut = nil
-	before := f.review.Copy()
-	f.review.ObserveBaseline(real.Content)
+	before := f.Review.Copy()
+	f.Review.ObserveBaseline(real.Content)
 	if !before.Pending() || len(real.Data) >= len(was.Data) {
 		return notSaving
 	}
-	f.cut, f.cutRev = before, f.review.Rev()
+	f.cut, f.cutRev = before, f.Review.Rev()
 	st := filestat.Of(r.absolute(f))
 	age := time.Duration(clock.Now() - st.Written())
 	end := []byte("\n")
@@ -58,7 +58,7 @@ func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) savi
 		return notSaving
 	case len(real.Data) == 0 || bytes.HasSuffix(was.Data, end) && !bytes.HasSuffix(real.Data, end):
 		return halfSaved
-	case bytes.HasPrefix(was.Data, real.Data) || !f.review.Pending():
+	case bytes.HasPrefix(was.Data, real.Data) || !f.Review.Pending():
 		return maybeSaving
 	}
 	return notSaving

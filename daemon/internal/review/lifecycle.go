@@ -14,7 +14,7 @@ func (r *Reviewer) unused() bool {
 			return false
 		}
 		for _, f := range t.files {
-			if f.unread || f.pending() || len(f.buffers) > 0 {
+			if f.unread || f.pending() || len(f.Buffers) > 0 {
 				return false
 			}
 		}

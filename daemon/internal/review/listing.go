@@ -14,9 +14,9 @@ import (
 // patch returns the file's pending hunks, or those of a turn.
 func (f *file) patch(turn string) diffs.FilePatch {
 	if turn == "" {
-		return f.review.Patch(f.path, nil)
+		return f.Review.Patch(f.path, nil)
 	}
-	return f.review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
+	return f.Review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
 }
 
 func fromTurn(h diffs.Hunk, turn string) bool {
@@ -77,8 +77,8 @@ func (r *Reviewer) chosen(client api.ClientID, path, turn string) ([]*file, erro
 
 // partOf returns a file's part in the diff of its path, as a client sees it.
 func (r *Reviewer) partOf(client api.ClientID, f *file) *sessions.Diff {
-	if b := f.buffers[client]; b != nil && b.diff != nil {
-		return b.diff
+	if b := f.Buffers[client]; b != nil && b.Diff != nil {
+		return b.Diff
 	}
 	if f.unread {
 		return r.published[f.path] // the review cannot be read

@@ -97,7 +97,7 @@ const (
 // editors empty a file, or move it away, before they write it. By then running agents have announced their own writes.
 func (r *Reviewer) readSaved(f *file) atomicfile.State {
 	path, name := r.absolute(f), f.realPath()
-	last := atomicfile.State{Content: f.real()}
+	last := atomicfile.State{Content: f.Real()}
 	begun := clock.Now()
 	for {
 		before := filestat.Of(path)

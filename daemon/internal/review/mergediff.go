@@ -59,9 +59,9 @@ func (r *Reviewer) viewOf(client api.ClientID, path string) (*sessions.Diff, str
 	var parts []*sessions.Diff
 	made, differs := strings.Builder{}, false
 	for _, f := range r.at(path) {
-		if b := f.buffers[client]; b != nil && b.diff != nil {
-			parts = append(parts, b.diff)
-			fmt.Fprintf(&made, "%d/%d ", f.n, b.changes)
+		if b := f.Buffers[client]; b != nil && b.Diff != nil {
+			parts = append(parts, b.Diff)
+			fmt.Fprintf(&made, "%d/%d ", f.n, b.Changes)
 			differs = true
 		} else if f.diff != nil {
 			parts = append(parts, f.diff)

@@ -9,7 +9,7 @@ import (
 
 // onlyVanished reports whether a file had content held, then disappeared, and nothing has happened since.
 func (f *file) onlyVanished(held diffs.Content) bool {
-	return f.vanished != nil && f.review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
+	return f.vanished != nil && f.Review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
 }
 
 // agentMoved takes in a move. It returns nil if the move cannot be reviewed as one.
@@ -19,24 +19,24 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 		return nil
 	}
 	before, after := t.translatedContent(fd.From.Before), t.translated(fd.After)
-	if there := t.files[to]; there != nil && (there.pending() || len(there.buffers) > 0) {
+	if there := t.files[to]; there != nil && (there.pending() || len(there.Buffers) > 0) {
 		return nil
 	}
 	f := t.files[from]
 	switch {
 	case f == nil:
 		f = r.add(t, from, r.setup.Large.New(before))
-	case len(f.buffers) > 0 || r.load(f) != nil:
+	case len(f.Buffers) > 0 || r.load(f) != nil:
 		return nil
 	case f.onlyVanished(before):
-		f.review = f.vanished // nothing has happened since the file disappeared
-	case f.pending() && !f.review.Current().Exists:
+		f.Review = f.vanished // nothing has happened since the file disappeared
+	case f.pending() && !f.Review.Current().Exists:
 		return nil
 	}
 	f.vanished = nil
-	f.review.Begin(before, t.others()) // with what a person has changed since the last decision
-	f.review.Rename(from, to, fd.Source)
-	f.review.Observe(after.Content, fd.Source)
+	f.Review.Begin(before, t.others()) // with what a person has changed since the last decision
+	f.Review.Rename(from, to, fd.Source)
+	f.Review.Observe(after.Content, fd.Source)
 	f.made = union(f.made, s.MissingDirs(to))
 	r.rekey(f, to)
 	return f
@@ -47,6 +47,6 @@ func (r *Reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)
 	r.ops = append(r.ops, sessions.DropReview{Path: f.path, Session: f.tree.session})
 	r.vacated[f.path], r.viewed[f.path], r.viewed[to] = true, true, true
-	f.path, f.diff, f.moved = to, nil, true
+	f.path, f.diff, f.Unstored = to, nil, true
 	f.tree.files[to] = f
 }

@@ -5,6 +5,7 @@ import (
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/threeway"
+	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -28,7 +29,7 @@ func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDo
 		byPath := map[string]int{}
 		for _, f := range files {
 			doc := r.setup.Documents.Opened(client, r.absolute(f))
-			if doc == nil || f.review == nil || f.outside() {
+			if doc == nil || f.Review == nil || f.outside() {
 				continue
 			}
 			at, known := byPath[f.realPath()]
@@ -48,8 +49,8 @@ func (r *Reviewer) Places(client api.ClientID, path string) (list []api.PlacedDo
 
 // placed returns the places of a file's hunks in a document.
 func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
-	b := f.buffers[doc.Client]
-	review := f.seen(doc.Client)
+	b := f.Buffers[doc.Client]
+	review := f.Seen(doc.Client)
 	places, side := review.Places(), api.NewSide
 	if f.tree.isolated() {
 		places, side = review.OldPlaces(), api.OldSide
@@ -60,15 +61,15 @@ func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 		spans[p.ID], sides[p.ID] = threeway.Span{From: p.From, To: p.To}, side
 	}
 	if b != nil {
-		for _, c := range b.conflicts {
-			spans[c.ids[0]], sides[c.ids[0]] = c.Text, api.OldSide
+		for _, c := range b.Conflicts {
+			spans[c.IDs[0]], sides[c.IDs[0]] = c.Text, api.OldSide
 		}
 	} else if doc.Known != nil && doc.Known.Exists {
-		before := f.review
+		before := f.Review
 		if f.tree.isolated() {
 			before = nil
 		}
-		diffshape.Shift(before, string(f.real().Data), string(doc.Known.Data), spans, sides)
+		diffshape.Shift(before, string(f.Real().Data), string(doc.Known.Data), spans, sides)
 	}
 	for _, h := range f.hunksFor(b) {
 		if s, there := spans[h]; there {
@@ -79,16 +80,16 @@ func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 }
 
 // hunksFor lists the hunks of text that a client sees of a file.
-func (f *file) hunksFor(b *buffer) (ids []uint64) {
-	review := f.review
-	if b != nil && b.review != nil {
-		review = b.review
-		for _, c := range b.conflicts {
-			ids = append(ids, c.ids[0])
+func (f *file) hunksFor(b *unsaved.Buffer) (ids []uint64) {
+	review := f.Review
+	if b != nil && b.Review != nil {
+		review = b.Review
+		for _, c := range b.Conflicts {
+			ids = append(ids, c.IDs[0])
 		}
 	}
 	for _, h := range review.Hunks() {
-		if h.Kind == diffs.TextHunk && b.conflict(h.ID) == nil {
+		if h.Kind == diffs.TextHunk && b.Conflict(h.ID) == nil {
 			ids = append(ids, h.ID)
 		}
 	}

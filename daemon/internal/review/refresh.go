@@ -29,44 +29,44 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	}
 	if pending {
 		r.lookInACall(f)
-		r.deferred[f], s.here = true, atomicfile.State{Content: f.review.Current()}
+		r.deferred[f], s.here = true, atomicfile.State{Content: f.Review.Current()}
 		r.syncBuffers(f)
 		return s, nil
 	}
 	if s.here.Unreadable != "" {
 		return s, r.unreadable(f, s.here)
 	}
-	seen := atomicfile.State{Content: f.review.Current()}
+	seen := atomicfile.State{Content: f.Review.Current()}
 	if !s.here.Same(seen) && !r.takeSave(f, s.here) {
 		by := r.author(f.path, s.here, f.lookedAt)
 		f.vanished = nil
-		if by != nil && !f.review.Pending() {
+		if by != nil && !f.Review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {
-				f.review.Begin(start, nil) // with changes that people made while nobody watched
+				f.Review.Begin(start, nil) // with changes that people made while nobody watched
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {
 			r.formatted(f, s.here.Content)
 		}
 		if by != nil && !s.here.Exists {
-			f.vanished = f.review.Copy()
+			f.vanished = f.Review.Copy()
 		}
 		if by == nil {
 			f.uncut(s.here.Content)
 			r.bringBack(f, s.here.Content)
 		}
-		before := f.review.Copy()
-		if f.review.Observe(s.here.Content, by); by != nil {
-			f.agents = f.review.Rev()
+		before := f.Review.Copy()
+		if f.Review.Observe(s.here.Content, by); by != nil {
+			f.agents = f.Review.Rev()
 			f.guessed(before)
 		}
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
-			f.cut, f.cutRev = before, f.review.Rev()
+			f.cut, f.cutRev = before, f.Review.Rev()
 		}
 		if by == nil {
 			r.putAway(f, before)
 		}
-		f.gone = f.review.Rev()
+		f.gone = f.Review.Rev()
 		if f.vanished == nil {
 			f.tree.updateSnapshots(f.path, s.here)
 		} else {
@@ -88,7 +88,7 @@ func (r *Reviewer) refreshPending() {
 func (r *Reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() && !f.away() && len(f.buffers) == 0 && !r.affected[f] || f.tree.busy {
+		if !f.pending() && !f.away() && len(f.Buffers) == 0 && !r.affected[f] || f.tree.busy {
 			continue
 		}
 		delete(r.affected, f)
@@ -113,5 +113,5 @@ func (r *Reviewer) refreshAll(files []*file) {
 
 // stale reports whether the review has changed since its diff was published.
 func (r *Reviewer) stale(f *file) bool {
-	return f.review != nil && (f.moved || f.diff == nil && f.review.Pending() || f.diff != nil && f.diff.Rev != f.review.Rev())
+	return f.Review != nil && (f.Unstored || f.diff == nil && f.Review.Pending() || f.diff != nil && f.diff.Rev != f.Review.Rev())
 }

@@ -100,8 +100,8 @@ func (r *Reviewer) agentWrites(f *file, client api.ClientID, accept bool) bool {
 	switch {
 	case f.tree.busy:
 		return true
-	case f.writesReal(accept):
-		return f.buffers[client] == nil && (r.shared().ledger.Writing(f.realPath()) || r.lags(f))
+	case f.WritesReal(accept):
+		return f.Buffers[client] == nil && (r.shared().ledger.Writing(f.realPath()) || r.lags(f))
 	}
 	return f.tree.isolated() && f.tree.ledger.Writing(f.path)
 }

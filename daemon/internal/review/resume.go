@@ -131,10 +131,11 @@ func (r *Reviewer) within(c *treeChange, do func(atomicfile.Root) error) error {
 func (r *Reviewer) adoptIntended(x *stored.IntendedFile, c *treeChange) (*file, error) {
 	f := r.decided(decisionlog.File{Path: x.From, N: x.State.N})
 	if f == nil {
-		f = &file{tree: r.treeOf(x.Session), path: x.From, n: x.State.N}
+		f = r.newFile(r.treeOf(x.Session), x.From)
+		f.n = x.State.N
 		f.tree.files[f.path] = f
 	}
-	f.stored, f.review = x.State, nil
+	f.stored, f.Review = x.State, nil
 	f.mode, f.made, f.accepted, f.links = x.State.Mode, x.State.Made, x.State.Accepted, x.State.Links
 	if err := r.load(f); err != nil {
 		return nil, err

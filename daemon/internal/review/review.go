@@ -17,6 +17,7 @@ import (
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/stored"
+	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/internal/waiting"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
@@ -57,13 +58,12 @@ type Reviewer struct {
 
 // A file is a path under review.
 type file struct {
+	unsaved.File
 	tree     *Worktree
 	path     string
 	n        uint64           // names the review in hunk ids; unique in the workspace
-	review   *diffs.Review    // nil until it is needed
 	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before the first save
-	unread   bool             // the review is nil, and may have something pending
-	moved    bool             // path or apart has changed since the last save
+	unread   bool             // Review is nil, and may have something pending
 	made     []string         // folders that the agent made for it
 	accepted []string         // for a file in a copy: folders that were made for it in the work tree
 	links    atomicfile.Links // the file and its number of names that decisions may write in place in the work tree
@@ -83,9 +83,6 @@ type file struct {
 
 	guess    *diffs.Review // the review before the latest change, if its author was guessed from its time in a turn that still runs; else nil
 	guessRev uint64        // the review's revision after that change
-
-	buffers map[api.ClientID]*buffer // buffers of clients that hold it unsaved
-	apart   *apart                   // nil: no unsaved text has had conflicts since a save, or since something became pending
 }
 
 // New starts the reviewer of a workspace with its records in the store. The reviewer's goroutine first finishes the writes
@@ -130,7 +127,7 @@ func (r *Reviewer) loadReviews() error {
 		return err
 	}
 	for _, rec := range recs {
-		f := &file{path: rec.Path, tree: r.treeOf(rec.Session)}
+		f := r.newFile(r.treeOf(rec.Session), rec.Path)
 		if err := json.Unmarshal(rec.State, &f.stored); err != nil {
 			r.damagedReview(rec, err)
 			continue
@@ -208,9 +205,9 @@ func (r *Reviewer) Close() {
 	<-r.done
 }
 
-// load makes f.review from the store.
+// load makes f.Review from the store.
 func (r *Reviewer) load(f *file) error {
-	if f.review != nil {
+	if f.Review != nil {
 		return nil
 	}
 	base, err := r.setup.Store.Blob(f.stored.Base)
@@ -221,16 +218,16 @@ func (r *Reviewer) load(f *file) error {
 	if err != nil {
 		return fmt.Errorf("the content of %s: %w", f.path, err)
 	}
-	if f.review, err = diffs.Unmarshal(f.stored.Weave, base, now); err != nil {
+	if f.Review, err = diffs.Unmarshal(f.stored.Weave, base, now); err != nil {
 		return err
 	}
 	f.unread = false
 	r.loadStashed(f)
 	if common, err := r.setup.Store.Blob(f.stored.Common); f.stored.Common != "" && err == nil {
-		f.apart = &apart{base: string(common)}
+		f.Apart = &unsaved.Apart{Base: string(common)}
 	}
 	if published := r.published[f.path]; published != nil && !hollow(published) {
-		f.diff = r.diffOf(f)
+		f.diff = r.diffOf(f, f.Review)
 	}
 	return nil
 }
@@ -239,16 +236,22 @@ func (f *file) outside() bool { return filepath.IsAbs(f.path) }
 
 // pending reports whether f has hunks to review.
 func (f *file) pending() bool {
-	if f.review != nil {
-		return f.review.Pending()
+	if f.Review != nil {
+		return f.Review.Pending()
 	}
 	return f.unread
 }
 
+func (r *Reviewer) newFile(t *Worktree, path string) *file {
+	f := &file{tree: t, path: path}
+	f.Isolated, f.Owner = t.isolated(), owner{r, f}
+	return f
+}
+
 // add puts a path under review.
 func (r *Reviewer) add(t *Worktree, path string, review *diffs.Review) *file {
-	f := &file{tree: t, path: path, review: review}
-	f.n = r.setup.Loop.Number()
+	f := r.newFile(t, path)
+	f.Review, f.n = review, r.setup.Loop.Number()
 	t.files[path] = f
 	f.recordLinks()
 	return f
@@ -273,9 +276,9 @@ func (r *Reviewer) save(files ...*file) {
 	r.submit(published, ops, nil)
 }
 
-// diffOf returns the diff of a file's review in the form for clients.
-func (r *Reviewer) diffOf(f *file) *sessions.Diff {
-	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.isolated()}.Diff(f.review)
+// diffOf returns the diff of a review of a file in the form for clients.
+func (r *Reviewer) diffOf(f *file, review *diffs.Review) *sessions.Diff {
+	return diffshape.File{Workspace: r.setup.Root, Path: f.path, N: f.n, Isolated: f.tree.isolated()}.Diff(review)
 }
 
 // render returns the diffs to publish for the paths of files, and the operations that store the files' reviews.
@@ -285,18 +288,18 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 		r.rewatch = true
 		r.syncBuffers(f)
 		r.forgetSources(f)
-		if f.diff != nil && f.diff.State != "pending" && f.review.Pending() {
+		if f.diff != nil && f.diff.State != "pending" && f.Review.Pending() {
 			f.recordLinks()
 		}
-		if !f.review.Pending() {
-			f.apart = nil
+		if !f.Review.Pending() {
+			f.Apart = nil
 		}
 		var blobs [][]byte
 		f.stored, blobs = f.state()
-		f.moved = false
+		f.Unstored = false
 		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
-		if r.published[f.path] != nil || f.review.Pending() {
-			f.diff = r.diffOf(f)
+		if r.published[f.path] != nil || f.Review.Pending() {
+			f.diff = r.diffOf(f, f.Review)
 			paths = append(paths, f.path)
 		}
 		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})

@@ -17,7 +17,7 @@ type stashed struct {
 
 // away reports whether hunks of the file may come back.
 func (f *file) away() bool {
-	return f.review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.rev == f.review.Rev()
+	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.rev == f.Review.Rev()
 }
 
 // loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.
@@ -37,13 +37,13 @@ func (r *Reviewer) loadStashed(f *file) {
 // putAway takes note of a person's change of a file; before is the review without it. It is kept while hunks are pending or
 // may be in a stash.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
-	switch kept := f.review.Pending() || commits.HasStash(r.setup.Root); {
+	switch kept := f.Review.Pending() || commits.HasStash(r.setup.Root); {
 	case !kept:
 		f.stashed = nil
 	case f.stashed != nil:
-		f.stashed.rev = f.review.Rev()
-	case before.Pending() && before.Rev() != f.review.Rev():
-		f.stashed = &stashed{before, f.review.Rev()}
+		f.stashed.rev = f.Review.Rev()
+	case before.Pending() && before.Rev() != f.Review.Rev():
+		f.stashed = &stashed{before, f.Review.Rev()}
 	}
 }
 
@@ -52,12 +52,12 @@ func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	s := f.stashed
 	switch {
 	case s == nil:
-	case s.rev != f.review.Rev(): // since then an agent has written the file, or somebody has decided
+	case s.rev != f.Review.Rev(): // since then an agent has written the file, or somebody has decided
 		f.stashed = nil
 	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
-		s.review.Supersede(f.review)
-		f.review, f.stashed = s.review, nil
-	case !f.review.Pending() && !commits.HasStash(r.setup.Root):
+		s.review.Supersede(f.Review)
+		f.Review, f.stashed = s.review, nil
+	case !f.Review.Pending() && !commits.HasStash(r.setup.Root):
 		f.stashed = nil // the stash was dropped, or git has merged it into another content
 	}
 }

@@ -195,15 +195,15 @@ func (s *story) agent(at, count, add int) {
 		if f != nil {
 			_, err := r.refresh(f)
 			require.NoError(s.t, err)
-			f.review.Begin(was, nil)
+			f.Review.Begin(was, nil)
 		}
 		s.put(string(now.Data))
 		src := diffs.Source{SessionID: "s", TurnID: "t", ItemID: fmt.Sprint("i", len(s.told)), Via: diffs.ViaEdit}
 		if f == nil {
 			f = r.add(r.shared(), "f", r.setup.Large.New(was))
 		}
-		f.review.Observe(now, &src)
-		f.agents, f.lookedAt = f.review.Rev(), clock.Now()
+		f.Review.Observe(now, &src)
+		f.agents, f.lookedAt = f.Review.Rev(), clock.Now()
 		r.save(f)
 	}))
 	s.calm = false

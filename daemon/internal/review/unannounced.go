@@ -292,7 +292,7 @@ func (t *Turn) reportOutside() {
 			if f == nil || t.r.load(f) != nil {
 				f = t.r.add(t.tree, name, t.r.setup.Large.New(before.Content))
 			}
-			f.review.Observe(after.Content, &src)
+			f.Review.Observe(after.Content, &src)
 			t.r.save(f)
 		}
 	})

@@ -76,16 +76,16 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if err != nil {
 			return rollback(err)
 		}
-		b, err := r.buffer(f, client, f.writesReal(gf.Decision.Accept))
+		b, err := f.Deciding(client, f.WritesReal(gf.Decision.Accept))
 		if err != nil {
 			return rollback(err)
 		}
-		if b == nil && asEdits && gf.Edited && f.writesReal(gf.Decision.Accept) {
+		if b == nil && asEdits && gf.Edited && f.WritesReal(gf.Decision.Accept) {
 			b = r.holdStep(client, f, gf.Decision, undo)
 			held = append(held, f)
 		}
-		if b != nil && f.writesReal(gf.Decision.Accept) {
-			edits, back, err := r.stepInBuffer(f, b, undo, g.N, gf)
+		if b != nil && f.WritesReal(gf.Decision.Accept) {
+			edits, back, err := b.Step(undo, g.N, gf)
 			restore = append(restore, back)
 			if err != nil {
 				return rollback(err)
@@ -93,15 +93,15 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			if edits != nil {
 				out.Edits = append(out.Edits, *edits)
 			}
-			if b.decidedBy(&g, *gf, true); edits == nil {
-				b.remake(r, f) // a conflict may be open again
+			if b.DecidedBy(&g, *gf, true); edits == nil {
+				b.Remake() // a conflict may be open again
 			}
 			inBuffers = append(inBuffers, f)
 			continue
 		}
 		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
 			if undo {
-				return f.undo(review, gf)
+				return f.Undo(review, gf)
 			}
 			return review.Redo(gf.Decision)
 		})
@@ -111,7 +111,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if err != nil {
 			return rollback(r.stepError(f, err))
 		}
-		f.reopen(gf.Conflicts, undo)
+		f.Reopen(gf.Conflicts, undo)
 		gf.Decision = p.done
 		restore = append(restore, p.undo)
 		plan = append(plan, p)
@@ -152,10 +152,10 @@ func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 	if f == nil {
 		return true
 	}
-	if r.load(f) != nil || f.review.Current().Exists {
+	if r.load(f) != nil || f.Review.Current().Exists {
 		return false
 	}
-	trial, err := f.review.Copy(), error(nil)
+	trial, err := f.Review.Copy(), error(nil)
 	if undo {
 		err = trial.Undo(gf.Decision)
 	} else {
@@ -177,17 +177,17 @@ func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 // forgetSources drops the sources of finally decided edits from a file's review, once there are many.
 func (r *Reviewer) forgetSources(f *file) {
 	const few = 64
-	if f.review.Sources() < 2*f.sources+few || len(f.buffers) > 0 || f.vanished != nil || f.guess != nil { // copies of the review need the sources
+	if f.Review.Sources() < 2*f.sources+few || len(f.Buffers) > 0 || f.vanished != nil || f.guess != nil { // copies of the review need the sources
 		return
 	}
-	f.review.ForgetSources(func(yield func(*diffs.Decision) bool) {
+	f.Review.ForgetSources(func(yield func(*diffs.Decision) bool) {
 		for gf := range r.log.Files() {
 			if f.decidedIn(*gf) && !yield(&gf.Decision) {
 				return
 			}
 		}
 	})
-	f.sources = f.review.Sources()
+	f.sources = f.Review.Sources()
 }
 
 // decidedIn reports whether gf, a part of a decision, is about f.

@@ -26,7 +26,7 @@ func (r *Reviewer) takeViews() (views []*View) {
 		}
 		clients := map[api.ClientID]bool{}
 		for _, f := range r.at(path) {
-			for client := range f.buffers {
+			for client := range f.Buffers {
 				clients[client] = true
 			}
 		}

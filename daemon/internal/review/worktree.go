@@ -133,44 +133,21 @@ func (t *Worktree) others() *diffs.Source {
 
 // realPath returns the path that a file with a loaded review has in the work tree. A file in a copy may have moved.
 func (f *file) realPath() string {
-	if f.tree.isolated() && f.review != nil {
-		if old := f.review.OldPath(); old != "" {
+	if f.tree.isolated() && f.Review != nil {
+		if old := f.Review.OldPath(); old != "" {
 			return old
 		}
 	}
 	return f.path
 }
 
-// real returns the content that a file has in the work tree, according to its review.
-func (f *file) real() diffs.Content { return f.realOf(f.review) }
-
-// realOf is real for another review of the file.
-func (f *file) realOf(review *diffs.Review) diffs.Content {
-	if f.tree.isolated() {
-		return review.Baseline()
-	}
-	return review.Current()
-}
-
 // movedFrom returns the path in the work tree of a file that its agent has moved in the copy; "" if the file has not moved.
 func (f *file) movedFrom() string {
-	if f.tree.isolated() && f.review != nil {
-		return f.review.OldPath()
+	if f.tree.isolated() && f.Review != nil {
+		return f.Review.OldPath()
 	}
 	return ""
 }
-
-// observeReal takes a person's present content of the file, from the work tree or an editor, into a review.
-func (f *file) observeReal(review *diffs.Review, now diffs.Content) {
-	if f.tree.isolated() {
-		review.ObserveBaseline(now)
-	} else {
-		review.Observe(now, nil)
-	}
-}
-
-// writesReal reports whether a decision writes the work tree: an accept of a file in a copy, or a reject of another file.
-func (f *file) writesReal(accept bool) bool { return accept == f.tree.isolated() }
 
 // absolute returns the absolute path of a file in the work tree.
 func (r *Reviewer) absolute(f *file) string {
@@ -200,7 +177,7 @@ func (f *file) claimed() *file {
 		return nil
 	}
 	for _, other := range f.tree.files {
-		if other != f && other.review != nil && other.review.OldPath() == f.path {
+		if other != f && other.Review != nil && other.Review.OldPath() == f.path {
 			return other
 		}
 	}

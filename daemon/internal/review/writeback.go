@@ -38,7 +38,7 @@ type planned struct {
 func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diffs.Review) (diffs.Decision, error)) (*planned, error) {
 	p := &planned{f: f, undo: f.keep()}
 	var err error
-	if p.done, err = decide(f.review); err != nil {
+	if p.done, err = decide(f.Review); err != nil {
 		p.undo()
 		return nil, err
 	}
@@ -55,19 +55,19 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 // copy it changes one side: an accept writes the work tree, a reject the copy.
 func (r *Reviewer) change(f *file, s sides) *treeChange {
 	to := f.path
-	if p := f.review.Path(); p != "" {
+	if p := f.Review.Path(); p != "" {
 		to = p
 	}
 	if f.tree.isolated() {
 		real := to
-		if old := f.review.OldPath(); old != "" {
+		if old := f.Review.OldPath(); old != "" {
 			real = old
 		}
-		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.review.Baseline()); c.Writes() {
+		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.Review.Baseline()); c.Writes() {
 			return c
 		}
 	}
-	return r.changeIn(f.tree, f, f.path, to, s.here, f.review.Current())
+	return r.changeIn(f.tree, f, f.path, to, s.here, f.Review.Current())
 }
 
 func (r *Reviewer) changeIn(in *Worktree, f *file, from, to string, before atomicfile.State, after diffs.Content) *treeChange {
@@ -225,13 +225,13 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 		img := atomicfile.Read(r.setup.Root, name)
 		for _, t := range r.trees {
 			for _, other := range t.files {
-				if other == f || other.realPath() != name || !other.pending() && len(other.buffers) == 0 || r.load(other) != nil {
+				if other == f || other.realPath() != name || !other.pending() && len(other.Buffers) == 0 || r.load(other) != nil {
 					continue
 				}
 				r.affected[other] = true
 				switch {
 				case !t.isolated() && img.Unreadable == "":
-					other.review.Observe(img.Content, nil)
+					other.Review.Observe(img.Content, nil)
 				case t.isolated() && !t.busy:
 					if _, err := r.refresh(other); err != nil {
 						r.setup.Log.Warn("a file under review cannot be read", "path", other.path, "err", err)
@@ -244,17 +244,17 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 
 // keep returns a function that restores the review's present state.
 func (f *file) keep() (restore func()) {
-	review, made, accepted := f.review.Copy(), slices.Clone(f.made), slices.Clone(f.accepted)
+	review, made, accepted := f.Review.Copy(), slices.Clone(f.made), slices.Clone(f.accepted)
 	cut, cutRev := f.cut, f.cutRev
-	return func() { f.review, f.made, f.accepted, f.cut, f.cutRev = review, made, accepted, cut, cutRev }
+	return func() { f.Review, f.made, f.accepted, f.cut, f.cutRev = review, made, accepted, cut, cutRev }
 }
 
 // state returns a file as the store has it, and the contents that this form refers to.
 func (f *file) state() (s stored.File, blobs [][]byte) {
 	s = stored.File{N: f.n, Mode: f.mode, Made: f.made, Accepted: f.accepted, Links: f.links}
-	s.Base, s.Now, s.Weave, blobs = stored.Review(f.review)
-	if f.apart != nil {
-		s.Common, blobs = sessions.BlobID([]byte(f.apart.base)), append(blobs, []byte(f.apart.base))
+	s.Base, s.Now, s.Weave, blobs = stored.Review(f.Review)
+	if f.Apart != nil {
+		s.Common, blobs = sessions.BlobID([]byte(f.Apart.Base)), append(blobs, []byte(f.Apart.Base))
 	}
 	if f.away() {
 		var more [][]byte
@@ -282,8 +282,8 @@ func (f *file) recordLinks() {
 		return
 	}
 	name := f.path
-	if f.review != nil && f.review.OldPath() != "" {
-		name = f.review.OldPath()
+	if f.Review != nil && f.Review.OldPath() != "" {
+		name = f.Review.OldPath()
 	}
 	l := starts[0].Linked(name)
 	for _, s := range starts {

@@ -82,16 +82,16 @@ func (r *Reviewer) takeIn(wr *Written) {
 	given := f != nil && f.giveUpGuess(reports)
 	story := attribution.Story{Looks: looks, Reports: reports, Disk: wr.after.Content, Saves: wr.saves, Late: wr.late, Beside: wr.beside}
 	if given {
-		now := f.review.Current()
+		now := f.Review.Current()
 		story.Last = &now
-	} else if start, seen := wr.startAt(); seen && (f == nil || !f.review.Pending()) {
+	} else if start, seen := wr.startAt(); seen && (f == nil || !f.Review.Pending()) {
 		story.Last = &start
 	} else if f != nil {
 		if before := reports[0].Before; before != nil { // the content that the agent has read
 			f.uncut(diffs.Content{Exists: true, Data: []byte(*before)})
 		}
-		now := f.review.Current()
-		story.Last, story.Agents = &now, f.agents == f.review.Rev()
+		now := f.Review.Current()
+		story.Last, story.Agents = &now, f.agents == f.Review.Rev()
 	} else if before, known := r.takenOver(wr.tree, wr.path); known {
 		story.Last = &before
 	}
@@ -110,7 +110,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 			f.mode = img.Mode
 		}
 	}
-	if !wr.after.Same(atomicfile.State{Content: f.review.Current()}) { // somebody has written the file since
+	if !wr.after.Same(atomicfile.State{Content: f.Review.Current()}) { // somebody has written the file since
 		if _, err := r.refresh(f); err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}
@@ -126,7 +126,7 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 	var review *diffs.Review
 	switch {
 	case f != nil:
-		review = f.review
+		review = f.Review
 		review.Begin(steps[0].Content, wr.tree.others()) // with people's changes while nobody watched
 		if !known {
 			review.Observe(steps[0].Content, steps[0].By)
@@ -141,15 +141,15 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 			if f == nil {
 				f = r.add(wr.tree, wr.path, review)
 			}
-			if f.review = review; r.takeSaved(f, s, atomicfile.State{Content: step.Content}) {
-				review = f.review
+			if f.Review = review; r.takeSaved(f, s, atomicfile.State{Content: step.Content}) {
+				review = f.Review
 				continue
 			}
 		}
 		review.Observe(step.Content, step.By)
 	}
 	if f != nil {
-		f.review = review
+		f.Review = review
 	}
 	if f == nil && review.Pending() {
 		f = r.add(wr.tree, wr.path, review)

@@ -1,4 +1,4 @@
-package review
+package unsaved
 
 import (
 	"cursord/daemon/internal/decisionlog"
@@ -11,8 +11,9 @@ import (
 // review, and the edits that follow from it in a buffer.
 
 // retraceAccepts is retrace for a way with accepts of conflicts. It returns false if there are none, or if the review has moved on.
-func (r *Reviewer) retraceAccepts(f *file, b *buffer, steps []decisionlog.Step) bool {
-	trial, found, rest := f.review.Copy(), false, []decisionlog.Step(nil)
+func (b *Buffer) retraceAccepts(steps []decisionlog.Step) bool {
+	f := b.f
+	trial, found, rest := f.Review.Copy(), false, []decisionlog.Step(nil)
 	for _, t := range steps {
 		err := error(nil)
 		switch {
@@ -31,28 +32,28 @@ func (r *Reviewer) retraceAccepts(f *file, b *buffer, steps []decisionlog.Step) 
 	if !found {
 		return false
 	}
-	b.findBase(f, b.text(f))
+	b.findBase(b.Text())
 	for _, t := range steps {
 		if !t.Undo {
-			f.reopen(t.Conflicts, false)
+			f.Reopen(t.Conflicts, false)
 		}
 	}
-	f.review = trial
+	f.Review = trial
 	for _, t := range steps {
 		if t.Undo {
-			f.reopen(t.Conflicts, true)
+			f.Reopen(t.Conflicts, true)
 		}
-		r.setUndone(f, t.Group, t.Undo)
+		f.Owner.SetUndone(t.Group, t.Undo)
 	}
 	b.steps.Add(rest...)
 	return true
 }
 
-// undo undoes a decision in a file that no buffer decides about.
-func (f *file) undo(review *diffs.Review, part *decisionlog.File) (diffs.Decision, error) {
+// Undo undoes a decision in a file that no buffer decides about.
+func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decision, error) {
 	return part.TakeBack(review, func(yield func(string) bool) {
-		for _, b := range f.buffers {
-			if !yield(b.text(f)) {
+		for _, b := range f.Buffers {
+			if !yield(b.Text()) {
 				return
 			}
 		}
@@ -60,33 +61,35 @@ func (f *file) undo(review *diffs.Review, part *decisionlog.File) (diffs.Decisio
 }
 
 // findBase finds what the buffer's text and the disk had in common when the text became unsaved, if it is not known yet.
-func (b *buffer) findBase(f *file, text string) {
+func (b *Buffer) findBase(text string) {
+	f := b.f
 	if b.beneath != nil {
 		return
 	}
-	if f.apart != nil && (b.doc.Known == nil || f.apart.sum == decisionlog.Sum(text)) {
-		b.beneath = threeway.New(f.apart.base)
+	if f.Apart != nil && (b.Doc.Known == nil || f.Apart.sum == decisionlog.Sum(text)) {
+		b.beneath = threeway.New(f.Apart.Base)
 		return
 	}
-	disk := f.review.Current()
+	disk := f.Review.Current()
 	var known *string
-	if k := b.doc.Known; k != nil {
+	if k := b.Doc.Known; k != nil {
 		like := editorfile.LikeFile(string(k.Data), disk.Data)
 		known = &like
 	}
-	b.beneath = threeway.New(threeway.Base(known, string(f.review.Baseline().Data), string(disk.Data), text))
+	b.beneath = threeway.New(threeway.Base(known, string(f.Review.Baseline().Data), string(disk.Data), text))
 }
 
-// An apart is what an unsaved text with conflicts and the disk had in common. It is kept until a save, because the text may come back:
+// An Apart is what an unsaved text with conflicts and the disk had in common. It is kept until a save, because the text may come back:
 // to the next daemon, and by the editor's undo after it has read the file.
-type apart struct{ sum, base string } // the sum of the text; "" if another daemon knew it
+type Apart struct{ sum, Base string } // the sum of the text; "" if another daemon knew it
 
 // remember keeps what the buffer's text and the disk have in common, if they have conflicts.
-func (b *buffer) remember(f *file) {
-	if len(b.conflicts) == 0 {
+func (b *Buffer) remember() {
+	f := b.f
+	if len(b.Conflicts) == 0 {
 		return
 	}
 	base := b.beneath.Common()
-	f.moved = f.moved || f.apart == nil || f.apart.base != base
-	f.apart = &apart{decisionlog.Sum(b.text(f)), base}
+	f.Unstored = f.Unstored || f.Apart == nil || f.Apart.Base != base
+	f.Apart = &Apart{decisionlog.Sum(b.Text()), base}
 }

@@ -1,0 +1,203 @@
+package review
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/diffshape"
+	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/unsaved"
+	"cursord/daemon/internal/waiting"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// This file has what the reviewer makes of unsaved texts.
+
+// An owner is the reviewer as the texts of a file see it.
+type owner struct {
+	r *Reviewer
+	f *file
+}
+
+func (o owner) Diff(review *diffs.Review) *sessions.Diff { return o.r.diffOf(o.f, review) }
+
+func (o owner) HunkID(id uint64) string { return diffshape.HunkID(o.f.n, id) }
+
+func (o owner) RealPath() string { return o.f.realPath() }
+
+func (o owner) Viewed() { o.r.viewed[o.f.path] = true }
+
+func (o owner) Refused(err error) error { return o.r.stepError(o.f, err) }
+
+func (o owner) Conflict(client api.ClientID, message, hint string) error {
+	return &api.Error{Kind: api.KindConflict, Message: o.f.realPath() + message, Hint: hint, Diff: o.r.shown(client, o.f.path)}
+}
+
+func (o owner) Steps(sum string, undo bool) []decisionlog.Step {
+	return o.r.log.Path(o.f.decidedIn, sum, undo)
+}
+
+func (o owner) Forget(n uint64) { o.r.ops = append(o.r.ops, o.r.log.Without(n, o.f.decidedIn)...) }
+
+func (o owner) SetUndone(n uint64, undone bool) {
+	g, ops := o.r.log.SetUndone(n, o.f.decidedIn, undone)
+	switch o.r.ops = append(o.r.ops, ops...); {
+	case g == nil:
+	case g.Undone:
+		o.r.setup.Loop.ForgetRejections(n)
+	case !undone:
+		o.r.keepRejections(g)
+	}
+}
+
+func (r *Reviewer) syncBuffers(f *file) { f.Sync(r.setup.Documents, r.absolute(f)) }
+
+// heldElsewhere returns an error if a change writes a path of the work tree that another client holds unsaved. A file's buffers are
+// those of one path, and a move writes two.
+func (r *Reviewer) heldElsewhere(client api.ClientID, c *treeChange) error {
+	if c.in.isolated() || !c.Writes() {
+		return nil
+	}
+	for _, name := range []string{c.From, c.To} {
+		docs := r.setup.Documents.Unsaved(filepath.Join(r.setup.Root, filepath.FromSlash(name)))
+		if slices.ContainsFunc(docs, func(doc *documents.Document) bool { return doc.Client != client }) {
+			return &api.Error{Kind: api.KindConflict, Message: name + unsaved.UnsavedThere, Hint: unsaved.HintThere, Diff: r.shown(client, c.From)}
+		}
+	}
+	return nil
+}
+
+// decideInBuffer carries out a choice in a buffer. Instead of writing the file, it returns edits for the client.
+func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Decided, err error) {
+	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
+	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.Conflict(id) != nil }) {
+		return b.DecideConflicts(c.ids, dec.Accept, dec.Both)
+	}
+	decide := func() (unsaved.Decided, error) {
+		out.Edits, err = b.Change(func(review *diffs.Review) (err error) {
+			out.Decision, err = review.Decide(c.ids, accept, lines)
+			return err
+		})
+		return out, err
+	}
+	if f.WritesReal(accept) {
+		return decide()
+	}
+	undo := f.keep()
+	out.Decision, err = f.Review.DecideFrom(b.Review, c.ids, accept, lines)
+	if _, more := b.Stem().DecideFrom(b.Review, c.ids, accept, lines); b.Decided() && more == nil {
+		// A hunk whose decision was taken back in the buffer is pending only there.
+		undo()
+		return decide()
+	}
+	if err != nil {
+		return out, r.decisionError(f, err)
+	}
+	if f.tree.isolated() {
+		if err := r.write(f, r.change(f, c.disk)); err != nil {
+			undo()
+			return out, err
+		}
+	}
+	b.Remake()
+	return out, nil
+}
+
+// conflicting returns the reason why a named hunk cannot be decided as requested; nil if it can be.
+func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
+	inBuffer := c.buffer.Conflict(id) != nil
+	switch {
+	case dec.Both && !inBuffer:
+		return api.Invalid("both", "needs hunks of state conflict")
+	case inBuffer && dec.Lines != nil:
+		return api.Invalid("lines", "cannot be used with a hunk of state conflict")
+	case inBuffer:
+		return nil
+	case dec.Accept && c.f.UnsavedConflict(id):
+		return &api.Error{
+			Kind: api.KindConflict, Message: c.f.path + " has unsaved changes of the same lines in an editor",
+			Hint: "decide there, or save it", Diff: r.shown(dec.Client, c.f.path),
+		}
+	}
+	if err := c.review.Decidable(id, dec.Accept); err != nil {
+		return r.decisionError(c.f, err)
+	}
+	return nil
+}
+
+// chooseConflicts adds the buffer's conflicts to a reject of many hunks. An accept of many hunks skips them.
+func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64, error)) {
+	for _, h := range c.f.Review.Hunks() {
+		switch one := c.buffer.Conflict(h.ID); {
+		case one == nil || one.IDs[0] != h.ID || dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case dec.Accept:
+			skip(h.ID, &api.Error{
+				Kind: api.KindConflict, Message: "you and the agent have both changed these lines", Hint: "decide this hunk alone, as mine, the agent's or both",
+			})
+		default:
+			c.ids = append(c.ids, h.ID)
+		}
+	}
+}
+
+// Merge answers with edits that bring changes on disk into other lines of a client's unsaved text.
+func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool {
+		f := r.shared().files[r.named(path)]
+		if f == nil || f.Buffers[client] == nil {
+			return r.refuse(p, client, api.Errorf(api.KindNotFound, "%s has no unsaved text in this client, or nothing to review", path))
+		}
+		if _, err := r.refresh(f); err != nil {
+			return r.refuse(p, client, err)
+		}
+		b, err := f.Deciding(client, true)
+		if err != nil {
+			return r.refuse(p, client, err)
+		}
+		var out api.Decided
+		if edits := b.Merge(); edits != nil {
+			out.Edits = append(out.Edits, *edits)
+		}
+		r.finish(client, []*file{f}, nil, out, p)
+		return true
+	})
+}
+
+// takeSave takes in the save of a buffer. Decisions made in the buffer become decisions of the file. Hunks beneath the
+// buffer that the saved text lacks become rejected, which can be undone. It returns false if nothing was decided.
+func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
+	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.isolated() {
+		f.BufferOf(doc) // its text may be newer than the latest look
+	}
+	b := f.Saved(r.setup.Documents, r.absolute(f), disk)
+	if b == nil && !f.tree.isolated() {
+		b = r.savedAs(f.path, disk.Content)
+	}
+	if b == nil || !r.takeSaved(f, b, disk) {
+		return false
+	}
+	if !f.tree.isolated() {
+		f.tree.updateSnapshots(f.path, disk)
+	}
+	return true
+}
+
+// takeSaved is takeSave for a known buffer.
+func (r *Reviewer) takeSaved(f *file, b *unsaved.Buffer, disk atomicfile.State) bool {
+	words := r.words(&choice{f: f, review: f.Review}, api.Decision{})
+	rejected, took := f.TakeSaved(r.setup.Documents, b, disk)
+	if !took {
+		return false
+	}
+	if rejected != nil {
+		g := &decisionlog.Group{Files: []decisionlog.File{{Path: f.path, N: f.n, Decision: *rejected}}, Rejections: words.Of(rejected.Hunks)}
+		r.ops = append(r.ops, r.log.Push(g)...)
+		r.keepRejections(g)
+	}
+	return true
+}

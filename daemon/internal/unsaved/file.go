@@ -1,0 +1,69 @@
+// Package unsaved keeps the texts that clients hold unsaved of files under review: what is decided in them, and how they meet
+// what agents write to the files beneath them.
+//
+// A [File] has the review that follows the disk, and a [Buffer] for each client that holds the file unsaved. A place that a person
+// has changed in a buffer and an agent on disk is a [Conflict]. Package threeway merges the texts, and package decisionlog knows
+// what was decided. This package writes nothing and stores nothing: its [Owner] does.
+package unsaved
+
+import (
+	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A File is a file under review, with the texts that clients hold unsaved of it.
+type File struct {
+	Review   *diffs.Review // follows the disk; nil until it is needed
+	Isolated bool          // it is in the copy of a session, and its baseline in the work tree
+	Owner    Owner
+	Buffers  map[api.ClientID]*Buffer // of clients that hold it unsaved
+	Apart    *Apart                   // nil: no unsaved text has had conflicts since a save, or since something became pending
+	Unstored bool                     // Apart, or the path, has changed since the file was last stored
+}
+
+// An Owner has a file under review, and the log of decisions.
+type Owner interface {
+	// Diff returns the diff of a review of the file, in the form for clients.
+	Diff(review *diffs.Review) *sessions.Diff
+	// HunkID returns the name that a hunk has for clients.
+	HunkID(id uint64) string
+	// Viewed notes that clients with a buffer may see the file differently now.
+	Viewed()
+	// Refused returns the answer for clients to an error of the file's review.
+	Refused(err error) error
+	// Conflict returns an error about the file for a client; message follows the path.
+	Conflict(client api.ClientID, message, hint string) error
+	// RealPath returns the path of the file in the work tree.
+	RealPath() string
+	// Steps is Path of decisionlog.Log, for the file.
+	Steps(sum string, undo bool) []decisionlog.Step
+	// SetUndone marks a decision in the log, for the file, as undone or as made again.
+	SetUndone(n uint64, undone bool)
+	// Forget removes the file from a decision that was made only in a buffer.
+	Forget(n uint64)
+}
+
+// Real returns the content that a file has in the work tree, according to its review.
+func (f *File) Real() diffs.Content { return f.RealOf(f.Review) }
+
+// RealOf is Real for another review of the file.
+func (f *File) RealOf(review *diffs.Review) diffs.Content {
+	if f.Isolated {
+		return review.Baseline()
+	}
+	return review.Current()
+}
+
+// observe takes a person's present content of the file, from the work tree or an editor, into a review.
+func (f *File) observe(review *diffs.Review, now diffs.Content) {
+	if f.Isolated {
+		review.ObserveBaseline(now)
+	} else {
+		review.Observe(now, nil)
+	}
+}
+
+// WritesReal reports whether a decision writes the work tree: an accept of a file in a copy, or a reject of another file.
+func (f *File) WritesReal(accept bool) bool { return accept == f.Isolated }

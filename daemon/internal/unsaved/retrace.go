@@ -1,0 +1,89 @@
+package unsaved
+
+import (
+	"slices"
+
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/threeway"
+)
+
+// This file follows an editor's own undo and redo.
+
+// DecidedBy notes the decision that a buffer's change was made for. again is true for an undo or a redo.
+func (b *Buffer) DecidedBy(g *decisionlog.Group, part decisionlog.File, again bool) {
+	t := b.coming
+	t.Group, t.Decision, t.Conflicts, t.Undo, t.Again = g.N, part.Decision, part.Conflicts, g.Undone, again
+	if t.Before == "" { // no edits are on their way
+		b.steps.Add(*t)
+		b.coming = nil
+	}
+}
+
+// arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
+// they were made.
+func (b *Buffer) arrived(old, now string) {
+	t := *b.coming
+	b.coming = nil
+	if b.Review != nil && threeway.Nearer(now, string(b.f.RealOf(b.Review).Data), old) {
+		b.steps.Add(t)
+		return
+	}
+	b.unmake(t)
+	if !t.Again {
+		b.f.Owner.Forget(t.Group)
+	}
+}
+
+// retrace notices that the editor's own undo or redo has led to a text from before or after decisions, in the buffer or on disk.
+func (b *Buffer) retrace() {
+	f, text := b.f, b.Text()
+	sum := decisionlog.Sum(text)
+	back, again, found := b.steps.Find(sum)
+	for _, t := range back {
+		f.Reopen(t.Conflicts, !t.Undo)
+		b.unmake(t)
+	}
+	for _, t := range again {
+		f.Reopen(t.Conflicts, t.Undo)
+		f.Owner.SetUndone(t.Group, t.Undo)
+	}
+	if found {
+		return
+	}
+	for _, undo := range []bool{true, false} {
+		steps := f.Owner.Steps(sum, undo)
+		if b.retraceAccepts(steps) {
+			return
+		}
+		if len(steps) == 0 || string(f.RealOf(decisionlog.Stem(b.Stem(), steps)).Data) != text {
+			continue
+		}
+		for _, t := range steps {
+			f.Owner.SetUndone(t.Group, t.Undo)
+		}
+		b.steps.Add(steps...)
+		return
+	}
+}
+
+// leave takes back in the log what a buffer that no longer exists has decided, or taken back. Decisions of a client that has closed the
+// text are forgotten; one that has loaded it anew can make them again.
+func (b *Buffer) leave(closed bool) {
+	if t := b.coming; t != nil { // the client did not make its edits
+		b.unmake(*t)
+		if !t.Again {
+			b.f.Owner.Forget(t.Group)
+		}
+	}
+	for _, t := range slices.Backward(b.steps.Made()) {
+		b.unmake(t)
+	}
+	for _, t := range b.steps.All() {
+		if closed && !t.Again {
+			b.f.Owner.Forget(t.Group)
+		}
+	}
+}
+
+// unmake notes in the log that a step was taken back.
+func (b *Buffer) unmake(t decisionlog.Step) { b.f.Owner.SetUndone(t.Group, !t.Undo) }
