@@ -86,7 +86,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			n.poll("all of it", func() bool { return strings.Contains(n.text(), strings.TrimSpace(long)) })
 			n.until("its first line", "return vim.api.nvim_get_current_line():find('cursord: no more credit', 1, true) == 1")
 			require.Contains(t, strings.Join(strings.Fields(n.screen()), " "), "cursord: no more credit", "it is shown from its beginning")
-			require.Contains(t, n.text(), "; 4 hunks in 4 files, :Cursord review", "what the agent has changed is said as well")
+			require.Contains(t, n.text(), "; 4 hunks in 4 files; :Cursord next goes there", "what the agent has changed is said as well")
 			n.keys("q:let g:typed = 1<CR>")
 			n.until("what is typed is a command", "return vim.g.typed == 1")
 			// A message that comes while somebody types a command is shown after that.

@@ -52,7 +52,7 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 	})
 }
 
-// TestNvimNamesTheWayToTheNextHunk accepts where there is no hunk. The message names what goes to the next one: the person's key,
+// TestNvimNamesTheWayToTheNextHunk ends a turn, and accepts where there is no hunk. The message names what goes to the next one: the person's key,
 // else the command.
 func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,10 @@ func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 		w.Start()
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.lua("vim.keymap.set('n', '<Space>n', function() end) vim.keymap.set('n', '<Space>h', '<Cmd>Cursord next<CR>')")
 		n.turn("do it")
+		require.Equal(t, "cursord: 1 hunk in 1 file; <Space>h goes there", n.lua("return said[1].text"))
+		n.lua("vim.keymap.del('n', '<Space>h')")
 		says := func(command, text string) {
 			n.t.Helper()
 			n.ex(command)

@@ -90,7 +90,7 @@ func TestNvimRandomReview(t *testing.T) {
 			w.Plays(append(script, world.Done)...)
 			turns++
 			n.ex("Cursord ask turn")
-			n.until("the end of the turn", "return #vim.tbl_filter(function(s) return s.text:find(':Cursord review$') or s.text == 'cursord: done' end, said) == ...", turns)
+			n.until("the end of the turn", "return #vim.tbl_filter(function(s) return s.text:find(' goes there$') or s.text == 'cursord: done' end, said) == ...", turns)
 		}
 		agent()
 		for step := range *nvimSteps {

@@ -200,7 +200,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 		for _, part := range []string{"CursordState working 0 0 -", "CursordHunks - - - -", "CursordTurnEnd - 1 1 completed", "CursordState review 1 1 -"} {
 			require.Contains(t, told, part)
 		}
-		require.Equal(t, []any{"cursord: 1 hunk in 1 file, :Cursord review"}, n.lua("return vim.tbl_map(function(s) return s.text end, said)"))
+		require.Equal(t, []any{"cursord: 1 hunk in 1 file; :Cursord next goes there"}, n.lua("return vim.tbl_map(function(s) return s.text end, said)"))
 		require.Equal(t, map[string]any{"pending": 1.0, "added": 1.0, "removed": 1.0}, n.lua("return vim.b.cursord_status_dict"))
 		if n.lua("return vim.fn.has('nvim-0.12')") == 1.0 {
 			require.Regexp(t, `^\[\[cursord running .*\] \[cursord success .*\]\]$`, fmt.Sprint(n.lua("return progress")))

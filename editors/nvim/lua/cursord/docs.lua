@@ -31,11 +31,13 @@ local M = {}
 --- @field text? string the last reported text
 --- @field base? string the content of the file before the decision that is on its way
 --- @field gone? boolean the buffer is no document any more
+--- @field telling integer reports that are on their way
 --- @field cost number milliseconds that the last report took
 --- @field followed? integer the state in the undo history at which the buffer last followed the disk
 --- @field wrote cursord.Made[] decisions that are saved
 --- @field unsaved cursord.Made[] decisions that are in the unsaved text
 --- @field steps cursord.Step[] decisions that left the text alone
+--- @field merged cursord.Merged[] changes on disk that were made in the unsaved text
 --- @field saves integer the number of the buffer's writes that are reported
 --- @field looked? integer the 'changedtick' at which unreported writes were last looked for
 --- @field checked? integer the 'changedtick' at which the undo history was last compared with the decisions
@@ -78,7 +80,7 @@ local function forget(doc)
   end
   if doc.open or doc.named then
     doc.open, doc.named = false, nil
-    rpc.notify('document/didClose', { uri = vim.uri_from_fname(doc.path) })
+    report.close(doc)
   end
   doc.gone = true
   follow.forget(doc.buf)
@@ -90,16 +92,14 @@ local function forget(doc)
   end
 end
 
---- The document of a buffer.
 --- @param buf integer
---- @return cursord.Doc?
+--- @return cursord.Doc? # the document of a buffer
 function M.get(buf)
   return docs[buf]
 end
 
---- The documents of a workspace.
 --- @param ws cursord.Workspace
---- @return cursord.Doc[]
+--- @return cursord.Doc[] # the documents of a workspace
 function M.of(ws)
   return vim.tbl_filter(function(doc)
     return doc.ws == ws
@@ -145,10 +145,7 @@ function M.attach(buf)
     forget(old)
     require('cursord.review.view').clear(buf)
   end
-  local ws, rel = nil, nil
-  if path then
-    ws, rel = workspace_of(path)
-  end
+  local ws, rel = workspace_of(path or '')
   if not path or not ws or not rel then
     return
   end
@@ -161,10 +158,12 @@ function M.attach(buf)
     reviewed = false,
     open = false,
     version = 0,
+    telling = 0,
     cost = 0,
     wrote = {},
     unsaved = {},
     steps = {},
+    merged = {},
     saves = history.saves(buf),
   }
   docs[buf], by_path[path] = doc, doc
@@ -230,6 +229,7 @@ function M.reloaded(buf)
   local doc = docs[buf]
   if doc then
     doc.saves = math.min(doc.saves, history.saves(buf)) -- 'undofile' may have brought another number
+    doc.merged = vim.bo[buf].modified and doc.merged or {}
   end
   local diff = doc and doc.ws.diffs[doc.rel]
   if doc and diff and follow.reloading ~= buf then
@@ -272,6 +272,7 @@ function M.show(ws, diff)
     follow.forget(doc.buf)
   end
   if report.in_sync(doc) then
+    require('cursord.review.kept').look(doc, diff)
     require('cursord.review.view').update(doc.buf, ws, diff)
   else
     report.soon(doc)

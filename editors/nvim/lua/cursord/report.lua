@@ -17,6 +17,23 @@ local pause, pause_factor = 80, 8
 --- The limit of the texts that are reported because they are saved, in bytes. The daemon reads the files of larger ones.
 local most = 8 * 1024 * 1024
 
+--- Documents that are gone while a report of their text was on its way, with what is to be sent after that. Else the daemon
+--- would drop a text that it has not looked at, and could not recognise it when an undo brings it back.
+local leaving = {} --- @type table<string, fun()[]> by path
+
+--- Sends that a buffer is no document any more.
+--- @param doc cursord.Doc
+function M.close(doc)
+  local function send()
+    rpc.notify('document/didClose', { uri = vim.uri_from_fname(doc.path) })
+  end
+  if doc.telling == 0 then
+    send()
+  else
+    leaving[doc.path] = { send }
+  end
+end
+
 --- Whether the daemon knows the buffer's present text.
 --- @param doc cursord.Doc
 --- @return boolean
@@ -87,8 +104,8 @@ local function take_back(doc, back)
     local count = vim.tbl_count(files)
     if refused and not counts.any_pending(doc.ws, refused.hunks) then
       local why =
-        'u did not take the decision back: another was made since; :Cursord undo takes them back one by one'
-      rpc.say(why, vim.log.levels.WARN)
+        'u did not take the decision back: another was made since; %s takes them back one by one'
+      rpc.say(why:format(require('cursord.ways').to('undo')), vim.log.levels.WARN)
     elseif count > 1 then
       message.note(('taken back in %d files: the decision was about all of them'):format(count))
     elseif count == 1 and back[1].step then
@@ -155,6 +172,12 @@ function M.holds(doc)
   if doc.gone or doc.open or not api.nvim_buf_is_loaded(doc.buf) or vim.bo[doc.buf].modified then
     return
   end
+  if leaving[doc.path] then
+    table.insert(leaving[doc.path], function()
+      M.holds(doc)
+    end)
+    return
+  end
   doc.named = true
   rpc.notify('document/didOpen', { uri = vim.uri_from_fname(doc.path), version = doc.version })
 end
@@ -191,6 +214,7 @@ function M.merge(doc)
       return
     elseif #(result.edits or {}) > 0 then
       if require('cursord.docs').apply(doc.ws, result.edits) then
+        require('cursord.review.kept').merged(doc, #result.edits[1].edits)
         local of = (diff.overlaps or 0) > 0
             and 'changes on disk are in %s, but not those of your lines'
           or 'changes on disk are in %s, unsaved; u removes them'
@@ -266,6 +290,11 @@ function M.tell(doc, done, save)
     return
   elseif M.in_sync(doc) then
     return done()
+  elseif leaving[doc.path] then
+    table.insert(leaving[doc.path], function()
+      M.tell(doc, done, save)
+    end)
+    return
   end
   local began = vim.uv.hrtime()
   doc.version = doc.version + 1
@@ -278,7 +307,16 @@ function M.tell(doc, done, save)
   })
   doc.open = true
   doc.cost = (vim.uv.hrtime() - began) / 1e6
+  doc.telling = doc.telling + 1
   rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
+    doc.telling = doc.telling - 1
+    local waiting = doc.gone and doc.telling == 0 and leaving[doc.path] or {}
+    if #waiting > 0 then
+      leaving[doc.path] = nil
+    end
+    for _, act in ipairs(waiting) do
+      act()
+    end
     local now = doc.tick == api.nvim_buf_get_changedtick(doc.buf)
     if not err and not doc.gone and doc.reviewed and now then
       doc.ws:put_diff(

@@ -4,6 +4,7 @@ local message = require('cursord.message')
 local notify = require('cursord.notify')
 local quiet = require('cursord.quiet')
 local rpc = require('cursord.rpc')
+local ways = require('cursord.ways')
 local wording = require('cursord.wording')
 local workspace = require('cursord.workspace')
 
@@ -152,7 +153,12 @@ local function turn_ended(ws, turn)
     text, level = 'the turn was ' .. turn.status, vim.log.levels.WARN
   end
   if hunks > 0 then
-    local left = ('%s in %s, :Cursord review'):format(plural(hunks, 'hunk'), plural(files, 'file'))
+    local way = ways.to(require('cursord.review.nav').leads(ws) and 'next' or 'review')
+    local left = ('%s in %s; %s goes there'):format(
+      plural(hunks, 'hunk'),
+      plural(files, 'file'),
+      way
+    )
     local line, hint = text:match('^([^\n]*)(.*)$')
     text = text == 'done' and left or ('%s; %s%s'):format(line, left, hint)
   end

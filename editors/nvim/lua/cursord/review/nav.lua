@@ -105,6 +105,13 @@ function M.next_in_buffer(buf)
   end
 end
 
+--- Whether there is a hunk in the text of a file, to which move() can go.
+--- @param ws cursord.Workspace
+--- @return boolean
+function M.leads(ws)
+  return #stops(ws) > 0
+end
+
 --- Goes forward by a number of hunks; back if it is negative.
 --- @param ws cursord.Workspace
 --- @param count integer

@@ -148,24 +148,13 @@ function M.parts(buf, first, last)
   return out
 end
 
---- What goes to the next hunk: the person's key, else the command.
---- @return string
-local function way_on()
-  for _, map in ipairs(api.nvim_get_keymap('n')) do
-    if map.rhs == '<Plug>(cursord-next)' then
-      return map.lhs
-    end
-  end
-  return ':Cursord next'
-end
-
 --- Says that there is no hunk at a place, and how to get to one.
 --- @param ws? cursord.Workspace
 --- @param where string
 function M.say_none(ws, where)
   local text = 'no hunk ' .. where
   if ws and ws:pending() > 0 then
-    text = ('%s; %s goes to the next one'):format(text, way_on())
+    text = ('%s; %s goes to the next one'):format(text, require('cursord.ways').to('next'))
   end
   rpc.say(text, vim.log.levels.WARN)
 end
