@@ -3,7 +3,6 @@
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local report = require('cursord.report')
-local rpc = require('cursord.rpc')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
