@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -135,6 +136,20 @@ func TestImportTable(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestProgramHasNoDeadMethods: the linker drops methods that nothing calls, unless some code may call a method by a name that is
+// known only at run time, as templates do. With all methods the program is a sixth larger, and each process holds more memory.
+func TestProgramHasNoDeadMethods(t *testing.T) {
+	t.Parallel()
+	name, err := exec.LookPath("cursord")
+	require.NoError(t, err)
+	program, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.True(t, bytes.Contains(program, []byte("reflect.Value.Type")), "the program has no names of functions")
+	for _, f := range []string{"text/template.(*Template).Execute", "reflect.Value.MethodByName"} {
+		require.False(t, bytes.Contains(program, []byte(f)), f)
 	}
 }
 

@@ -111,6 +111,7 @@ func signalStatus(s os.Signal) statusError {
 }
 
 func rootCommand(inject injected) *cobra.Command {
+	var asksVersion bool
 	root := &cobra.Command{
 		Use:   "cursord",
 		Short: "A daemon for Cursor's command line agent",
@@ -122,10 +123,16 @@ was cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          ofGroup,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asksVersion {
+				_, err := fmt.Fprint(c.OutOrStdout(), version.Line())
+				return err
+			}
+			return c.Help()
+		},
 	}
-	root.Version = version.Own()
-	root.SetVersionTemplate(version.Line())
+	// Not cobra's flag: its template would have the linker keep all methods (TestProgramHasNoDeadMethods).
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "version for cursord")
 	root.SetFlagErrorFunc(wrongFlag)
 	asWritten := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
