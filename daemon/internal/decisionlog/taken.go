@@ -13,7 +13,16 @@ type Taken struct {
 	Hunks  []uint64 `json:"hunks"`
 	Mine   []string `json:"mine,omitempty"`   // the person's lines
 	Theirs []string `json:"theirs,omitempty"` // the agent's, with what the person has changed beside them
+	Both   bool     `json:"both,omitempty"`   // the person's lines stayed above them
 	At     int      `json:"at,omitempty"`     // the place of the first hunk in them
+}
+
+// Lines returns the lines that the accept has put into the place of the person's.
+func (c *Taken) Lines() []string {
+	if c.Both {
+		return slices.Concat(c.Mine, c.Theirs)
+	}
+	return c.Theirs
 }
 
 // TakeBack undoes a decision in the review of its file, and returns what a redo decides. Conflicts of an accept are open again in an

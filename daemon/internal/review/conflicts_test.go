@@ -29,6 +29,67 @@ func conflicts(t *testing.T, more bool) *story {
 	return s
 }
 
+// TestUndoOfAnAcceptBesideOtherUnsavedLines: the conflict is back, for all clients, by the editor's undo, before or after the daemon has
+// looked; by an undo that the editor asks for as it goes back; and by one that the editor makes. Before, an undo of an accept that was
+// not saved counted as that of a saved one, and the editor lacked the agent's hunk.
+func TestUndoOfAnAcceptBesideOtherUnsavedLines(t *testing.T) {
+	ways := map[string]func(s *story){
+		"u":         func(s *story) { s.steps(-1) },
+		"a late u":  func(s *story) { s.looks(); s.steps(-1) },
+		"C-/":       func(s *story) { s.looks(); s.undoes(s.editor); s.coming = nil; s.steps(-1) },
+		"diff/undo": func(s *story) { s.looks(); s.undoes(s.editor); s.applies() },
+	}
+	for way, back := range ways {
+		for choice := range results {
+			for _, more := range []bool{false, true} {
+				if choice == "mine" && way != "C-/" && way != "diff/undo" {
+					continue // no text changes
+				}
+				root := filepath.Join(t.TempDir(), "w")
+				require.NoError(t, os.Mkdir(root, 0o755))
+				s := newStory(t, storyStore(t), root, 12)
+				t.Cleanup(func() { s.r.Close() })
+				s.types(2, 1, 1)
+				s.types(5, 1, 1)
+				s.agentWrites(strings.NewReplacer("base 2\n", "agent 2\n", "base 9\n", "agent 3\n").Replace(s.disk()))
+				if more {
+					s.merges()
+					s.applies()
+				}
+				s.conflict()
+				open := s.state()
+				for range 2 {
+					s.chooses(choice)
+					if choice == "mine" {
+						s.looks()
+						s.undoes(s.editor)
+						s.applies()
+					} else {
+						back(s)
+					}
+					require.Equal(t, open.text, s.text, "%s %s %v\n%s", way, choice, more, strings.Join(s.told, "\n"))
+					require.Equal(t, shapes(open), shapes(s.state()), "%s %s %v\n%s", way, choice, more, strings.Join(s.told, "\n"))
+				}
+				s.saves()
+				s.looks()
+				require.Contains(t, s.disk(), "mine 1\n")
+				require.NotContains(t, s.disk(), "agent 2\n")
+				saved := shapes(s.state())
+				out, err := s.undoes(s.editor) // of the save
+				require.NoError(t, err, s.told)
+				require.Positive(t, out.Applied, s.told)
+				s.applies()
+				require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
+				require.Contains(t, s.disk()+s.text, "mine 1\n")
+				_, err = s.redoes(s.editor)
+				require.NoError(t, err, s.told)
+				s.applies()
+				require.Equal(t, saved, shapes(s.state()))
+			}
+		}
+	}
+}
+
 // conflict requires that the editor has a conflict, and returns its id.
 func (s *story) conflict() string {
 	d := s.looks()[s.editor]

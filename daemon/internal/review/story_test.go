@@ -188,9 +188,12 @@ func (s *story) changed(text string, at, count, add int, who string) string {
 
 // agent has the agent change lines of the file.
 func (s *story) agent(at, count, add int) {
+	s.agentWrites(s.changed(s.disk(), at, count, add, "agent"))
+}
+
+func (s *story) agentWrites(text string) {
 	require.NoError(s.t, s.r.call(func() {
-		r, was := s.r, regular(s.disk())
-		now := regular(s.changed(s.disk(), at, count, add, "agent"))
+		r, was, now := s.r, regular(s.disk()), regular(text)
 		f := r.shared().files["f"]
 		if f != nil {
 			_, err := r.refresh(f)

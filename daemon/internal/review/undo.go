@@ -99,11 +99,21 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			inBuffers = append(inBuffers, f)
 			continue
 		}
+		text, taken := "", false // of b, with the lines that an accept of conflicts has taken, or without them
 		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
-			if undo {
-				return f.Undo(review, gf)
+			if !undo {
+				text, taken = b.Retaken(review, gf, false)
+				return review.Redo(gf.Decision)
 			}
-			return review.Redo(gf.Decision)
+			trial := review.Copy()
+			if err := trial.Undo(gf.Decision); err != nil {
+				return gf.Decision, err
+			}
+			if text, taken = b.Retaken(trial, gf, true); taken {
+				*review = *trial
+				return gf.Decision, nil
+			}
+			return f.Undo(review, gf)
 		})
 		if errors.Is(err, diffs.ErrOvertaken) && r.beyond(*gf, undo) {
 			return rollback(r.withoutLost(next, f.path))
@@ -114,6 +124,13 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		f.Reopen(gf.Conflicts, undo)
 		gf.Decision = p.done
 		restore = append(restore, p.undo)
+		if taken {
+			edits, back := b.Retake(gf, undo, text)
+			restore = append(restore, back)
+			if edits != nil {
+				out.Edits = append(out.Edits, *edits)
+			}
+		}
 		plan = append(plan, p)
 		touched = append(touched, f)
 	}

@@ -35,6 +35,7 @@ type Buffer struct {
 	steps   decisionlog.Steps // the decisions that the text has and the file lacks, and the other way round
 	coming  *decisionlog.Step // the step whose edits are on their way to the client; Review has it, and Doc does not
 	Sent    bool              // edits are on their way to the client; Doc does not have them
+	taking  bool              // the edits are of an accept of conflicts
 	Changes uint64            // counts the states of Diff
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
@@ -105,9 +106,10 @@ func (b *Buffer) sync(doc *documents.Document) {
 	if b.Doc != nil {
 		old = b.Text()
 	}
+	taking := b.taking
 	b.Doc = doc
 	if fresh {
-		b.Sent = false
+		b.Sent, b.taking = false, false
 	}
 	switch {
 	case !doc.Held:
@@ -120,7 +122,7 @@ func (b *Buffer) sync(doc *documents.Document) {
 	switch {
 	case fresh && b.coming != nil:
 		b.arrived(old, b.Text())
-	case fresh && !same && !doc.Editing:
+	case fresh && (!same || taking) && !doc.Editing:
 		b.retrace()
 	}
 	if moved || !same {

@@ -165,7 +165,7 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
 		if accept {
 			first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
-			out.Taken = append(out.Taken, decisionlog.Taken{Hunks: one.IDs, Mine: mine, Theirs: theirs, At: places[first].From - one.Disk.From})
+			out.Taken = append(out.Taken, decisionlog.Taken{Hunks: one.IDs, Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From})
 		}
 		taken = threeway.Replace(taken, one.Text, theirs...)
 		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
@@ -186,6 +186,7 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 		}
 		b.Remake()
 		out.Was, out.Then, out.Edits = decisionlog.Sum(text), decisionlog.Sum(taken), b.edit(taken)
+		b.taking = b.Sent
 		return out, nil
 	}
 	out.Edits, err = b.Change(func(review *diffs.Review) error {

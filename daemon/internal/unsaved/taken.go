@@ -1,6 +1,9 @@
 package unsaved
 
 import (
+	"slices"
+
+	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/threeway"
@@ -58,6 +61,46 @@ func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decisio
 			}
 		}
 	})
+}
+
+// Retaken returns the client's text with the person's lines again in the place of those that an accept has taken, or with undo false,
+// with those that it takes; false if the text does not have the lines. review is the file's with the decision taken back.
+func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool) (text string, ok bool) {
+	if b == nil || b.Sent || len(part.Taken) == 0 {
+		return "", false
+	}
+	disk, places := string(review.Current().Data), review.Places()
+	text = b.Text()
+	for _, c := range part.Taken { // the last in the file first
+		i := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == c.Hunks[0] })
+		if i < 0 {
+			return "", false
+		}
+		from := places[i].From - c.At
+		there, _ := threeway.Moved(threeway.Span{From: from, To: from + len(c.Theirs)}, diffs.LineEdits(disk, b.Text()))
+		old, now := c.Mine, c.Lines()
+		if undo {
+			old, now = now, old
+		}
+		if there.From = there.To - len(old); !threeway.Has(text, there, old) {
+			return "", false
+		}
+		text = threeway.Replace(text, there, now...)
+	}
+	return text, true
+}
+
+// Retake sends the client the edits that lead to the text that Retaken has returned, and notes that in the decision.
+func (b *Buffer) Retake(part *decisionlog.File, undo bool, text string) (edits *api.DocumentEdits, back func()) {
+	before, known := *b, *b.beneath
+	was, then := decisionlog.Sum(b.Text()), decisionlog.Sum(text)
+	if part.Was, part.Then = was, then; undo {
+		part.Was, part.Then = then, was
+	}
+	edits = b.edit(text) // before the look, which would find that the text has the agent's lines
+	b.taking = b.Sent
+	b.Remake()
+	return edits, func() { *b, *before.beneath = before, known }
 }
 
 // findBase finds what the buffer's text and the disk had in common when the text became unsaved, if it is not known yet.
