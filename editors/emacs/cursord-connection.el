@@ -160,6 +160,8 @@ keys."
     (make-process :name name :command (cursord--command host)
                   :connection-type 'pipe
                   :coding 'utf-8-emacs-unix :noquery t
+                  ;; Until the library sets its own; see `cursord-connect'.
+                  :sentinel (lambda (proc _) (process-put proc 'cursord-early t))
                   ;; The library looks for a buffer of this name.
                   :stderr (get-buffer-create (format "*%s stderr*" name)))))
 
@@ -202,6 +204,11 @@ They have changed with Emacs 30."
                         (let ((inhibit-message t) (message-log-max nil))
                           (apply sentinel args))))
         (setf (alist-get host cursord--connections nil nil #'equal) conn)
+        ;; The library kills the buffer of an earlier program's errors before it
+        ;; sets its sentinel, and Emacs calls sentinels there.
+        (let ((proc (jsonrpc--process conn)))
+          (when (process-get proc 'cursord-early)
+            (funcall (process-sentinel proc) proc "ended early\n")))
         (condition-case err
             (cursord--initialize conn)
           ;; If the program has ended already, `cursord--ended' cares.

@@ -338,13 +338,27 @@ func TestEmacsAttention(t *testing.T) {
 // TestEmacsGivesUp uses a program that ends at once. Emacs stops starting it after some failures; the next command starts it again.
 func TestEmacsGivesUp(t *testing.T) {
 	t.Parallel()
+	givesUp(t, `(setq cursord--retry-first 0.001)`)
+}
+
+// TestEmacsGivesUpOnEarlyEnds has the program end before the library of JSON-RPC asks to hear of it.
+func TestEmacsGivesUpOnEarlyEnds(t *testing.T) {
+	t.Parallel()
+	givesUp(t, `(progn (setq cursord--retry-first 0.001)
+  (define-advice cursord--make-process (:filter-return (proc) slow)
+    (while (and (equal (file-name-nondirectory cursord-program) "broken") (process-live-p proc))
+      (accept-process-output proc 0.01))
+    proc))`)
+}
+
+func givesUp(t *testing.T, setup string) {
 	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Makes("git init -q") // else Emacs asks the daemon for a workspace around the folder, which is one more start
 		w.Start()
 		w.Put("../bin/broken", "#!/bin/sh\necho x >>"+w.Path("../starts")+"\necho it is broken >&2\nexit 7\n")
 		require.NoError(t, os.Chmod(w.Path("../bin/broken"), 0o755))
-		e := startEmacs(w, t, bin, `(setq cursord--retry-first 0.001)`)
+		e := startEmacs(w, t, bin, setup)
 		e.eval(`(progn (setq cursord-program %q) (cursord-workspace-open) nil)`, w.Path("../bin/broken"))
 		e.until("the message", `(with-current-buffer (messages-buffer) (goto-char (point-min)) (re-search-forward "ends again and again; see M-x cursord-doctor\n  it is broken" nil t))`)
 		require.Equal(t, 9, strings.Count(w.Get("../starts"), "x"))
