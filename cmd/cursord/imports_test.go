@@ -69,6 +69,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/askgit",
 		"cursord/daemon/internal/atend",
 		"cursord/daemon/internal/git",
+		"cursord/daemon/overlay",
 		"cursord/editors/helix",
 		"cursord/rpc/conformance", // the client that is checked, and its daemon
 		"cursord/rpc/dial",
@@ -107,6 +108,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/savewatch",
+		"cursord/daemon/overlay",
 		"cursord/sessions",
 	},
 }

@@ -1,0 +1,114 @@
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// The program's first and second argument if it is started as a helper.
+const (
+	helperArg = "cursord-overlay"
+	mountArg  = "mount"
+	probeArg  = "probe"
+)
+
+const (
+	helperSocket = 3 // the helper's descriptor for its one message
+	handedOver   = 3 // the tree's top, the user namespace, the mount namespace
+)
+
+// helperCaps are the helper's capabilities in its own namespace. The file system has them too, and nobody else: it copies
+// files that their modes protect. The kernel grants none of them for what belongs to others.
+var helperCaps = []uintptr{
+	unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD,
+}
+
+// Helper does the work of a helper and ends the process, if that is what the process was started for. A program that mounts
+// calls it before anything else.
+func Helper() {
+	if len(os.Args) < 3 || os.Args[1] != helperArg {
+		return
+	}
+	var err error
+	switch args := os.Args[3:]; {
+	case os.Args[2] == probeArg:
+		err = probeWithin()
+	case os.Args[2] == mountArg && len(args) >= 4:
+		err = mountAndTell(args)
+	default:
+		err = errors.New("cursord starts this by itself")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// mountAndTell mounts, and hands over the descriptors or the reason why there are none.
+func mountAndTell(args []string) error {
+	fds, err := mountWithin(args[0], args[1], args[2], args[3], args[4:])
+	said := "mounted"
+	if err != nil {
+		said = err.Error()
+	}
+	return errors.Join(err, unix.Sendmsg(helperSocket, []byte(said), unix.UnixRights(fds...), nil, 0))
+}
+
+func mountWithin(lower, upper, work, at string, hide []string) (fds []int, err error) {
+	// What is mounted and unmounted outside from now on is within, too; what is mounted here stays here.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return nil, fmt.Errorf("cannot part from the other mounts: %w", err)
+	}
+	// Without indexes and numbers of its own the kernel promises that the lower folder may change between two mounts. By
+	// descriptors, the options need no quotes, and the folders may be hidden.
+	options := "userxattr,index=off,xino=off"
+	for _, layer := range []struct{ option, path string }{{"lowerdir", lower}, {"upperdir", upper}, {"workdir", work}} {
+		fd, err := openDir(layer.path)
+		if err != nil {
+			return nil, err
+		}
+		options += fmt.Sprintf(",%s=/proc/self/fd/%d", layer.option, fd)
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(lower, &st); err != nil {
+		return nil, fmt.Errorf("%s: %w", lower, err)
+	}
+	flags := uintptr(unix.MS_NODEV | unix.MS_NOSUID)
+	if st.Flags&unix.ST_NOEXEC != 0 {
+		flags |= unix.MS_NOEXEC
+	}
+	if err := unix.Mount("overlay", at, "overlay", flags, options); err != nil {
+		return nil, fmt.Errorf("cannot mount at %s: %w", at, err)
+	}
+	for _, dir := range hide {
+		const empty = unix.MS_RDONLY | unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOEXEC
+		if err := unix.Mount("tmpfs", dir, "tmpfs", empty, "size=4k,mode=555"); err != nil {
+			return nil, fmt.Errorf("cannot hide %s: %w", dir, err)
+		}
+	}
+	top, err := openDir(at)
+	if err != nil {
+		return nil, err
+	}
+	fds = []int{top}
+	for _, name := range []string{"user", "mnt"} {
+		fd, err := unix.Open("/proc/self/ns/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, fmt.Errorf("the %s namespace: %w", name, err)
+		}
+		fds = append(fds, fd)
+	}
+	return fds, nil
+}
+
+func openDir(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, fmt.Errorf("%s: %w", path, err)
+	}
+	return fd, nil
+}

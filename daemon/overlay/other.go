@@ -1,0 +1,45 @@
+//go:build !linux
+
+package overlay
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"runtime"
+)
+
+// A Tree is a mounted overlay. There is none here.
+type Tree struct{}
+
+func refused() error { return fmt.Errorf("%w: %s has none", ErrRefused, runtime.GOOS) }
+
+// Mount returns ErrRefused here.
+func Mount(_ context.Context, l Layout) (*Tree, error) {
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	return nil, refused()
+}
+
+// Root returns no path here.
+func (*Tree) Root() string { return "" }
+
+// Enter returns an error here.
+func (*Tree) Enter(*exec.Cmd) error { return fs.ErrClosed }
+
+// Close does nothing here.
+func (*Tree) Close() error { return nil }
+
+// Probe returns ErrRefused here.
+func Probe(context.Context, string) error { return refused() }
+
+// Helper does nothing here.
+func Helper() {}
+
+// Changes returns ErrRefused here.
+func Changes(context.Context, string) ([]Change, error) { return nil, refused() }
+
+// Changeable returns false here.
+func Changeable(fs.FileInfo) bool { return false }

@@ -1,0 +1,99 @@
+// Package overlay shows a folder to some processes as it is with changes of their own, and keeps the folder as it is.
+//
+// Linux can lay one folder over another: reads go through to the lower one, and what is written, removed or renamed goes to the
+// upper one. Mount does that in a user and a mount namespace of its own, which needs no privileges. Only processes that Enter
+// starts there see the tree, at a path that may be that of the lower folder itself. The present process reaches the tree
+// by Tree.Root, in which it may read and write.
+//
+// No process holds the namespace. A helper, which is the running program started anew, mounts and ends; what stays are three
+// descriptors of this process, and the processes that were entered. With the last of these the mount is gone, however they end,
+// and the upper folder has the changes (Changes lists them). The next Mount goes on from there.
+//
+// Processes within have no capability, not even those that root has otherwise: root is another user there.
+//
+// What the lower folder gets while it is mounted shows, as far as the upper folder has nothing there. But a name that was
+// looked up before may show what it led to then: an absent file, or the one that another has replaced or that was removed.
+// The next Mount shows all. What is written to the upper folder other than through the mount is undefined; so write it while
+// nothing is mounted. A folder of the lower one cannot be renamed (programs copy it then), and what belongs to
+// another user or to another group than the primary one cannot be changed (Changeable).
+package overlay
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrRefused is returned where the system lets nothing be mounted, with what it says.
+var ErrRefused = errors.New("this system mounts no overlay")
+
+// A Layout says what is mounted, by absolute paths without links.
+type Layout struct {
+	Lower string   // the folder that stays as it is; no other file system may be mounted in it
+	Upper string   // gets the changes; not in Lower
+	Work  string   // for the kernel alone: a folder of Upper's file system, empty at first
+	At    string   // the folder at which processes within find the tree; it may be Lower
+	Hide  []string // folders that are empty for processes within
+}
+
+func (l Layout) check() error {
+	for _, p := range append([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide...) {
+		if !filepath.IsAbs(p) || filepath.Clean(p) != p {
+			return fmt.Errorf("%q: an absolute path without . and .. is needed", p)
+		}
+	}
+	for _, p := range []string{l.Upper, l.Work} {
+		if _, in := below(l.Lower, p); in {
+			return fmt.Errorf("%s lies in %s, over which it would be mounted", p, l.Lower)
+		}
+	}
+	for _, p := range l.Hide {
+		if _, in := below(p, l.At); in {
+			return fmt.Errorf("%s is to be hidden, and the tree would be in it, at %s", p, l.At)
+		}
+	}
+	return nil
+}
+
+// below returns a path relative to a folder, or false if it does not lie in it. Both are clean.
+func below(dir, p string) (string, bool) {
+	if p == dir {
+		return ".", true
+	}
+	rest, ok := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+	return rest, ok
+}
+
+// A Kind says what an upper folder holds at a path.
+type Kind string
+
+// The kinds of changes.
+const (
+	Written  Kind = "written"  // a file, a link or whatever else is no folder
+	Removed  Kind = "removed"  // what the lower folder has there does not show
+	Folder   Kind = "folder"   // a folder in which more may have changed
+	Replaced Kind = "replaced" // a folder that shows nothing of the lower one's
+)
+
+// A Change is a path at which the upper folder holds something.
+type Change struct {
+	Path string // relative, with slashes
+	Kind Kind
+}
+
+// RemoveAll removes a folder with an upper or a work folder in it. The kernel leaves a folder there that lets nobody in.
+func RemoveAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(p string, d fs.DirEntry, _ error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(p, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
