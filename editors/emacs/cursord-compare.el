@@ -118,6 +118,47 @@ file have changed, compare these."
       (setq buffer-read-only t))
     side))
 
+;;;; Copies that are edited
+
+(defun cursord--hunk-of (hunks)
+  "Return the one of HUNKS, of a file, that point is on, else the first."
+  (let ((here (if (cursord--in-review-p)
+                  (cursord-review-hunk-at (point))
+                (cursord-hunk-at))))
+    (or (seq-find (lambda (hunk)
+                    (equal (plist-get hunk :id) (plist-get here :id)))
+                  hunks)
+        (seq-first hunks))))
+
+(defun cursord--saved-by (document finish)
+  "Have saving the current buffer, a copy of DOCUMENT's text, call FINISH.
+So Emacs offers to save what was edited here before it ends, and before it
+kills the buffer."
+  (setq buffer-offer-save t
+        write-contents-functions
+        (list (lambda () (cursord--save-copy document finish)))))
+
+(defconst cursord--save-copy-most 10
+  "The most seconds for which a save of a copy waits until it is taken.")
+
+(defun cursord--save-copy (document finish)
+  "Call FINISH for the current buffer, a copy of DOCUMENT's text, and wait for it.
+Signal an error if the copy is not taken: Emacs shall not end then."
+  (let ((copy (current-buffer))
+        (ws (cursord-document-ws document)))
+    (cl-flet ((taken-p () (or (not (buffer-live-p copy))
+                              (not (buffer-modified-p copy)))))
+      (funcall finish)
+      (cursord--await cursord--save-copy-most
+                      (lambda ()
+                        (or (taken-p)
+                            (not (or (assq ws cursord--deciding)
+                                     (cursord-document-reading document))))))
+      (unless (taken-p)
+        (user-error "%s is not taken over: %s" (buffer-name copy)
+                    (or (current-message) "try again")))
+      t)))
+
 ;;;; Editing proposals
 
 (defvar-local cursord--proposal nil
@@ -127,6 +168,7 @@ The text of the document had that HASH.")
 (defvar-keymap cursord-proposal-mode-map
   :doc "Keys in a proposal."
   "C-c C-c" #'cursord-proposal-accept
+  "<remap> <save-buffer>" #'cursord-proposal-save
   "C-c C-k" #'cursord-proposal-quit)
 
 (define-minor-mode cursord-proposal-mode
@@ -146,10 +188,16 @@ The text of the document had that HASH.")
 Edit a copy; the file gets it when you accept it."
   (interactive)
   (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
-               (hunks (seq-filter #'cursord-isolated-p (plist-get diff :hunks)))
+               (hunks (seq-filter (lambda (hunk)
+                                    (eq (plist-get hunk :isolated) t))
+                                  (plist-get diff :hunks)))
+               (here (cursord--hunk-of hunks))
                (document (cursord-document buffer)))
     (unless hunks
-      (user-error "Nothing is proposed for this file: edit the agent's lines in the file itself"))
+      (user-error "Nothing is proposed for this file: %s"
+                  (if (seq-some #'cursord-conflict-p (plist-get diff :hunks))
+                      "M-x cursord-smerge-file shows the agent's lines beside yours"
+                    "edit the agent's lines in the file itself")))
     (let ((side (with-current-buffer buffer
                   (cursord--side-buffer "proposal"
                                         (cursord--other-side (cursord--whole-text) (list :hunks (vconcat hunks)))
@@ -159,8 +207,13 @@ Edit a copy; the file gets it when you accept it."
               cursord-buffer-workspace (cursord-document-ws document)
               cursord--proposal
               (cons document (cons hunks (buffer-hash buffer))))
+        (cursord--saved-by document #'cursord-proposal-accept)
         (goto-char (point-min))
-        (forward-line (1- (plist-get (car hunks) :newStart)))
+        (forward-line (+ (max 0 (1- (plist-get here :newStart)))
+                         (or (seq-position (plist-get here :lines) t
+                                           (lambda (line _)
+                                             (cursord-changed-p line)))
+                             0)))
         (cursord-proposal-mode))
       (pop-to-buffer side))))
 
@@ -171,6 +224,14 @@ Edit a copy; the file gets it when you accept it."
             (y-or-n-p "Forget what you edited here? "))
     (set-buffer-modified-p nil)
     (quit-window t)))
+
+(defun cursord-proposal-save ()
+  "Accept the proposal if it was edited; else say which key accepts it."
+  (interactive nil cursord-proposal-mode)
+  (unless (buffer-modified-p)
+    (user-error "%s" (substitute-command-keys
+                      "Nothing is edited here: \\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is, \\[cursord-proposal-quit] goes back")))
+  (cursord-proposal-accept))
 
 (defun cursord-proposal-accept ()
   "Accept the edited proposal.
@@ -199,12 +260,17 @@ Save it if SAVED."
                  proposal saved))
    (t
     (with-current-buffer (cursord-document-buffer document)
-      (let ((comparison (cursord-compare-buffers (current-buffer) proposal)))
+      (let ((comparison (cursord-compare-buffers (current-buffer) proposal))
+            (said (current-message)))
         (cursord-compare-on comparison)
         (when (and (cursord-as-one-step (cursord-compared-replace comparison))
                    saved)
           (let ((inhibit-message t))
-            (save-buffer)))))
+            (save-buffer))
+          ;; A save clears the echo area.
+          (when said
+            (let ((message-log-max nil))
+              (message "%s" said))))))
     (with-current-buffer proposal
       (set-buffer-modified-p nil)
       (if-let* ((window (get-buffer-window proposal t)))

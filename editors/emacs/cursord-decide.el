@@ -184,10 +184,12 @@ the second attempt."
       (setf (cursord-document-gone document) t))
     (if gone (concat "; " (cursord-gone-text gone)) "")))
 
-(defun cursord--say-decided (ws method applied skipped)
-  "Say that METHOD decided APPLIED hunks of WS, and left SKIPPED out."
-  (cursord-say "%s %s; %s%s%s" (alist-get method cursord--done-words)
-               (cursord-plural applied "hunk") (cursord-left ws)
+(defun cursord--say-decided (ws method applied skipped &optional unsaved)
+  "Say that METHOD decided APPLIED hunks of WS, and left SKIPPED out.
+UNSAVED is non-nil if other programs see that when a buffer is saved."
+  (cursord-say "%s %s%s; %s%s%s" (alist-get method cursord--done-words)
+               (cursord-plural applied "hunk")
+               (if unsaved ", on disk when you save" "") (cursord-left ws)
                (cursord--skipped-text ws skipped)
                (cursord--gone-now ws)))
 
@@ -267,11 +269,11 @@ in the form of an answer."
     (cursord--in-turn
      ws
      (lambda (done)
-       (let ((applied 0))
+       (let ((applied 0) unsaved)
          (named-let step ((steps steps))
            (if (null steps)
                (progn
-                 (cursord--say-decided ws method applied skipped)
+                 (cursord--say-decided ws method applied skipped unsaved)
                  (cursord-protected after t)
                  (funcall done))
              (cursord--send-decision
@@ -280,6 +282,8 @@ in the form of an answer."
                 (if (not ok)
                     (progn (cursord-protected after nil) (funcall done))
                   (cl-incf applied (plist-get result :applied))
+                  (unless (seq-empty-p (plist-get result :edits))
+                    (setq unsaved t))
                   ;; The next step needs the diffs after this one.
                   (cursord-flush ws (lambda () (step (cdr steps))))))))))))))
 
@@ -313,7 +317,8 @@ whether it was done."
             (lambda (ok result)
               (when ok
                 (cursord--say-decided ws method (plist-get result :applied)
-                                      (plist-get result :skipped)))
+                                      (plist-get result :skipped)
+                                      (not (seq-empty-p (plist-get result :edits)))))
               (funcall end ok)))))))))
 
 (declare-function cursord-review-go-to "cursord-review")

@@ -45,6 +45,8 @@
              :documentation "Decisions of the lists above that the daemon has undone.")
   (undone nil
           :documentation "Decisions whose text undo has brought back, the latest first.")
+  (noted nil
+         :documentation "The tick of the text that was last compared with those before decisions.")
   (undoing nil :documentation "Whether requests to undo them are under way.")
   (deciding nil
             :documentation "The decision whose text is being read from the disk.")

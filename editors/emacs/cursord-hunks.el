@@ -93,11 +93,12 @@ In the review, the heading of a file with one hunk counts as that hunk."
             parts)))
 
 (defun cursord--advance (hunk buffer point)
-  "Go from HUNK, in the file of BUFFER, to the next one if point is still at POINT."
+  "Go from HUNK, in the file of BUFFER, to the next one if point is still at POINT.
+POINT is a marker: the decision may have changed the text around it."
   (when (and cursord-advance-after-decision
              (eq (current-buffer) (window-buffer))
              (eq (current-buffer) buffer)
-             (eql (point) point))
+             (eql (point) (marker-position point)))
     (when-let* ((next (seq-find (pcase-lambda (`(,other ,beg . ,_))
                                   (and (>= beg (line-beginning-position))
                                        (<= beg (point-max))
@@ -119,7 +120,7 @@ Send COMMENT to the agent."
     (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here))
                 (buffer (current-buffer))
                 (window (selected-window))
-                (point (point))
+                (point (point-marker))
                 (review (cursord--in-review-p)))
       (cursord-decide ws method (list hunk) comment
                       (lambda (ok)
@@ -345,20 +346,21 @@ decided.  The files stay as they are, and this cannot be undone."
   "U" #'cursord-redo)
 
 (defvar-keymap cursord-hunk-command-map
-  :doc "Keys for the hunk at point, those of the review buffer."
-  "n" #'cursord-next-hunk
-  "p" #'cursord-previous-hunk
-  "a" #'cursord-accept-hunk
-  "r" #'cursord-reject-hunk
-  "u" #'cursord-undo
-  "U" #'cursord-redo
-  "A" #'cursord-accept-file
-  "R" #'cursord-reject-file
-  "e" #'cursord-ediff-file
-  "E" #'cursord-edit-proposal
-  "s" #'cursord-smerge-file
-  "m" #'cursord-comment-hunk
-  "RET" #'cursord-review)
+  :doc "Keys for the hunk at point, those of the review buffer.
+Commands for the project are in `cursord-command-map'."
+  "n" '("next hunk" . cursord-next-hunk)
+  "p" '("previous hunk" . cursord-previous-hunk)
+  "a" '("accept hunk" . cursord-accept-hunk)
+  "r" '("reject hunk" . cursord-reject-hunk)
+  "u" '("undo decision" . cursord-undo)
+  "U" '("redo decision" . cursord-redo)
+  "A" '("accept file" . cursord-accept-file)
+  "R" '("reject file" . cursord-reject-file)
+  "e" '("compare in Ediff" . cursord-ediff-file)
+  "E" '("edit the proposal" . cursord-edit-proposal)
+  "s" '("show as conflicts" . cursord-smerge-file)
+  "m" '("tell the agent" . cursord-comment-hunk)
+  "RET" '("all hunks" . cursord-review))
 
 (defun cursord--bind-hunk-prefix (symbol value)
   "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that key."
@@ -366,7 +368,8 @@ decided.  The files stay as they are, and this cannot be undone."
     (keymap-unset cursord-file-map cursord-hunk-prefix t))
   (set-default symbol value)
   (when value
-    (keymap-set cursord-file-map value cursord-hunk-command-map)))
+    (keymap-set cursord-file-map value
+                (cons "hunk of the agent" cursord-hunk-command-map))))
 
 (defcustom cursord-hunk-prefix "C-c ="
   "Prefix of `cursord-hunk-command-map' in files with hunks; nil for none."
@@ -374,9 +377,9 @@ decided.  The files stay as they are, and this cannot be undone."
   :set #'cursord--bind-hunk-prefix
   :group 'cursord)
 
-(map-keymap (lambda (key command)
+(map-keymap (lambda (key described)
               (keymap-set cursord-hunk-map (key-description (vector key))
-                          `(menu-item "" ,command
+                          `(menu-item "" ,(cdr described)
                                       :filter ,(lambda (command)
                                                  (and buffer-read-only
                                                       command)))))

@@ -108,6 +108,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
       (user-error "There is nothing to review in this file"))
     (let ((side (with-current-buffer buffer
                   (cursord--side-buffer "merge" (cursord--whole-text) buffer)))
+          (here (cursord--hunk-of (plist-get diff :hunks)))
           conflicts)
       (with-current-buffer side
         (setq buffer-read-only nil
@@ -126,10 +127,15 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
                 (cursord--merge-make :document (cursord-document buffer)
                                      :hash (buffer-hash buffer) :ended ended
                                      :conflicts conflicts)))
+        (cursord--saved-by (cursord-document buffer) #'cursord-merge-finish)
         (buffer-disable-undo)
         (buffer-enable-undo)
         (set-buffer-modified-p nil)
-        (goto-char (point-min)))
+        (goto-char (cursord-conflict-beg
+                    (or (seq-find (lambda (conflict)
+                                    (eq here (cursord-group-hunk (cursord-conflict-group conflict))))
+                                  conflicts)
+                        (car conflicts)))))
       (pop-to-buffer side)
       (smerge-start-session)
       (cursord-merge-mode))))

@@ -43,14 +43,27 @@
 
 (defun cursord--note-undone (document)
   "Note which decisions the buffer's undo has taken back.
-The buffer is that of DOCUMENT, and current.  It takes back the latest first."
-  (when-let* ((rejects (cursord-document-rejects document))
-              (found (assoc (buffer-hash) rejects)))
-    (let ((older (cdr (memq found rejects))))
-      (setf (cursord-document-undone document)
-            (append (cursord-document-undone document)
-                    (mapcar #'cdr (cl-ldiff rejects older)))
-            (cursord-document-rejects document) older))))
+The buffer is that of DOCUMENT, and current.  It takes back the latest first.
+Each text is looked at once: it may have come back from several decisions."
+  (unless (or (eql (cursord-document-noted document)
+                   (buffer-chars-modified-tick))
+              (not (or (cursord-document-edited document)
+                       (cursord-document-rejects document))))
+    (setf (cursord-document-noted document) (buffer-chars-modified-tick))
+    (let* ((hash (buffer-hash))
+           (edited (cursord-document-edited document))
+           (unsaved (assoc hash edited))
+           (rejects (cursord-document-rejects document))
+           (found (and (not unsaved) (assoc hash rejects))))
+      (when unsaved
+        ;; The daemon takes these back by itself, when it hears of the text.
+        (setf (cursord-document-edited document) (cdr (memq unsaved edited))))
+      (when found
+        (let ((older (cdr (memq found rejects))))
+          (setf (cursord-document-undone document)
+                (append (cursord-document-undone document)
+                        (mapcar #'cdr (cl-ldiff rejects older)))
+                (cursord-document-rejects document) older))))))
 
 (defun cursord--taken-back (document)
   "Return the decisions that undo has taken back in the current buffer.

@@ -200,6 +200,9 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "r" #'cursord-reject-hunk
   "u" #'cursord-undo
   "U" #'cursord-redo
+  "<remap> <undo>" #'cursord-undo
+  "<remap> <undo-only>" #'cursord-undo
+  "<remap> <undo-redo>" #'cursord-redo
   "A" #'cursord-accept-file
   "R" #'cursord-reject-file
   "k" #'cursord-dismiss

@@ -20,6 +20,7 @@
 (declare-function cursord--check "cursord-decide" (ws hunks))
 (declare-function cursord--take-decision "cursord-decide" (ws method result))
 (declare-function cursord-left "cursord-decide" (ws))
+(declare-function cursord-hunk-places "cursord-marks" ())
 (declare-function cursord--say-decided "cursord-decide")
 
 (cl-defstruct (cursord-decided (:constructor cursord--decided-make)
@@ -135,7 +136,8 @@ conflicts for the person's lines, and undo goes on to what was before them."
   "Take back the decision with KEY, in the daemon."
   (cursord--push-step #'cursord--redo-decided key)
   (run-at-time 0 nil #'cursord-protected #'cursord--undo-decided-now
-               (gethash key cursord--decided-by-key)))
+               (gethash key cursord--decided-by-key) (current-buffer)
+               (point-marker)))
 
 (defun cursord--redo-decided (key)
   "Make the decision with KEY again, in the daemon."
@@ -143,8 +145,23 @@ conflicts for the person's lines, and undo goes on to what was before them."
   (run-at-time 0 nil #'cursord-protected #'cursord--redo-decided-now
                (gethash key cursord--decided-by-key)))
 
-(defun cursord--undo-decided-now (decided)
-  "Take back DECIDED, in the daemon; nil is a decision of an earlier Emacs."
+(defun cursord--go-back-to (hunks buffer point)
+  "Go to the first of HUNKS in BUFFER, unless its point has left POINT, a marker."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (when-let* (((eql (point) (marker-position point)))
+                  (ids (mapcar (lambda (hunk) (plist-get hunk :id)) hunks))
+                  (place (seq-find (lambda (place)
+                                     (member (plist-get (car place) :id) ids))
+                                   (cursord-hunk-places)))
+                  ((<= (point-min) (cadr place) (point-max))))
+        (goto-char (cadr place))
+        (when (eq buffer (window-buffer))
+          (set-window-point nil (point)))))))
+
+(defun cursord--undo-decided-now (decided buffer point)
+  "Take back DECIDED, in the daemon; nil is a decision of an earlier Emacs.
+Undo in BUFFER wants it, with point at the marker POINT: go to the hunk."
   (if (null decided)
       (cursord-say "undo does not know this decision any more; M-x cursord-undo takes back the latest one")
     (let ((ws (cursord-decided-ws decided)))
@@ -159,6 +176,9 @@ conflicts for the person's lines, and undo goes on to what was before them."
             :then (lambda (result)
                     (cursord-protected #'cursord--take-decision ws :diff/undo
                                        result)
+                    (cursord-protected #'cursord--go-back-to
+                                       (cursord-decided-hunks decided) buffer
+                                       point)
                     (cursord-say "undone: %s" (cursord-left ws))
                     (funcall done))
             :else (lambda (err)

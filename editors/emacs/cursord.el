@@ -96,34 +96,36 @@
 
 ;;;###autoload (autoload 'cursord-command-map "cursord" nil nil 'keymap)
 (defvar-keymap cursord-command-map
-  :doc "Commands of cursord, for you to bind.
-For example by (keymap-global-set \"C-c a\" cursord-command-map)."
-  "c" #'cursord
-  "SPC" #'cursord-ask
-  "w" #'cursord-compose
-  "+" #'cursord-add
-  "k" #'cursord-cancel
-  "s" #'cursord-resume
-  "S" #'cursord-sessions
-  "P" #'cursord-projects
-  "y" #'cursord-retry
-  "e" #'cursord-edit-prompt
-  "o" #'cursord-next-attention
-  "m" #'cursord-menu
-  "t" #'cursord-trust
-  "x" #'cursord-export
-  "N" #'cursord-rename-session
-  "X" #'cursord-delete-session
-  "d" #'cursord-add-directory
-  "I" #'cursord-add-image
-  "v" #'cursord-review
-  "n" #'cursord-next-hunk
-  "p" #'cursord-previous-hunk
-  "a" #'cursord-accept-hunk
-  "r" #'cursord-reject-hunk
-  "u" #'cursord-undo
-  "U" #'cursord-redo
-  "D" #'cursord-doctor)
+  :doc "Commands for a project, its sessions and its turns, for you to bind.
+For example by (keymap-global-set \"C-c a\" cursord-command-map).  Those for
+one hunk are in `cursord-hunk-command-map' as well, after `cursord-hunk-prefix',
+where some keys are different commands: they are those of the review."
+  "c" '("chat" . cursord)
+  "SPC" '("ask" . cursord-ask)
+  "w" '("write in a buffer" . cursord-compose)
+  "+" '("add what is here" . cursord-add)
+  "k" '("cancel" . cursord-cancel)
+  "s" '("another session" . cursord-resume)
+  "S" '("all sessions" . cursord-sessions)
+  "P" '("projects" . cursord-projects)
+  "y" '("ask again" . cursord-retry)
+  "e" '("edit the prompt" . cursord-edit-prompt)
+  "o" '("what waits" . cursord-next-attention)
+  "m" '("menu" . cursord-menu)
+  "t" '("trust here" . cursord-trust)
+  "x" '("export the session" . cursord-export)
+  "N" '("rename the session" . cursord-rename-session)
+  "X" '("delete a session" . cursord-delete-session)
+  "d" '("add a folder" . cursord-add-directory)
+  "I" '("add an image" . cursord-add-image)
+  "v" '("all hunks" . cursord-review)
+  "n" '("next hunk" . cursord-next-hunk)
+  "p" '("previous hunk" . cursord-previous-hunk)
+  "a" '("accept hunk" . cursord-accept-hunk)
+  "r" '("reject hunk" . cursord-reject-hunk)
+  "u" '("undo decision" . cursord-undo)
+  "U" '("redo decision" . cursord-redo)
+  "D" '("doctor" . cursord-doctor))
 (defalias 'cursord-command-map cursord-command-map)
 
 ;;;; The manual

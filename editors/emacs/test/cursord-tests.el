@@ -168,6 +168,24 @@
                                        cursord-redo))
     (should (eq 'cursord-hunk-repeat-map (get command 'repeat-map)))))
 
+(ert-deftest cursord-test-keys-are-described ()
+  "Each key after a prefix says what it does, in words of its own for a command."
+  (let (known)
+    (dolist (map (list cursord-command-map cursord-hunk-command-map))
+      (map-keymap
+       (lambda (key described)
+         (pcase-let ((`(,words . ,command) described))
+           (should (commandp command))
+           (should (eq command (keymap-lookup map (key-description (vector key)))))
+           (should (stringp words))
+           (pcase-dolist (`(,other . ,its) known)
+             (should (eq (equal words other) (eq command its))))
+           (push described known)))
+       map)))
+  (should (equal "show as conflicts"
+                 (car (alist-get ?s (cdr cursord-hunk-command-map)))))
+  (should (equal "another session" (car (alist-get ?s (cdr cursord-command-map))))))
+
 (ert-deftest cursord-test-positions ()
   "Positions count UTF-16 units."
   (with-temp-buffer

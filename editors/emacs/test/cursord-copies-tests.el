@@ -1,0 +1,116 @@
+;;; cursord-copies-tests.el --- Copies that are edited, in batch  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; See cursord-tests.el.
+
+;;; Code:
+
+(eval-and-compile
+  (add-to-list 'load-path
+               (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
+
+(require 'cursord-test-world)
+(require 'cursord-review)
+(require 'cursord-compare)
+(require 'cursord-merge)
+
+(defun cursord-test-presses (keys)
+  "Press KEYS in the current buffer; return the message of a `user-error'."
+  (condition-case err
+      (progn (call-interactively (key-binding (kbd keys))) nil)
+    (user-error (error-message-string err))))
+
+(defmacro cursord-test-with-proposal (before after &rest body)
+  "Run BODY in the buffer of f, for which an agent in a copy proposes AFTER.
+The file is BEFORE, and WS the workspace."
+  (declare (indent 2) (debug t))
+  `(cursord-test-with-world
+     (let ((ws (progn (cursord-test-put "f" ,before) (cursord-test-open)))
+           (cursord-session-options '(:isolation "copy")))
+       (cursord-test-plays (cursord-test-edits "f" ,before ,after))
+       (find-file (cursord-test-file "f"))
+       (buffer-enable-undo)
+       (cursord-test-turn ws "change f")
+       (cursord-test-until "the marks" (cursord-test-rows))
+       ,@body)))
+
+(ert-deftest cursord-test-saving-a-proposal-accepts-it ()
+  "Save accepts what was edited, asks for no file, and else says what to press."
+  (let* ((before (cursord-test-numbered 40))
+         (after (cursord-test-numbered 40 5 "five\n" 35 "35a\n35b\n"))
+         (edited (string-replace "35b" "35 mine" after)))
+    (cursord-test-with-proposal before after
+      (cursord-test-go 35)
+      (cursord-edit-proposal)
+      (should (looking-at "35a\n"))
+      (cl-letf (((symbol-function 'read-file-name)
+                 (lambda (&rest _) (ert-fail "asked for a file"))))
+        (should (string-match-p "Nothing is edited here: C-c C-c "
+                                (cursord-test-presses "C-x C-s")))
+        (cursord-test-agree ws "f" before 2)
+        (search-forward "35b")
+        (replace-match "35 mine")
+        (should-not (cursord-test-presses "C-x C-s"))
+        (cursord-test-agree ws "f" edited 0)
+        (should-not (get-buffer "*f: proposal*"))))))
+
+(ert-deftest cursord-test-emacs-ends-with-edited-copies ()
+  "Before it ends, Emacs offers to save a copy, and waits until it is taken."
+  (let ((before (cursord-test-numbered 40))
+        (after (cursord-test-numbered 40 5 "five\n" 35 "35a\n35b\n")))
+    (cursord-test-with-proposal before after
+      (cursord-edit-proposal)
+      (save-some-buffers nil t)         ; asks nothing
+      (goto-char (point-min))
+      (insert "mine\n")
+      (let (asked)
+        (cl-letf (((symbol-function 'map-y-or-n-p)
+                   (lambda (prompter actor list &rest _)
+                     (dolist (one (if (functionp list) nil list))
+                       (when-let* ((question (funcall prompter one)))
+                         (push question asked)
+                         (funcall actor one)))
+                     1)))
+          (save-some-buffers nil t))
+        (should (equal '("Save buffer *f: proposal*? ") asked)))
+      ;; Emacs may end now.
+      (should (equal (concat "mine\n" after) (cursord-test-get "f")))
+      (should-not (get-buffer "*f: proposal*"))
+      (cursord-test-agree ws "f" (concat "mine\n" after) 0)
+      ;; A copy that cannot be taken keeps Emacs from ending.
+      (cursord-test-plays (cursord-test-edits "f" (concat "mine\n" after) "other\n"))
+      (switch-to-buffer "f")
+      (cursord-test-turn ws "change f again")
+      (cursord-test-until "the mark" (cursord-test-rows))
+      (cursord-smerge-file)
+      (should (looking-at "<<<<<<< before\n"))
+      (smerge-keep-lower)
+      (with-current-buffer "f" (goto-char (point-max)) (insert "typed\n"))
+      (should-error (save-buffer) :type 'user-error)
+      (should (buffer-modified-p))
+      (should (get-buffer "*f: merge*")))))
+
+(ert-deftest cursord-test-conflicts-are-no-proposals ()
+  "A conflict of unsaved lines with the agent's is nothing that was proposed."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (ws (progn (cursord-test-put "f" before) (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" before (cursord-test-numbered 9 3 "agent\n")))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-go 3)
+      (delete-line)
+      (insert "mine\n")
+      (cursord-test-turn ws "change f")
+      (cursord-test-until "the conflict"
+        (and (equal '(3) (cursord-test-rows))
+             (cursord--diff-fits-p (cursord-document))))
+      (cursord-test-go 3)
+      (should (string-match-p "Nothing is proposed .* beside yours"
+                              (cadr (should-error (cursord-edit-proposal)
+                                                  :type 'user-error)))))))
+
+(provide 'cursord-copies-tests)
+;;; cursord-copies-tests.el ends here
