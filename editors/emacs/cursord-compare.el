@@ -120,6 +120,8 @@ file have changed, compare these."
 
 ;;;; Copies that are edited
 
+(declare-function cursord-review-hunk-at "cursord-review" (position))
+
 (defun cursord--hunk-of (hunks)
   "Return the one of HUNKS, of a file, that point is on, else the first."
   (let ((here (if (cursord--in-review-p)
@@ -136,7 +138,19 @@ So Emacs offers to save what was edited here before it ends, and before it
 kills the buffer."
   (setq buffer-offer-save t
         write-contents-functions
-        (list (lambda () (cursord--save-copy document finish)))))
+        (list (lambda () (cursord--save-copy document finish))))
+  (add-hook 'kill-buffer-query-functions #'cursord--forget-copy-p nil t))
+
+(defun cursord--forget-copy-p ()
+  "Return non-nil if what was changed in this copy may be lost."
+  (or (not (buffer-modified-p))
+      (y-or-n-p "Forget what you changed here? ")))
+
+(defun cursord--quit-copy ()
+  "Go back from this copy, and decide nothing."
+  (when (cursord--forget-copy-p)
+    (set-buffer-modified-p nil)
+    (quit-window t)))
 
 (defconst cursord--save-copy-most 10
   "The most seconds for which a save of a copy waits until it is taken.")
@@ -220,10 +234,7 @@ Edit a copy; the file gets it when you accept it."
 (defun cursord-proposal-quit ()
   "Go back from a proposal, and decide nothing."
   (interactive nil cursord-proposal-mode)
-  (when (or (not (buffer-modified-p))
-            (y-or-n-p "Forget what you edited here? "))
-    (set-buffer-modified-p nil)
-    (quit-window t)))
+  (cursord--quit-copy))
 
 (defun cursord-proposal-save ()
   "Accept the proposal if it was edited; else say which key accepts it."

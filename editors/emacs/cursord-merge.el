@@ -143,10 +143,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
 (defun cursord-merge-quit ()
   "Go back from conflicts, and decide nothing."
   (interactive nil cursord-merge-mode)
-  (when (or (not (buffer-modified-p))
-            (y-or-n-p "Forget what you chose here? "))
-    (set-buffer-modified-p nil)
-    (quit-window t)))
+  (cursord--quit-copy))
 
 ;;;; Choices
 

@@ -66,6 +66,7 @@ The file is BEFORE, and WS the workspace."
       (save-some-buffers nil t)         ; asks nothing
       (goto-char (point-min))
       (insert "mine\n")
+      (should-not (kill-buffer))        ; after a question
       (let (asked)
         (cl-letf (((symbol-function 'map-y-or-n-p)
                    (lambda (prompter actor list &rest _)

@@ -260,6 +260,7 @@ func TestEmacsSaveByAnotherProgram(t *testing.T) {
 				e.plays(c)
 				e.untilText("f", after)
 				e.eval(`(with-current-buffer "f" (goto-char (point-min)) (search-forward "line 5") (replace-match "mine 5") nil)`)
+				e.until("the daemon to know that text", `(with-current-buffer "f" (cursord--diff-fits-p (cursord-document)))`)
 				theirs := map[int]string{3: "agent 3\n", 9: "theirs 9\n"}
 				if overlaps {
 					theirs[5] = "theirs 5\n"
