@@ -178,6 +178,9 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 	if b == nil && !f.tree.isolated() {
 		b = r.savedAs(f.path, disk.Content)
 	}
+	if b == nil && !f.tree.isolated() && r.author(f.path, disk, f.lookedAt) == nil {
+		b = f.SavedUnheard(disk)
+	}
 	if b == nil || !r.takeSaved(f, b, disk) {
 		return false
 	}

@@ -271,3 +271,47 @@ func TestASaveRightAfterTheEditorsUndo(t *testing.T) {
 		require.Contains(t, s.disk()+s.text, "mine 1\n")
 	}
 }
+
+// TestASaveBesideTheDaemonsEnd: the daemon is killed, and the editor saves over an open conflict before the next one has heard of its text.
+// That is the choice of the person's lines, and undo takes it back. Before, the agent's line was gone without a decision, and a hunk
+// that was nobody's stayed.
+func TestASaveBesideTheDaemonsEnd(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		for _, late := range []bool{false, true} {
+			s := conflicts(t, more)
+			text := s.text
+			s.r.Close()
+			s.docs.CloseClient(s.editor)
+			if late {
+				r, err := New(s.setup)
+				require.NoError(t, err)
+				s.r = r
+				r.Wait()
+			}
+			s.put(text)
+			s.saved = text
+			if late {
+				s.looks()
+				s.r.Close()
+			}
+			s.starts()
+			st := s.state()
+			require.Equal(t, text, st.disk)
+			for _, h := range shapes(st) {
+				require.NotContains(t, h, "base 2", s.told)
+				require.NotContains(t, h, "agent 2", s.told)
+			}
+			out, err := s.undoes(s.editor)
+			require.NoError(t, err, s.told)
+			require.Equal(t, 1, out.Step.Hunks)
+			s.applies()
+			require.Contains(t, s.text+s.disk(), "agent 2\n", s.told)
+			require.Contains(t, s.text+s.disk(), "mine 1\n", s.told)
+			_, err = s.redoes(s.editor)
+			require.NoError(t, err, s.told)
+			s.applies()
+			require.Equal(t, text, s.disk())
+			require.Equal(t, shapes(st), shapes(s.state()))
+		}
+	}
+}

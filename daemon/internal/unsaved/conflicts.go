@@ -289,6 +289,19 @@ func (b *Buffer) like(disk atomicfile.State) bool {
 	return !f.Isolated && threeway.Nearer(string(disk.Data), string(f.RealOf(b.Review).Data), string(f.Real().Data))
 }
 
+// SavedUnheard returns a buffer with a text on disk that a client may have saved before this daemon has heard of it: the last daemon knew
+// of its conflicts, and the text has the person's side of one. It returns nil for other texts.
+func (f *File) SavedUnheard(disk atomicfile.State) *Buffer {
+	if f.Apart == nil || f.Apart.sum != "" || len(f.Buffers) > 0 || !disk.Exists || disk.Target != "" {
+		return nil
+	}
+	b := &Buffer{f: f, Doc: &documents.Document{Text: string(disk.Data), Held: true}}
+	if b.lookBeneath(string(disk.Data)); len(b.Conflicts) == 0 {
+		return nil
+	}
+	return b
+}
+
 // Saved returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file
 // that is more like a buffer with decisions than like its own last content has that buffer's text, with typing that the
 // client has not reported yet.

@@ -315,10 +315,14 @@ func TestEmacsAgentWritesWhatIsUnsaved(t *testing.T) {
 // TestEmacsConflicts lets the agent change a line that has unsaved changes in a buffer, and decides the conflict in each way.
 func TestEmacsConflicts(t *testing.T) {
 	t.Parallel()
-	for _, one := range []struct{ command, text string }{
-		{"cursord-reject-hunk", "mine 5\n"}, {"cursord-accept-hunk", "agent 5\n"}, {"cursord-accept-both", "mine 5\nagent 5\n"}, {"save-buffer", "mine 5\n"},
+	for _, one := range []struct {
+		name, command, text string
+		killed              bool // the daemon is, right before
+	}{
+		{"mine", "cursord-reject-hunk", "mine 5\n", false}, {"theirs", "cursord-accept-hunk", "agent 5\n", false},
+		{"both", "cursord-accept-both", "mine 5\nagent 5\n", false}, {"save", "save-buffer", "mine 5\n", false}, {"save after a kill", "save-buffer", "mine 5\n", true},
 	} {
-		t.Run(one.command, func(t *testing.T) {
+		t.Run(one.name, func(t *testing.T) {
 			t.Parallel()
 			anEmacs(t, func(t *testing.T, bin string) {
 				w := world.New(t)
@@ -334,13 +338,20 @@ func TestEmacsConflicts(t *testing.T) {
 				e.poll("the agent's other line", func() bool { return e.text("f") == merged })
 				e.pending("f", 2)
 				e.goes(5)
+				if one.killed {
+					w.Kill()
+				}
 				e.command(one.command)
+				if one.killed {
+					w.Start()
+					c = w.Opens()
+				}
 				want := strings.Replace(after, "agent 5\n", one.text, 1)
 				e.poll("what was decided", func() bool { return e.text("f") == want })
 				e.pending("f", 1)
 				e.eval(`(progn (with-current-buffer "f" (save-buffer)) nil)`)
 				e.agree(c, "f", want, 1)
-				if one.command == "save-buffer" {
+				if one.command == "save-buffer" { // before, the daemon that came after a kill knew of no decision
 					require.Regexp(t, `cursord: saved your lines over the agent.s in 1 conflict; M-x cursord-undo brings the agent.s back\n`, e.messages())
 					w.CursordOK("undo", "--workspace", w.Root)
 					for _, line := range []string{"mine 5\n", "agent 5\n"} {

@@ -59,3 +59,32 @@ func TestEditorsUndoOfAnAcceptedConflict(t *testing.T) {
 		require.Contains(t, w.Get("f"), "agent 2\n")
 	}
 }
+
+// TestASaveRightAfterTheEndOfTheDaemon: an editor saves over an open conflict while no daemon runs, or before the next one has heard of its
+// text. That is a decision, which undo takes back. Before, the agent's line was gone, and a hunk that was nobody's stayed.
+func TestASaveRightAfterTheEndOfTheDaemon(t *testing.T) {
+	t.Parallel()
+	for _, late := range []bool{false, true} {
+		w, e, doc, _, _ := beneath(t, true)
+		e.Until("a conflict", func(n world.Notification) bool { return n.Diff != nil && len(conflicting(n.Diff)) == 1 })
+		merged(e, doc)
+		w.Kill()
+		if late {
+			w.Start()
+			w.Opens().Diffs()
+		}
+		w.Put("f", doc.Text)
+		if !late {
+			w.Start()
+		}
+		e = w.Opens()
+		for _, h := range e.Diffs()["f"].Hunks {
+			require.NotContains(t, h.Lines, "-line 2")
+		}
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		require.Contains(t, w.Get("f"), "agent 2\n")
+		require.Contains(t, w.Get("f"), "mine 2\n")
+		e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+		require.Equal(t, doc.Text, w.Get("f"))
+	}
+}
