@@ -94,6 +94,12 @@ func (v *View) Alone() *View {
 	return &alone
 }
 
+// Basis returns a text that differs between views whose settings, rules or trusted claims differ.
+func (v *View) Basis() (string, error) {
+	dir, err := v.common(false)
+	return filepath.Base(dir), err
+}
+
 // objectsHere returns an error if the objects lie outside of the workspace by now.
 func (v *View) objectsHere() error {
 	for _, claim := range v.leadsAway() {

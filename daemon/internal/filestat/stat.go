@@ -58,22 +58,30 @@ func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
 
 // AllLinked is All, and tells how many names the files have that have more than one, by their indexes.
 func AllLinked(n int, path func(int) string, stop func() bool) (_ []Stat, names map[int]uint64, _ bool) {
-	const chunk = 512
 	names = map[int]uint64{}
 	var mu sync.Mutex // guards names
 	stats := make([]Stat, n)
+	whole := Each(n, func(i int) {
+		st, n := Linked(path(i))
+		if stats[i] = st; n > 1 && st.Mode.IsRegular() {
+			mu.Lock()
+			names[i] = n
+			mu.Unlock()
+		}
+	}, stop)
+	return stats, names, whole
+}
+
+// Each calls look with the numbers below n, from several goroutines. It stops early, and returns false, once stop says so.
+func Each(n int, look func(int), stop func() bool) bool {
+	const chunk = 512
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 8, n/chunk+1) {
 		wg.Go(func() {
 			for from := range next {
 				for i := from; i < min(from+chunk, n); i++ {
-					st, n := Linked(path(i))
-					if stats[i] = st; n > 1 && st.Mode.IsRegular() {
-						mu.Lock()
-						names[i] = n
-						mu.Unlock()
-					}
+					look(i)
 				}
 			}
 		})
@@ -85,5 +93,5 @@ func AllLinked(n int, path func(int) string, stop func() bool) (_ []Stat, names 
 	}
 	close(next)
 	wg.Wait()
-	return stats, names, whole
+	return whole
 }

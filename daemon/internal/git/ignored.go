@@ -50,6 +50,23 @@ type Rule struct {
 
 // Rules returns the rules by which git ignores paths of the workspace, and none for a path that it does not ignore.
 func (r Repository) Rules(ctx context.Context, paths []string) (rules []Rule, err error) {
+	return r.rules(ctx, paths, "--no-index")
+}
+
+// Hidden returns which paths of the workspace git ignores. What its index has, it does not.
+func (r Repository) Hidden(ctx context.Context, paths []string) (map[string]bool, error) {
+	rules, err := r.rules(ctx, paths, "--index")
+	if err != nil {
+		return nil, err
+	}
+	hidden := make(map[string]bool, len(rules))
+	for _, rule := range rules {
+		hidden[rule.Path] = true
+	}
+	return hidden, nil
+}
+
+func (r Repository) rules(ctx context.Context, paths []string, index string) (rules []Rule, err error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -57,14 +74,14 @@ func (r Repository) Rules(ctx context.Context, paths []string) (rules []Rule, er
 	for _, name := range paths {
 		in.WriteString(strings.TrimPrefix(name, r.At) + "\x00")
 	}
-	out, err := r.Git.Run(ctx, &in, "check-ignore", "-z", "-v", "--no-index", "--stdin")
+	out, err := r.Git.Run(ctx, &in, "check-ignore", "-z", "-v", index, "--stdin")
 	if err != nil && !noneIgnored(err) {
 		return nil, err
 	}
 	fields := strings.Split(string(out), "\x00")
 	for ; len(fields) >= 4; fields = fields[4:] { // source, line, pattern, path
 		line, err := strconv.Atoi(fields[1])
-		if err == nil && fields[0] != "" {
+		if err == nil && fields[0] != "" && !strings.HasPrefix(fields[2], "!") {
 			rules = append(rules, Rule{Path: r.At + strings.Clone(fields[3]), Source: strings.Clone(fields[0]), Line: line})
 		}
 	}

@@ -43,11 +43,7 @@ func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r 
 			r.Nested[strings.TrimSuffix(repo.At, "/")] = true
 			continue
 		}
-		if v, err := repo.Git.open(ctx); err == nil {
-			repo.was = repo.Git
-			repo.was.was = v.Alone()
-		}
-		r.All = append(r.All, repo)
+		r.All = append(r.All, repo.By(ctx, guard))
 		r.Files = append(r.Files, files...)
 		for _, dir := range nested {
 			sub := Repository{At: dir + "/", Git: Tree{Dir: filepath.Join(root, filepath.FromSlash(dir)), Within: true, Guard: guard}}
@@ -59,6 +55,16 @@ func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r 
 		}
 	}
 	return r, nil
+}
+
+// By returns the repository for questions by a guard. Its objects are those of its present state.
+func (r Repository) By(ctx context.Context, guard *askgit.Guard) Repository {
+	r.Git.Guard, r.was = guard, Tree{}
+	if v, err := r.Git.open(ctx); err == nil {
+		r.was = r.Git
+		r.was.was = v.Alone()
+	}
+	return r
 }
 
 // List is Tree.List with paths of the workspace.

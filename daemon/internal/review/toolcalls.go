@@ -130,7 +130,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.root),
 	}
-	t.start, t.stop = snapshot.Take(in.root, r.setup.StateDir, r.guardOf(in), in.isolated())
+	t.start, t.stop = in.starts.Take(in.root, r.setup.StateDir, r.guardOf(in), in.isolated())
 	t.watchBetween()
 	if t.scans && !in.isolated() {
 		t.outside = snapshot.OutsideControl(in.root)

@@ -36,11 +36,11 @@ func (s *Snapshot) At(name string) (_ diffs.Content, known bool) {
 func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.files[name]
+	e := s.files.get(name)
 	if e == nil {
 		return diffs.Content{}, was.Exists()
 	}
-	data, known := s.spool.get(e.content)
+	data, known := e.content.get()
 	return atomicfile.ContentOf(e.Mode, data), known
 }
 
@@ -48,14 +48,14 @@ func (s *Snapshot) Noted(name string, was filestat.Stat) (_ diffs.Content, known
 func (s *Snapshot) TakenIn(fd Change) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.files[fd.Path]
+	e := s.files.get(fd.Path)
 	if e == nil {
 		return !fd.After.Exists
 	}
 	if e.gone && !fd.After.Exists {
 		return true
 	}
-	if data, known := s.spool.get(e.content); known {
+	if data, known := e.content.get(); known {
 		return fd.After.Exists && e.Mode == fd.Is.Mode && bytes.Equal(data, fd.After.Bytes())
 	}
 	return e.Stat == fd.Is
@@ -64,7 +64,7 @@ func (s *Snapshot) TakenIn(fd Change) bool {
 func (s *Snapshot) has(name string) (mode fs.FileMode, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.files[name]
+	e := s.files.get(name)
 	if e == nil {
 		return 0, false
 	}
@@ -77,11 +77,11 @@ func (s *Snapshot) contents(names []string) map[string][]byte {
 	wanted := map[*git.Repository]map[string]git.Blob{}
 	s.mu.Lock()
 	for _, name := range names {
-		e := s.files[name]
+		e := s.files.get(name)
 		if e == nil {
 			continue
 		}
-		if data, ok := s.spool.get(e.content); ok {
+		if data, ok := e.content.get(); ok {
 			found[name] = data
 		} else if repo := s.repositoryOf(name); e.blob.OID != "" && repo != nil {
 			if wanted[repo] == nil {
@@ -126,14 +126,14 @@ func (s *Snapshot) absent(name string) bool {
 
 // absentLocked reports whether a path was missing in everything that was listed. s.mu must be held.
 func (s *Snapshot) absentLocked(name string) bool {
-	if s.files[name] != nil {
+	if s.files.get(name) != nil {
 		return false
 	}
 	if _, folder := s.dirs[name]; folder {
 		return !s.nestedLocked(name) // there was a folder instead of a file
 	}
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
-		if s.files[dir] != nil {
+		if s.files.get(dir) != nil {
 			return true // there was a file in the place of the path's folder
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Snapshot) absentLocked(name string) bool {
 	for dir := paths.Parent(name); ; name, dir = dir, paths.Parent(dir) {
 		if s.whole[dir] {
 			_, there := s.dirs[name]
-			return !there && s.files[name] == nil
+			return !there && s.files.get(name) == nil
 		}
 		if dir == "." {
 			return false
@@ -169,7 +169,7 @@ func (s *Snapshot) MissingDirs(name string) (dirs []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
-		if _, there := s.dirs[dir]; there || s.files[dir] == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
+		if _, there := s.dirs[dir]; there || s.files.get(dir) == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
 			break
 		}
 		dirs = append(dirs, dir)
@@ -212,17 +212,17 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	s.reruled = s.reruled || isIgnoreFile(name)
 	delete(s.seen, name)
 	if !img.Exists {
-		delete(s.files, name)
+		s.files.delete(name)
 		return
 	}
-	s.files[name] = &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())}
+	s.files.set(name, &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())})
 }
 
 // NoteGone takes in that a file is gone; a scan finds where it went.
 func (s *Snapshot) NoteGone(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.files[name]; e != nil {
+	if e := s.files.change(name); e != nil {
 		e.gone = true
 	}
 }
@@ -231,7 +231,7 @@ func (s *Snapshot) NoteGone(name string) {
 func (s *Snapshot) Older(name string, when int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.files[name]
+	e := s.files.get(name)
 	return e == nil || e.Changed() < when
 }
 
@@ -244,10 +244,11 @@ func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.files[name]; e != nil {
+	if e := s.files.get(name); e != nil {
 		st := e.Stat
 		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // differs from every real state
-		s.files[name] = &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()}
+		s.mixed = true
+		s.files.set(name, &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()})
 	}
 }
 
@@ -255,11 +256,15 @@ func isIgnoreFile(name string) bool {
 	return path.Base(name) == ".gitignore" || strings.HasSuffix(name, ".git/info/exclude")
 }
 
-// Close frees the contents.
+// Close frees the contents. If the snapshot is still being taken, it waits for that.
 func (s *Snapshot) Close() {
+	if s.left != nil {
+		<-s.left
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spool.close()
+	s.first.close()
 }
 
 // Useless returns the reason why nothing can be compared with the snapshot; "" if it can be used.
@@ -281,7 +286,7 @@ func (s *Snapshot) Lacks() string {
 
 // keepLinks notes which of the listed files have several names. It notes none if something may have been written already.
 // Once the agent may be at work, it takes only files that have not changed since the turn began: a new name is a change.
-func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names map[int]uint64) {
+func (s *Snapshot) keepLinks(path func(int) string, stats []filestat.Stat, names map[int]uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -292,7 +297,7 @@ func (s *Snapshot) keepLinks(files []git.Listed, stats []filestat.Stat, names ma
 		if s.begun && stats[i].Racy(s.began) {
 			continue
 		}
-		s.links[files[i].Path] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
+		s.links[path(i)] = atomicfile.Links{Dev: stats[i].Dev, Ino: stats[i].Ino, Names: n}
 	}
 }
 

@@ -1,8 +1,11 @@
 // Package snapshot knows the contents of a workspace's files when a turn began, and finds later changes.
 //
-// [Take] lists the files, with git in a repository and otherwise by reading folders, and keeps the contents that git does not
+// [List.Take] lists the files, with git in a repository and otherwise by reading folders, and keeps the contents that git does not
 // have. [Snapshot.Scan] compares the disk with the snapshot. The caller reports each change that it has taken in by
 // [Snapshot.Note], so that the next scan finds only newer ones.
+//
+// A snapshot leaves what it has read to the next one of the same tree ([List.Take]), which reads what has changed since. Both that and
+// a scan look at the states of all files and folders; they list names only in folders that have changed.
 //
 // A Snapshot promises:
 //
@@ -15,5 +18,5 @@
 //   - It writes nothing in the workspace, and no git that it runs starts a program that the repository names.
 //
 // The caller decides who made a change: it gives Scan a function that gets each change with its time. Several goroutines may
-// use a Snapshot. It keeps contents in one unnamed file, until Close.
+// use a Snapshot. It keeps contents in two unnamed files, until Close; the next snapshot may use one of them.
 package snapshot

@@ -28,32 +28,53 @@ const (
 // An ignoreFile is a file of ignore rules when the turn began.
 type ignoreFile struct {
 	filestat.Stat
-	lines map[string]bool
+	lines    map[string]bool
+	unlisted bool // git did not list it: it was ignored itself
+}
+
+func newIgnoreFile(st filestat.Stat, lines []string, listed bool) ignoreFile {
+	f := ignoreFile{Stat: st, lines: make(map[string]bool, len(lines)), unlisted: !listed}
+	for _, l := range lines {
+		f.lines[l] = true
+	}
+	return f
 }
 
 // readRules keeps the rules of the ignore files among files, before anything can have changed them.
 func (s *Snapshot) readRules(files []git.Listed, repos []git.Repository) {
 	rules := map[string]ignoreFile{} // by their full names
+	listed := map[string]bool{}
 	keep := func(full string) {
 		if _, known := rules[full]; known || len(rules) >= rulesMost {
 			return
 		}
 		st := filestat.Of(full)
 		if lines, ok := readLines(full); ok {
-			f := ignoreFile{Stat: st, lines: make(map[string]bool, len(lines))}
-			for _, l := range lines {
-				f.lines[l] = true
-			}
-			rules[full] = f
+			rules[full] = newIgnoreFile(st, lines, listed[full])
 		}
 	}
+	in := map[string]bool{".": true} // those that git ignores, too, count
+	var all []string
 	for _, l := range files {
+		if dir := path.Dir(l.Path); !in[dir] {
+			in[dir] = true
+			all = append(all, filepath.Join(s.Full(dir), ".gitignore"))
+		}
 		if isIgnoreFile(l.Path) {
-			keep(s.Full(l.Path))
+			all = append(all, s.Full(l.Path))
+			listed[s.Full(l.Path)] = true
+		}
+	}
+	all = append(all, filepath.Join(s.root, ".gitignore"))
+	stats, _ := filestat.All(len(all), func(i int) string { return all[i] }, func() bool { return false })
+	for i, full := range all {
+		if stats[i].Exists() {
+			keep(full)
 		}
 	}
 	for _, r := range repos {
 		if exclude := r.Exclude(); exclude != "" {
+			listed[exclude] = true
 			keep(exclude)
 		}
 	}
@@ -145,19 +166,7 @@ func (s *Snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	if anew {
 		return true
 	}
-	for full, f := range rules {
-		if st := filestat.Of(full); st != f.Stat || st.Racy(s.began) {
-			if lines, _ := readLines(full); !f.same(lines) {
-				anew = true
-			}
-		}
-	}
-	for _, r := range repos {
-		if exclude := r.Exclude(); exclude != "" && rules[exclude].lines == nil && filestat.Of(exclude).Exists() {
-			anew = true
-		}
-	}
-	if !anew {
+	if anew = rulesChanged(rules, repos, s.began); !anew {
 		stop := func() bool { return ctx.Err() != nil }
 		of := func(i int) string { return s.Full(dirs[i]) }
 		ignores, _ := filestat.All(len(dirs), func(i int) string { return filepath.Join(of(i), ".gitignore") }, stop)
@@ -176,6 +185,23 @@ func (s *Snapshot) ruledAnew(ctx context.Context, repos []git.Repository) bool {
 	defer s.mu.Unlock()
 	s.reruled = s.reruled || anew
 	return anew
+}
+
+// rulesChanged reports whether ignore files that were read before a moment now have other rules, or are the first of a repository.
+func rulesChanged(rules map[string]ignoreFile, repos []git.Repository, moment int64) bool {
+	for full, f := range rules {
+		if st := filestat.Of(full); st != f.Stat || st.Racy(moment) {
+			if lines, _ := readLines(full); !f.same(lines) {
+				return true
+			}
+		}
+	}
+	for _, r := range repos {
+		if exclude := r.Exclude(); exclude != "" && rules[exclude].lines == nil && filestat.Of(exclude).Exists() {
+			return true
+		}
+	}
+	return false
 }
 
 func (f ignoreFile) same(lines []string) bool {
@@ -221,12 +247,12 @@ func (s *Snapshot) hiddenIn(ctx context.Context, r git.Repository) ([]string, er
 	var all []git.Listed
 	s.mu.Lock()
 	for name := range ignored {
-		if s.files[name] == nil {
+		if s.files.get(name) == nil {
 			all = append(all, git.Listed{Path: strings.Clone(name)})
 		}
 	}
 	s.mu.Unlock()
-	stats, whole := s.lstats(ctx, all)
+	stats, whole := s.lstats(ctx, len(all), func(i int) string { return all[i].Path })
 	if !whole {
 		return nil, ctx.Err()
 	}
@@ -259,7 +285,7 @@ func (s *Snapshot) notRuledBefore(r git.Repository, rules []git.Rule) (names []s
 			full = exclude
 		}
 		old, known := before[full]
-		if !known {
+		if !known || old.unlisted {
 			// Git did not list the file before: it was not there, or ignored.
 			born, ok := filestat.Born(full)
 			return s.before(filestat.Of(full)) || ok && born < s.began-int64(filestat.RacyTime)

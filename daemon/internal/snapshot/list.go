@@ -5,9 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// A List is a list of snapshots that one goroutine changes and others read.
+// A List is a list of the snapshots of one tree that one goroutine changes and others read. It keeps what the latest snapshot has read, so
+// that the next one reads only what has changed since.
 type List struct {
-	now atomic.Pointer[[]*Snapshot]
+	now  atomic.Pointer[[]*Snapshot]
+	kept keeper
 }
 
 // All returns the snapshots, the oldest first; nobody changes the slice.

@@ -53,9 +53,9 @@ func (s *Snapshot) relist(ctx context.Context, left *LeftOut) (files []git.Liste
 	s.repos = kept
 	for _, dir := range left.gone {
 		s.nested[dir] = false
-		for name := range s.files {
+		for name := range s.files.all() {
 			if strings.HasPrefix(name, dir+"/") {
-				delete(s.files, name)
+				s.files.delete(name)
 			}
 		}
 	}

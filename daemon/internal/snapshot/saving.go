@@ -26,7 +26,7 @@ func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bo
 	if cut && f.Source == nil && f.justCut() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if e := s.files[f.Path]; e != nil {
+		if e := s.files.change(f.Path); e != nil {
 			e.saving = true
 		}
 		return true

@@ -217,29 +217,26 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	// Known files are looked at while git, or a walk, looks for others.
 	listing := make(chan []git.Listed, 1)
 	if list {
-		go func() { listing <- s.relist(ctx, left) }()
+		go func() { listing <- s.names(ctx, left) }()
 	} else {
 		listing <- nil
 	}
 	s.mu.Lock()
-	known := make([]git.Listed, 0, len(s.files))
-	for name := range s.files {
-		known = append(known, git.Listed{Path: name})
-	}
+	known := s.files.names()
 	s.mu.Unlock()
-	knownStats, whole := s.lstats(ctx, known)
+	knownStats, whole := s.lstats(ctx, len(known), func(i int) string { return known[i] })
 	var added []git.Listed
 	files := <-listing
 	s.mu.Lock()
 	for _, l := range files {
-		if s.files[l.Path] == nil {
+		if s.files.get(l.Path) == nil {
 			added = append(added, l)
 		}
 	}
 	s.mu.Unlock()
 	slices.SortFunc(added, func(a, b git.Listed) int { return strings.Compare(a.Path, b.Path) })
 	added = slices.CompactFunc(added, func(a, b git.Listed) bool { return a.Path == b.Path })
-	addedStats, all := s.lstats(ctx, added)
+	addedStats, all := s.lstats(ctx, len(added), func(i int) string { return added[i].Path })
 	if !whole || !all || ctx.Err() != nil {
 		return nil, false
 	}
@@ -251,31 +248,32 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 			left.long = append(left.long, l.Path)
 		}
 	}
-	look := func(files []git.Listed, stats []filestat.Stat) {
-		for i, l := range files {
-			st := stats[i]
-			if st.Mode.IsDir() {
-				st = filestat.Stat{}
-			}
-			e := s.files[l.Path]
-			if e != nil && !e.racy && st == e.Stat || e == nil && !st.Exists() {
-				continue
-			}
-			s.reruled = s.reruled || isIgnoreFile(l.Path) && (e == nil || st != e.Stat)
-			suspects = append(suspects, candidate{path: l.Path, entry: e, is: st})
+	look := func(name string, e *entry, st filestat.Stat) {
+		if st.Mode.IsDir() {
+			st = filestat.Stat{}
 		}
+		if e != nil && !e.racy && st == e.Stat || e == nil && !st.Exists() {
+			return
+		}
+		s.reruled = s.reruled || isIgnoreFile(name) && (e == nil || st != e.Stat)
+		suspects = append(suspects, candidate{path: name, entry: e, is: st})
 	}
-	look(added, addedStats)
+	for i, l := range added {
+		look(l.Path, s.files.get(l.Path), addedStats[i])
+	}
 	came := map[inode]*candidate{}
 	for i := range suspects {
 		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
-	for i, st := range knownStats { // it may have moved between the two looks
-		if st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil {
-			knownStats[i] = filestat.Of(s.Full(known[i].Path))
+	for i, name := range known {
+		st := knownStats[i]
+		if len(came) > 0 && st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil { // it may have moved between the two looks
+			st = filestat.Of(s.Full(name))
+		}
+		if e := s.files.at(i, name); e != nil {
+			look(name, e, st)
 		}
 	}
-	look(known, knownStats)
 	goneAt := map[inode]filestat.Stat{}
 	for i := range suspects {
 		if sus := &suspects[i]; sus.entry != nil && sus.entry.Ino != 0 && !sus.is.Exists() {
@@ -346,7 +344,7 @@ func (s *Snapshot) same(e *entry, f Change) bool {
 		return false
 	}
 	s.mu.Lock()
-	data, ok := s.spool.get(e.content)
+	data, ok := e.content.get()
 	s.mu.Unlock()
 	switch {
 	case ok:
@@ -362,7 +360,7 @@ func (s *Snapshot) restate(f Change) {
 	now := clock.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.files[f.Path]; e != nil {
+	if e := s.files.change(f.Path); e != nil {
 		e.Stat, e.racy, e.gone = f.Is, f.Is.Racy(now), false
 		if e.racy && e.content == nowhere {
 			e.content = s.spool.put(f.After.Bytes())
@@ -376,12 +374,13 @@ func (s *Snapshot) skip(name string, st filestat.Stat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !st.Exists() {
-		delete(s.files, name)
+		s.files.delete(name)
 		return
 	}
+	s.mixed = true
 	now := entry{Stat: st, content: nowhere}
-	if e := s.files[name]; e != nil {
+	if e := s.files.get(name); e != nil {
 		now.blob, now.content = e.blob, e.content
 	}
-	s.files[name] = &now
+	s.files.set(name, &now)
 }

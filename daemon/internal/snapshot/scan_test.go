@@ -33,7 +33,7 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *Snapshot {
 	if repo {
 		commitAll(t, dir)
 	}
-	s, _ := Take(dir, t.TempDir(), guardIn(t, dir), false)
+	s, _ := new(List).Take(dir, t.TempDir(), guardIn(t, dir), false)
 	t.Cleanup(s.Close)
 	<-s.ready
 	require.Empty(t, s.Useless())
@@ -101,7 +101,7 @@ func TestSnapshotThatIsLate(t *testing.T) {
 	taken := takeSnapshot(t, false, "a", "b")
 	list, why := taken.list(t.Context())
 	require.Empty(t, why)
-	stats, all := taken.lstats(t.Context(), list.files)
+	stats, all := taken.lstats(t.Context(), len(list.files), func(i int) string { return list.files[i].Path })
 	require.True(t, all)
 
 	late := Empty(taken.root)
@@ -204,11 +204,11 @@ func TestASaveThatACallBeginsIn(t *testing.T) {
 	now := clock.Now()
 	was := filestat.Stat{Ino: 7, Size: 9, Mtime: 100, Ctime: 100}
 	full := &entry{Stat: was}
-	s := &Snapshot{root: t.TempDir(), began: now, files: map[string]*entry{"f": full}}
+	s := &Snapshot{root: t.TempDir(), began: now, files: states{own: map[string]*entry{"f": full}}}
 	at := time.Now().UnixNano()
 	f := Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Mtime: at, Ctime: at}}
 	require.True(t, s.beingSaved(nil, &f, candidate{path: "f", entry: full, is: f.Is}), "it is left to the next look")
-	require.Equal(t, was, s.files["f"].Stat)
+	require.Equal(t, was, s.files.get("f").Stat)
 
 	agents := diffs.Source{TurnID: "t", Via: diffs.ViaShell}
 	f = Change{Path: "f", Was: was, Is: filestat.Stat{Ino: 7, Size: 12, Mtime: at, Ctime: at}, Source: &agents}
@@ -249,7 +249,7 @@ func TestALateSnapshotTakesNoPlantedLink(t *testing.T) {
 	require.Eventually(t, func() bool { return !filestat.Of(filepath.Join(dir, "mine")).Racy(clock.Now()) }, time.Minute, time.Millisecond)
 
 	s := Empty(dir)
-	s.nested, s.spool.dir = map[string]bool{}, t.TempDir()
+	s.nested, s.spool = map[string]bool{}, newSpool(t.TempDir())
 	t.Cleanup(s.Close)
 	s.AgentBegins()
 	require.NoError(t, os.Link(outside, s.Full("planted")))

@@ -87,7 +87,7 @@ func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 
 // takenIn returns the latest moment of which it is known that all earlier changes of a path are taken in. s.mu must be held.
 func (s *Snapshot) takenIn(name string) int64 {
-	e := s.files[name]
+	e := s.files.get(name)
 	if e == nil {
 		return 0
 	}

@@ -38,15 +38,18 @@ const (
 // nothing else keeps. It gives the content of a file before a change, and the next scan is compared with it.
 type Snapshot struct {
 	root     string
+	keeper   *keeper // what snapshots of this tree leave to the next one
 	guard    *askgit.Guard
 	isolated bool          // of a session's copy
 	began    int64         // a moment of package clock
 	ready    chan struct{} // closed when the snapshot is taken, or after Wait
+	left     chan struct{} // closed when the snapshot is taken and has left what the next one can use; nil: it was not taken
 
 	mu       sync.Mutex                  // guards all below
 	repos    []git.Repository            // the root's and the nested ones; none: the folders were read without git
-	files    map[string]*entry           // the present files
+	files    states                      // the present files
 	dirs     map[string]inode            // folders that existed
+	looked   map[string]filestat.Stat    // folders in the states in which all names in them were known; zero: some may be unknown; nil: states do not tell
 	whole    map[string]bool             // without git: folders of which all entries are in files and dirs; "." is the root
 	nested   map[string]bool             // folders of nested repositories whose contents are unknown; false: a repository was only expected there
 	rules    map[string]ignoreFile       // the ignore files that git listed, by their full names; nil if unknown
@@ -56,12 +59,14 @@ type Snapshot struct {
 	long     map[string]bool             // paths too long to look at that a notice has named, or that were there
 	cut      bool                        // a walk has reached its limits, and a notice has said so
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
-	spool    spool
-	listed   bool   // files and dirs are complete
-	begun    bool   // the agent may be at work, although no call of it is known yet
-	ended    bool   // something may have been written since: contents that are unknown now stay unknown
-	unusable string // why nothing can be compared with it; "" if it can
-	short    string // what is missing in it, for people; "" if nothing is
+	first    *spool                      // the contents when the turn began; later snapshots may use it
+	spool    *spool                      // later contents
+	mixed    bool                        // the state of a file has another state's content
+	listed   bool                        // files and dirs are complete
+	begun    bool                        // the agent may be at work, although no call of it is known yet
+	ended    bool                        // something may have been written since: contents that are unknown now stay unknown
+	unusable string                      // why nothing can be compared with it; "" if it can
+	short    string                      // what is missing in it, for people; "" if nothing is
 }
 
 // An entry is a file or a link at one moment.
@@ -77,12 +82,12 @@ type entry struct {
 
 type inode struct{ dev, ino uint64 }
 
-// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into a file in stateDir. If the
+// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in stateDir. If the
 // folder is an isolated copy, git's folders are left out.
-func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapshot, stop func()) {
+func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapshot, stop func()) {
 	s = &Snapshot{
-		root: root, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), files: map[string]*entry{}, dirs: map[string]inode{},
-		whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, spool: spool{dir: stateDir},
+		root: root, keeper: &l.kept, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),
+		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, spool: newSpool(stateDir),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
@@ -91,10 +96,14 @@ func Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapsho
 		ready()
 	})
 	go func() {
+		defer close(s.left)
 		defer cancel()
-		s.take(ctx)
+		was := s.take(ctx)
 		late.Stop()
+		l.kept.leaving.RLock()
+		defer l.kept.leaving.RUnlock()
 		ready()
+		s.leave(was)
 	}()
 	return s, cancel
 }
@@ -122,10 +131,11 @@ func (s *Snapshot) CallBegins() {
 
 // Empty returns a snapshot that knows no content and needs no Close.
 func Empty(root string) *Snapshot {
-	return &Snapshot{root: root, began: clock.Now(), files: map[string]*entry{}, dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
+	return &Snapshot{root: root, began: clock.Now(), dirs: map[string]inode{}, whole: map[string]bool{}, long: map[string]bool{}}
 }
 
-func (s *Snapshot) take(ctx context.Context) {
+// take takes the snapshot. If it was taken from what an earlier one has left, that is returned.
+func (s *Snapshot) take(ctx context.Context) (was *kept) {
 	give := func(why string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -134,24 +144,30 @@ func (s *Snapshot) take(ctx context.Context) {
 	if why := TooWide(s.root); why != "" {
 		s.readTop()
 		give(why)
-		return
+		return nil
+	}
+	if was = s.again(ctx); was != nil {
+		return was
 	}
 	list, why := s.list(ctx)
 	if why != "" {
 		give(why)
-		return
+		return nil
 	}
 	if len(list.repos) > 0 {
 		s.readRules(list.files, list.repos)
 	}
-	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.Full(list.files[i].Path) }, func() bool { return ctx.Err() != nil })
+	path := func(i int) string { return list.files[i].Path }
+	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.at(path(i)) }, func() bool { return ctx.Err() != nil })
 	if !all {
 		give("its files could not all be looked at in time")
-		return
+		return nil
 	}
+	s.first = newSpool(s.spool.dir)
 	s.keep(list, stats)
-	s.keepLinks(list.files, stats, names)
+	s.keepLinks(path, stats, names)
 	s.readContents(ctx, list.files)
+	return nil
 }
 
 // A listing is the names of a workspace's files.
@@ -192,8 +208,13 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
-func (s *Snapshot) lstats(ctx context.Context, files []git.Listed) ([]filestat.Stat, bool) {
-	return filestat.All(len(files), func(i int) string { return s.Full(files[i].Path) }, func() bool { return ctx.Err() != nil })
+func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]filestat.Stat, bool) {
+	return filestat.All(n, func(i int) string { return s.at(path(i)) }, func() bool { return ctx.Err() != nil })
+}
+
+// at is Full for a clean path; it is called for every file of the workspace.
+func (s *Snapshot) at(name string) string {
+	return s.root + string(filepath.Separator) + filepath.FromSlash(name)
 }
 
 // Full returns the absolute name of a path.
@@ -201,8 +222,7 @@ func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filep
 
 // keep fills the table.
 func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
-	files := make(map[string]*entry, len(list.files))
-	slab := make([]entry, len(list.files))
+	names, entries := make([]string, 0, len(list.files)), make([]entry, 0, len(list.files))
 	long := map[string]bool{}
 	for i, l := range list.files {
 		if !stats[i].Exists() || stats[i].Mode.IsDir() {
@@ -211,13 +231,14 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 			}
 			continue
 		}
-		e := &slab[i]
-		*e = entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
+		e := entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
 		if !l.Dirty && !l.Gone && !e.racy {
 			e.blob = git.Blob{OID: l.OID, Size: e.Size}
 		}
-		files[l.Path] = e
+		names, entries = append(names, l.Path), append(entries, e)
 	}
+	files := states{base: newTable(names, entries)}
+	dirs, read := s.folders(files.base.names, list)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -225,15 +246,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	s.listed = true
 	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
-	for _, dir := range list.dirs {
-		st := filestat.Of(s.Full(dir))
-		s.dirs[dir] = inode{st.Dev, st.Ino}
-	}
-	if len(list.repos) > 0 {
-		for name := range files {
-			s.addDirs(name)
-		}
-	}
+	s.dirs, s.looked = dirs, read
 	if list.cut {
 		s.short = "some folders could not be listed within the limits"
 	}
@@ -256,17 +269,6 @@ func (s *Snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
 	return errors.Is(err, syscall.ENAMETOOLONG)
 }
 
-// addDirs notes the folders of a path. s.mu must be held.
-func (s *Snapshot) addDirs(name string) {
-	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
-		if _, known := s.dirs[dir]; known {
-			return
-		}
-		st := filestat.Of(s.Full(dir))
-		s.dirs[dir] = inode{st.Dev, st.Ino}
-	}
-}
-
 // readContents keeps the contents that git does not have, first those of files that git knows.
 func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 	var late atomic.Int64
@@ -274,7 +276,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 		var want []string
 		s.mu.Lock()
 		for _, l := range list {
-			if e := s.files[l.Path]; e != nil && e.blob.OID == "" && (l.OID != "") == known && e.Size <= spoolFile {
+			if e := s.files.get(l.Path); e != nil && e.blob.OID == "" && (l.OID != "") == known && e.Size <= spoolFile {
 				want = append(want, l.Path)
 			}
 		}
@@ -318,10 +320,10 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 			s.mu.Unlock()
 			return int64(len(names) - i)
 		}
-		if e := s.files[name]; e != nil {
+		if e := s.files.complete(name); e != nil {
 			e.Stat, e.racy = st, st.Racy(s.began)
 			if img.Unreadable == "" && img.Exists {
-				e.content = s.spool.put(img.Bytes())
+				e.content = s.first.put(img.Bytes())
 			}
 		}
 		s.mu.Unlock()
@@ -355,7 +357,7 @@ func (s *Snapshot) readTop() {
 		if e.IsDir() {
 			s.dirs[e.Name()] = inode{}
 		} else {
-			s.files[e.Name()] = &entry{content: nowhere}
+			s.files.set(e.Name(), &entry{content: nowhere})
 		}
 	}
 }

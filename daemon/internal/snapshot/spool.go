@@ -3,6 +3,7 @@ package snapshot
 import (
 	"errors"
 	"os"
+	"sync"
 )
 
 // Bounds of a spool.
@@ -11,20 +12,45 @@ const (
 	spoolFile  = 2 << 20
 )
 
-// A spool keeps contents on disk while a turn runs. Where the system allows it, the file has no name, so that nothing is
-// left behind. Only one goroutine at a time may use it.
+// A spool keeps contents on disk while somebody uses it. Where the system allows it, the file has no name, so that nothing is
+// left behind.
 type spool struct {
-	dir  string
-	file *os.File // nil until needed
-	name string   // of file, if it has one
-	size int64
-	err  error
+	dir string
+
+	mu    sync.Mutex // guards all below
+	users int
+	file  *os.File // nil until needed
+	name  string   // of file, if it has one
+	size  int64
+	err   error
 }
 
 // A spooled is the place of a content.
 type spooled struct {
+	in *spool
 	at int64
 	n  int // -1: nowhere
+}
+
+// newSpool returns an empty spool with one user.
+func newSpool(dir string) *spool { return &spool{dir: dir, users: 1} }
+
+// use adds a user, and returns false if the last one has gone.
+func (s *spool) use() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users == 0 {
+		return false
+	}
+	s.users++
+	return true
+}
+
+// length returns how many bytes it holds.
+func (s *spool) length() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size
 }
 
 var nowhere = spooled{n: -1}
@@ -34,6 +60,11 @@ func (s *spool) put(data []byte) spooled {
 	if len(data) == 0 {
 		return spooled{}
 	}
+	if s == nil {
+		return nowhere
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(data) > spoolFile || s.size+int64(len(data)) > spoolBytes || s.err != nil {
 		return nowhere
 	}
@@ -50,25 +81,38 @@ func (s *spool) put(data []byte) spooled {
 	}
 	at := s.size
 	s.size += int64(len(data))
-	return spooled{at: at, n: len(data)}
+	return spooled{s, at, len(data)}
 }
 
 // get returns a content that put has kept.
-func (s *spool) get(c spooled) (data []byte, ok bool) {
+func (c spooled) get() (data []byte, ok bool) {
 	switch {
 	case c.n < 0:
 		return nil, false
 	case c.n == 0:
 		return []byte{}, true
-	case s.file == nil:
+	}
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	if c.in.file == nil {
 		return nil, false
 	}
 	data = make([]byte, c.n)
-	_, err := s.file.ReadAt(data, c.at)
+	_, err := c.in.file.ReadAt(data, c.at)
 	return data, err == nil
 }
 
+// close removes a user. The last one frees the contents.
 func (s *spool) close() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	s.users = 0
 	if s.file != nil {
 		s.file.Close()
 		if s.name != "" {

@@ -1,0 +1,134 @@
+//go:build unix
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// took runs a program in a folder and returns how long that took.
+func took(b *testing.B, dir string, argv ...string) time.Duration {
+	b.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = dir
+	start := time.Now()
+	require.NoError(b, cmd.Run())
+	return time.Since(start)
+}
+
+// memory returns what a process has in memory, in MB: its own share (PSS), and all (RSS); 0 where the system does not say.
+func memory(pid int) (pss, rss float64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && (f[0] == "Pss:" || f[0] == "Rss:") {
+			kb, _ := strconv.ParseFloat(f[1], 64)
+			if f[0] == "Pss:" {
+				pss = kb / 1024
+			} else {
+				rss = kb / 1024
+			}
+		}
+	}
+	return pss, rss
+}
+
+// BenchmarkLargeTrees measures what turns cost in trees of 10,000 and 100,000 files, beside "git status", or "find -newer" where there is
+// no git: until the agent runs in the first turn and in later ones, until the files of its command are known, and from the agent's
+// last line to the turn's end. Each is also told as a multiple of git status or find.
+func BenchmarkLargeTrees(b *testing.B) {
+	usesBuilt(b)
+	for _, kind := range []string{"git", "plain"} {
+		for _, files := range []int{10_000, 100_000} {
+			if files > 10_000 && (testing.Short() || kind == "plain") { // without git, 50,000 entries are listed
+				continue
+			}
+			b.Run(fmt.Sprint(kind, "-", files), func(b *testing.B) { turnsIn(b, kind == "git", files) })
+		}
+	}
+}
+
+func turnsIn(b *testing.B, byGit bool, files int) {
+	w := world.New(b)
+	text := strings.Repeat("some text of no meaning\n", 40)
+	for i := range files {
+		w.Put(fmt.Sprintf("src/%d/%d/%d", i/2500, i/50%50, i), text)
+	}
+	beside := []string{"find", ".", "-newer", w.Script}
+	if byGit {
+		w.Git("init", "-q")
+		w.Commits()
+		beside = []string{"git", "status", "--porcelain"}
+		took(b, w.Root, beside...) // refreshes the index
+	}
+	w.Rests()
+	marks := filepath.Join(w.Dir, "marks")
+	mark := world.Execs("date +%s%N >> " + marks)
+	w.Start()
+	e := w.Opens()
+	turn := func(calls ...[]string) (begun, ended time.Duration, marked []time.Time) {
+		require.NoError(b, os.WriteFile(marks, nil, 0o600))
+		script := []string{mark, world.InitLine}
+		for _, c := range calls {
+			script = append(script, c...)
+		}
+		w.Plays(append(script, mark, world.Done)...)
+		start := time.Now()
+		e.Turn(nil)
+		end := time.Now()
+		said, err := os.ReadFile(marks)
+		require.NoError(b, err)
+		for line := range strings.Lines(string(said)) {
+			ns, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
+			require.NoError(b, err)
+			marked = append(marked, time.Unix(0, ns))
+		}
+		return marked[0].Sub(start), end.Sub(marked[len(marked)-1]), marked
+	}
+	var others, firsts, laters, known, ends delays
+	times := func() {
+		for range 3 {
+			others = append(others, took(b, w.Root, beside...))
+		}
+	}
+	times()
+	first, _, _ := turn()
+	firsts = append(firsts, first)
+	round := 0
+	for b.Loop() {
+		times()
+		round++
+		later, _, _ := turn()
+		laters = append(laters, later)
+		// The mark before the last call is the end of the command; the mark after it is there when the daemon has seen both.
+		_, ended, marked := turn(world.Shells("c", fmt.Sprintf("for i in 1 2 3 4 5 6 7 8 9 10; do echo %d > src/0/0/new$i; done; date +%%s%%N >> %s", round, marks)))
+		var changed time.Time
+		for _, n := range e.All() {
+			if n.Method == "diff/changed" && n.At.After(marked[1]) {
+				changed = n.At
+				break
+			}
+		}
+		require.False(b, changed.IsZero())
+		known, ends = append(known, changed.Sub(marked[1])), append(ends, ended)
+	}
+	pss, rss := memory(w.Cmd.Process.Pid)
+	b.ReportMetric(others.quantile(0.5)/1000, "ms-beside")
+	for name, d := range map[string]delays{"first": firsts, "later": laters, "command": known, "end": ends} {
+		b.ReportMetric(d.quantile(0.5)/1000, "ms-"+name)
+		b.ReportMetric(d.quantile(0.5)/others.quantile(0.5), "x-"+name)
+	}
+	b.ReportMetric(pss, "MB-PSS")
+	b.ReportMetric(rss, "MB-RSS")
+	b.ReportMetric(0, "ns/op")
+}
