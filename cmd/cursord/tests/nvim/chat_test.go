@@ -67,7 +67,7 @@ func TestNvimChat(t *testing.T) {
 		n.until("the question", "return #choices == 1 and vim.api.nvim_get_current_line():sub(1, 4) == 'see '")
 		require.Empty(t, w.Runs())
 		n.keys("<CR>")
-		n.untilScreen("- an item")
+		n.untilScreen("• an item")
 		require.Equal(t, "", n.lua("return vim.api.nvim_get_current_line()"), "what is sent is out of the input")
 		n.untilTranscript(`## You
 
@@ -100,7 +100,7 @@ First words
 
 - an item
 
-✗ make (exit status 2)
+✗ exit status 2: make
     one
     two
 

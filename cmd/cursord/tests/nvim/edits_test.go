@@ -46,7 +46,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 			vim.g.cursord = { chat = { position = 'below', height = 30 }, notify = { progress = false } }`, "f")
 		n.ex("Cursord ask do it")
 		n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done\n")
-		n.untilScreen("✗ make (exit status 2)\n    three\n    four\n    five\n")
+		n.untilScreen("✗ exit status 2: make\n    three\n    four\n    five\n")
 		require.Regexp(t, `do it +working, 3 hunks · 0:\d\d`, n.screen())
 		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ make")
 		for _, look := range looks {

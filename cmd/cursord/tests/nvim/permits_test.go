@@ -83,7 +83,7 @@ func TestNvimTellsWhatWasDenied(t *testing.T) {
 		n := neovim(w, t, bin, "", "f")
 		n.ex("Cursord chat")
 		n.ex("Cursord ask test it")
-		for _, part := range []string{"✗ npm test (rejected: refused by policy)", "1 command was denied: npm test", "(:Cursord sandbox enabled)", "(:Cursord autoreview on)"} {
+		for _, part := range []string{"✗ rejected: npm test (refused by policy)", "1 command was denied: npm test", "(:Cursord sandbox enabled)", "(:Cursord autoreview on)"} {
 			n.until(part, "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", part)
 		}
 		require.Equal(t, sessions.TurnCompleted, e.Until("the end", func(n world.Notification) bool { return n.Turn != nil && n.Turn.Status.Final() }).Turn.Status)

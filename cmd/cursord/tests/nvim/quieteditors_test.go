@@ -21,7 +21,7 @@ func TestNvimTellsWhatATurnWaitsFor(t *testing.T) {
 		n := neovim(w, t, bin, "", "f")
 		n.ex("Cursord ask go")
 		n.until("the wait", "return require('cursord').statusline() == 'cursord: waiting for 1 background command'")
-		n.untilScreen("## Cursor waiting for 1 backgr")
+		n.untilScreen("▌ Cursor waiting for 1 backgr")
 		n.lua("require('cursord.quiet').after = 0; require('cursord.quiet').tick()")
 		n.until("the silence", "return vim.startswith(vim.g.cursord_status, 'waiting for 1 background command, no output for 0m ')")
 		n.ex("Cursord cancel")

@@ -53,7 +53,7 @@ func TestNvimMainJob(t *testing.T) {
 		n := neovim(w, t, bin, "", "f")
 		n.keys("4GVj")
 		n.keys(":Cursord ask what is this?<CR>")
-		n.untilScreen("It is **done**")
+		n.untilScreen("It is done")
 		require.Equal(t, `<context>
 <selection path="f" lines="4-5">
 line 4

@@ -1,12 +1,17 @@
 --- The chat's buffer as a list of blocks. Each block can grow, wherever it stands.
 local config = require('cursord.config')
+local folds = require('cursord.folds')
+local markdown = require('cursord.markdown')
 
-local bar = require('cursord.tools').bar
 local api = vim.api
 local ns = api.nvim_create_namespace('cursord_chat')
 
 --- The least time between two writes of streamed text to the buffer, in milliseconds.
 local interval = 40
+
+--- The time for drawing Markdown at once, in nanoseconds, and the pause between two drawings of a block, as a multiple of the
+--- time that one takes.
+local draw_most, draw_pause = 20e6, 8
 
 --- A block is an item, a prompt, or the note at a turn's end. It reaches to the next block.
 --- @class cursord.Block
@@ -21,6 +26,13 @@ local interval = 40
 --- @field unwritten string[]
 --- @field tool? cursord.ToolLines the lines of a tool call
 --- @field item? string the id of that tool call
+--- @field markdown? cursord.Drawn its text is Markdown
+
+--- @class cursord.Drawn
+--- @field conceals boolean the signs of Markdown are hidden
+--- @field final integer how many lines are drawn for good
+--- @field stale boolean its text has changed since
+--- @field after number the time at which it may be drawn again
 
 --- @class cursord.Blocks
 --- @field buf integer
@@ -28,6 +40,7 @@ local interval = 40
 --- @field by_id table<string, cursord.Block>
 --- @field dirty table<cursord.Block, true>
 --- @field timer uv.uv_timer_t
+--- @field drawing? boolean blocks will be drawn soon
 local Blocks = { ns = ns }
 
 --- Removes all blocks.
@@ -47,57 +60,6 @@ function Blocks:close()
   self.timer:close()
 end
 
---- In Insert mode Neovim folds nothing by expression. Until that ends, the folds of these buffers are made by hand.
-local by_hand = {} --- @type table<integer, true>
-
---- The foldable parts of the buffer, as pairs of first and last line: the title of a call, and its details.
---- @param buf integer
---- @return integer[][]
-local function ranges(buf)
-  local out, last = {}, nil --- @type integer[][], integer[]?
-  for n, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
-    if not vim.startswith(line, bar) then
-      last = nil
-    elseif last then
-      last[2] = n
-    else
-      last = { math.max(n - 1, 1), n }
-      out[#out + 1] = last
-    end
-  end
-  return out
-end
-
-local function fold_by_hand()
-  for buf in pairs(by_hand) do
-    for _, win in ipairs(api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}) do
-      api.nvim_win_call(win, function()
-        vim.wo[win][0].foldmethod = 'manual'
-        for _, range in ipairs(ranges(buf)) do
-          if vim.fn.foldlevel(range[1]) == 0 or vim.fn.foldlevel(range[2]) == 0 then
-            vim.cmd(('%d,%dfold'):format(range[1], range[2]))
-          end
-        end
-        if api.nvim_win_get_cursor(win)[1] == api.nvim_buf_line_count(buf) then
-          vim.cmd('normal! zb') -- folding has left empty room below
-        end
-      end)
-    end
-  end
-end
-
-api.nvim_create_autocmd('InsertLeave', {
-  group = api.nvim_create_augroup('cursord_folds', {}),
-  callback = function()
-    for buf in pairs(by_hand) do
-      for _, win in ipairs(api.nvim_buf_is_valid(buf) and vim.fn.win_findbuf(buf) or {}) do
-        vim.wo[win][0].foldmethod = 'expr'
-      end
-    end
-    by_hand = {}
-  end,
-})
-
 --- Changes the buffer. A window whose cursor is on the last line follows; other windows stay where they are.
 function Blocks:edit(change)
   local buf = self.buf
@@ -112,8 +74,7 @@ function Blocks:edit(change)
     end
   end
   if api.nvim_get_mode().mode:find('^[iR]') then
-    by_hand[buf] = true
-    vim.schedule(fold_by_hand)
+    folds.by_hand(buf)
   end
   vim.bo[buf].modifiable = true
   local ok, err = pcall(change)
@@ -156,6 +117,17 @@ local icons = {
 --- Colours the icon and the title of a call.
 local function colour(self, row)
   local line = api.nvim_buf_get_lines(self.buf, row, row + 1, false)[1] or ''
+  if line == '## You' or line == '## Cursor' then
+    local opts = { end_col = 2, conceal = '▌', priority = 120 }
+    api.nvim_buf_set_extmark(self.buf, ns, row, 0, opts)
+    api.nvim_buf_set_extmark(
+      self.buf,
+      ns,
+      row,
+      0,
+      { end_col = #line, hl_group = 'CursordChatHead' }
+    )
+  end
   local icon = vim.fn.strcharpart(line, 0, 1)
   if icons[icon] then
     api.nvim_buf_set_extmark(self.buf, ns, row, 0, { end_col = #icon, hl_group = icons[icon] })
@@ -174,13 +146,41 @@ local function gap_between(before, block)
   return before and not (before.compact and block.compact) and 1 or 0
 end
 
+--- Draws the Markdown of blocks that have changed, the latest first, as far as there is time; the others soon.
+function Blocks:draw()
+  local began, waits = vim.uv.hrtime(), false
+  for i = #self.blocks, 1, -1 do
+    local block = self.blocks[i]
+    local of, now = block.markdown, vim.uv.hrtime()
+    if of and of.stale and (now - began > draw_most or now < of.after) then
+      waits = true
+    elseif of and of.stale then
+      local row, last = self:row(block) + block.gap + of.final, end_of(self, block)
+      local final, all = markdown.draw(self.buf, row, last, of.conceals, began + draw_most)
+      local done = vim.uv.hrtime()
+      of.final, of.stale = of.final + final, not all
+      of.after, waits = done + draw_pause * (done - now), waits or not all
+    end
+  end
+  if waits and not self.drawing then
+    self.drawing = true
+    vim.defer_fn(function()
+      self.drawing = false
+      if api.nvim_buf_is_valid(self.buf) then
+        self:draw()
+      end
+    end, interval)
+  end
+end
+
 --- Inserts a block at the place that its order gives it.
 --- @param id string
 --- @param order string
 --- @param lines string[]
 --- @param compact? boolean no empty line stands between two compact blocks
+--- @param drawn? 'text'|'source' its text is Markdown; of a source the signs are seen
 --- @return cursord.Block
-function Blocks:insert(id, order, lines, compact)
+function Blocks:insert(id, order, lines, compact, drawn)
   local at = #self.blocks + 1
   while at > 1 and self.blocks[at - 1].order > order do
     at = at - 1
@@ -199,6 +199,9 @@ function Blocks:insert(id, order, lines, compact)
     unwritten = {},
     seq = 0,
   }
+  if drawn and markdown.is_there() then
+    block.markdown = { conceals = drawn == 'text', final = 0, stale = true, after = 0 }
+  end
   self:edit(function()
     api.nvim_buf_set_lines(self.buf, row, (before or after) and row or -1, false, text)
     block.mark = api.nvim_buf_set_extmark(self.buf, ns, row, 0, {})
@@ -214,6 +217,7 @@ function Blocks:insert(id, order, lines, compact)
   end)
   table.insert(self.blocks, at, block)
   self.by_id[id] = block
+  self:draw()
   return block
 end
 
@@ -237,6 +241,10 @@ function Blocks:replace(block, lines)
     api.nvim_buf_set_extmark(self.buf, ns, row, 0, { id = block.mark })
     colour(self, first)
   end)
+  if block.markdown then
+    block.markdown.stale, block.markdown.final = true, 0
+    self:draw()
+  end
   return true
 end
 
@@ -290,8 +298,12 @@ function Blocks:flush()
       end
       local row = end_of(self, block) - 1
       api.nvim_buf_set_text(self.buf, row, -1, row, -1, lines)
+      if block.markdown then
+        block.markdown.stale = true
+      end
     end
   end)
+  self:draw()
 end
 
 --- @param block cursord.Block

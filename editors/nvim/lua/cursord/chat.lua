@@ -96,6 +96,7 @@ local function set_transcript_options(win)
     foldlevel = 0,
     foldtext = '',
     fillchars = 'fold: ',
+    conceallevel = 2,
     winfixwidth = is_beside(position),
   })
   api.nvim_win_call(win, function()

@@ -32,10 +32,28 @@ local function prompt(flags)
   end
 end
 
---- Goes to the file whose name is under the cursor, as in "path" or "path:12".
+--- Where the link under the cursor leads, as in "[text](path:12)".
+--- @return string?
+local function destination()
+  local line, col = api.nvim_get_current_line(), api.nvim_win_get_cursor(0)[2] + 1
+  for from, to, last in line:gmatch('()%[[^%]]*%]%(<?([^%s)>]+)[^)]*%)()') do
+    if from <= col and col < last then
+      return to
+    end
+  end
+end
+
+--- Goes to the file whose name is under the cursor, as in "path" or "path:12", or opens the web page.
 local function go_to_file()
   local ws = here()
-  local word = vim.fn.expand('<cWORD>'):gsub('^[`\'"(%[<]+', ''):gsub('[`\'")%]>,;.]+$', '')
+  local word = (destination() or vim.fn.expand('<cWORD>'))
+    :gsub('^[`\'"(%[<]+', '')
+    :gsub('[`\'")%]>,;.]+$', '')
+  if word:find('^https?://') then
+    local _, problem = vim.ui.open(word)
+    return problem and message.note(problem)
+  end
+  word = word:gsub('^file://', ''):gsub('#L(%d+)', ':%1')
   local path, line = word:match('^(.-):(%d+)')
   path = path or word
   if ws and vim.startswith(path, ws.root .. '/') then

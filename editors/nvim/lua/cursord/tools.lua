@@ -145,7 +145,7 @@ function M.show(item, root)
   local head = ('%s %s%s'):format(tool_icons[item.status] or '✗', title, counts)
   if item.status ~= 'running' and item.status ~= 'completed' then
     local why = item.status == 'rejected' and tool.error and tool.error:match('[^\r\n]+')
-    head = ('%s (%s)'):format(head, why and status .. ': ' .. why or status)
+    head = ('✗ %s: %s%s%s'):format(status, title, counts, why and ' (' .. why .. ')' or '')
   end
   out.lines[1] = head
   return out

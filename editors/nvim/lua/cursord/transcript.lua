@@ -81,12 +81,12 @@ local function item_order(self, item)
   return ('%s %08d'):format(self.turns[item.turnId], item.index)
 end
 
---- @type table<string, { head: string[], prefix: string, compact?: boolean }>
+--- @type table<string, { head: string[], prefix: string, compact?: boolean, drawn?: 'text' }>
 local texts = {
-  assistant = { head = {}, prefix = '' },
+  assistant = { head = {}, prefix = '', drawn = 'text' },
   thinking = { head = { '∴ Thinking' }, prefix = bar, compact = true },
-  plan = { head = { '### Plan', '' }, prefix = '' },
-  notice = { head = {}, prefix = '> ' },
+  plan = { head = { '### Plan', '' }, prefix = '', drawn = 'text' },
+  notice = { head = {}, prefix = '> ', drawn = 'text' },
 }
 
 --- Whether an object from an answer is older than the shown one: notifications can overtake answers.
@@ -119,7 +119,7 @@ function Transcript:item(item, read)
   if not block then
     local lines = vim.list_extend({}, form.head)
     lines[#lines + 1] = form.prefix
-    block = self:insert(item.id, item_order(self, item), lines, form.compact)
+    block = self:insert(item.id, item_order(self, item), lines, form.compact, form.drawn)
     block.prefix = form.prefix
   end
   block.seq = item.seq
@@ -202,7 +202,8 @@ function Transcript:turn(turn)
     for _, image in ipairs(turn.images or {}) do
       lines[#lines + 1] = ('[image: %s]'):format(image)
     end
-    self:insert('prompt ' .. turn.id, order .. ' !', vim.list_extend({ '## You', '' }, lines))
+    local all = vim.list_extend({ '## You', '' }, lines)
+    self:insert('prompt ' .. turn.id, order .. ' !', all, nil, 'source')
     head = self:insert(turn.id, order .. ' "', { '## Cursor' })
     for _, item in ipairs(self.orphans[turn.id] or {}) do
       self:item(item, true)
@@ -223,7 +224,7 @@ function Transcript:turn(turn)
     lines = vim.tbl_map(function(line)
       return '> ' .. line
     end, lines)
-    self:insert('end ' .. turn.id, order .. ' ~', lines)
+    self:insert('end ' .. turn.id, order .. ' ~', lines, nil, 'text')
   end
 end
 

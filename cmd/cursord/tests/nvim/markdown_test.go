@@ -1,0 +1,131 @@
+//go:build unix
+
+package nvim
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+const answer = "# The plan\n\nI fix **the bug** in `f` and *maybe* more, see [the line](f:7) or [a page](https://example.org/a).\n\n" +
+	"- one\n  * two\n\n> quoted\n\n```lua\nlocal x = 1 -- a comment\n```\n\n```python\nimport os\n```\n\n```3:4:a.lua\nlocal y = \"y\"\n```\n\n" +
+	"```\nplain **text**\n"
+
+// TestNvimDrawsMarkdown shows an answer in Markdown while it comes, and when it is read again: its signs are hidden, code has the
+// colours of its language, and what is yanked is the text itself. What a person has asked is shown as it was written.
+func TestNvimDrawsMarkdown(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", world.Numbered(9, nil))
+		var script []string
+		for _, word := range strings.SplitAfter(answer, " ") {
+			script = append(script, world.Streams(word))
+		}
+		w.Plays(append(script, world.Waits("go"), world.Streams("```\n\nThe **end**."), world.Done)...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.o.termguicolors, vim.o.lines = true, 50\nvim.cmd.syntax('on')", "f")
+		n.ex("Cursord ask what is **this**?")
+		shows := func(what string) {
+			n.t.Helper()
+			n.untilScreen("▌ You")
+			n.untilScreen("what is **this**?")
+			for _, line := range strings.Split(what, "\n") {
+				n.untilScreen(line)
+			}
+			n.poll("no signs", func() bool {
+				screen := n.screen()
+				return !strings.Contains(screen, "# The plan") && !strings.Contains(screen, "```") && !strings.Contains(screen, "example.org")
+			})
+		}
+		all := "│The plan\nI fix the bug in f and maybe more\nthe line or a page\n│• one\n  • two\n│▎ quoted\n│local x = 1 -- a comment\n│import os\n│local y = \"y\"\nplain **text**"
+		shows(all)
+		look := func() {
+			n.t.Helper()
+			for _, c := range [][2]string{
+				{"local x", " on " + n.ground("CursordChatCode")},
+				{"-- a comment", n.ink("@comment.lua")}, // by treesitter
+				{"import os", n.ink("pythonInclude")},   // by Vim's syntax
+				{`"y"`, n.ink("@string.lua")},           // by the file that is quoted
+				{"The plan", n.ink("Title")},
+			} {
+				n.poll("the colours of "+c[0], func() bool { return strings.Contains(n.cell(c[0]), c[1]) })
+			}
+			require.NotContains(t, n.cell("I fix"), " on "+n.ground("CursordChatCode"))
+		}
+		look()
+		w.Put("../go", "")
+		shows(all + "\nThe end.")
+		require.Contains(t, n.lua(transcript), "\n"+answer+"```\n\nThe **end**.", "the text itself stays")
+		n.until("the end", "return require('cursord').statusline() == ''")
+		n.lua("require('cursord.transcript').of(require('cursord.workspace').find().current):reload()")
+		shows(all + "\nThe end.")
+		look()
+
+		n.keys(":wincmd l<CR>/maybe<CR>yy")
+		n.until("a yank", "return vim.fn.getreg('\"'):find('*maybe*', 1, true) ~= nil")
+		n.untilScreen("[the line](f:7)")
+		n.lua("vim.ui.open = function(url) opened = url end")
+		n.keys("/a page<CR>gd")
+		n.until("a page", "return opened == 'https://example.org/a'")
+		n.keys("?the line<CR><CR>")
+		n.until("the line", "return vim.fn.expand('%:t') == 'f' and vim.fn.line('.') == 7")
+		n.quiet()
+	})
+}
+
+// TestNvimDrawsMarkdownPieceByPiece compares what is drawn of a text that comes in pieces with what is drawn of it at once.
+func TestNvimDrawsMarkdownPieceByPiece(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		n := neovim(w, t, bin, "")
+		require.Nil(t, n.lua(`local all = ...
+			local ws = { root = vim.fn.getcwd() }
+			local ns = vim.api.nvim_create_namespace('cursord_markdown')
+			local function marks(pieces)
+				local shown = require('cursord.transcript').new(ws)
+				shown:turn({ id = 't', sessionId = 's', prompt = 'ask', status = 'completed', seq = 1, createdAt = '2026-01-01' })
+				shown:item({ id = 'i', turnId = 't', index = 1, kind = 'assistant', status = 'running', seq = 1, text = '' })
+				local at, block = 0, shown.by_id.i
+				for _, piece in ipairs(pieces) do
+					shown:delta({ itemId = 'i', offset = at, text = piece })
+					at = at + #piece
+					shown:flush()
+					repeat
+						block.markdown.after = 0
+						shown:draw()
+					until not block.markdown.stale
+				end
+				local out = {}
+				for _, m in ipairs(vim.api.nvim_buf_get_extmarks(shown.buf, ns, 0, -1, { details = true })) do
+					local d = m[4]
+					d.ns_id = nil
+					out[#out + 1] = vim.inspect({ m[2], m[3], d })
+				end
+				table.sort(out)
+				vim.api.nvim_buf_delete(shown.buf, { force = true })
+				return out
+			end
+			local want = marks({ all })
+			assert(#want > 20)
+			for size = 1, 40 do
+				local pieces = {}
+				for at = 1, #all, size do pieces[#pieces + 1] = all:sub(at, at + size - 1) end
+				local have = marks(pieces)
+				if not vim.deep_equal(have, want) then
+					local function only(of, other)
+						return table.concat(vim.tbl_filter(function(m) return not vim.list_contains(other, m) end, of), '\n')
+					end
+					return size .. ' too much:\n' .. only(have, want) .. '\nmissing:\n' .. only(want, have)
+				end
+			end`, answer+"```\n\n1. a\n\n   b\n2. c\n\n~~~json\n{\"a\": 1}\n~~~\n\nThe **end**."))
+		n.quiet()
+	})
+}
