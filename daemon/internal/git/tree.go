@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
@@ -43,21 +44,55 @@ type Listed struct {
 
 // list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout
 // leaves out. Submodules and nested repositories are returned apart, as folders. With dirty, it also marks contents that
-// differ from the index.
+// differ from the index. To find these takes git as long as the list, so two of them work side by side; if they had different
+// indexes, one does it again.
 func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
-	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
+	index := filepath.Join(g.Found().Dir, "index")
+	of := filestat.Of(index)
+	var differ map[string]byte
+	var failed error
+	var both sync.WaitGroup
 	if dirty {
-		args = append(args, "--modified", "--deleted")
+		both.Go(func() { differ, failed = g.differing(ctx) })
 	}
+	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
 	var said string
 	out, err := g.ask(ctx, askgit.Question{Said: &said}, args...)
+	both.Wait()
+	if dirty && err == nil && (failed != nil || filestat.Of(index) != of) {
+		differ = nil
+		out, err = g.ask(ctx, askgit.Question{Said: &said}, append(args, "--modified", "--deleted")...)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	if files, nested, err = parseListing(string(out)); err != nil {
 		return nil, nil, err
 	}
+	for i := range files {
+		switch l := &files[i]; differ[l.Path] {
+		case 'R':
+			l.Gone = true
+		case 'C':
+			l.Dirty = true
+		}
+	}
 	return append(g.withoutLeftOut(files), unopened(said)...), nested, nil
+}
+
+// differing returns the files of the index that are gone from the work tree ('R') or have, or may have, another content there ('C').
+func (g Tree) differing(ctx context.Context) (map[string]byte, error) {
+	out, err := g.Run(ctx, nil, "ls-files", "-z", "-t", "--modified", "--deleted")
+	if err != nil {
+		return nil, err
+	}
+	differ := map[string]byte{}
+	for rec := range strings.SplitSeq(string(out), "\x00") {
+		if len(rec) > 2 && rec[1] == ' ' && differ[rec[2:]] != 'R' { // a gone file is modified, too
+			differ[rec[2:]] = rec[0]
+		}
+	}
+	return differ, nil
 }
 
 // unopened returns the folders whose paths are too long for git, according to git's warnings. Git cuts off a warning that is

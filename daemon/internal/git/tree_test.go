@@ -68,6 +68,33 @@ func TestGitBlobs(t *testing.T) {
 	}
 }
 
+// TestListMarksWhatDiffers: contents that are not those of the index are marked, and files that are gone.
+func TestListMarksWhatDiffers(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"same", "changed", "gone", "staged"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
+	}
+	commitAll(t, dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "changed"), []byte("else"), 0o644))
+	require.NoError(t, os.Remove(filepath.Join(dir, "gone")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "staged"), []byte("in the index"), 0o644))
+	add := exec.Command("git", "add", "staged")
+	add.Dir = dir
+	require.NoError(t, add.Run())
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), nil, 0o644))
+	list, _, err := Tree{Dir: dir, Guard: guardIn(t, dir)}.list(t.Context(), true)
+	require.NoError(t, err)
+	is := map[string]Listed{}
+	for _, l := range list {
+		require.Equal(t, l.Path != "new", l.OID != "", l.Path)
+		l.OID = ""
+		is[l.Path] = l
+	}
+	require.Equal(t, map[string]Listed{
+		"changed": {Path: "changed", Dirty: true}, "gone": {Path: "gone", Gone: true}, "new": {Path: "new"}, "same": {Path: "same"}, "staged": {Path: "staged"},
+	}, is)
+}
+
 func TestGitIgnored(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "out", "sub"), 0o755))

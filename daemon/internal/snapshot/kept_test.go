@@ -266,4 +266,4 @@ func TestWhatIsKeptIsWhatIsRead(t *testing.T) {
 	t.Log(again, looked)
 }
 
-const keptSeeds = 6
+const keptSeeds = 4
