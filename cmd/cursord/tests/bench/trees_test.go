@@ -43,13 +43,13 @@ func memory(pid int) (pss, rss float64) {
 	return pss, rss
 }
 
-// BenchmarkLargeTrees measures what turns cost in trees of 10,000 and 100,000 files, beside "git status", or "find -newer" where there is
+// BenchmarkLargeTrees measures what turns cost in trees of 100 (nearly the costs of a turn alone), 10,000 and 100,000 files, beside "git status", or "find -newer" where there is
 // no git: until the agent runs in the first turn and in later ones, until the files of its command are known, and from the agent's
 // last line to the turn's end. Each is also told as a multiple of git status or find.
 func BenchmarkLargeTrees(b *testing.B) {
 	usesBuilt(b)
 	for _, kind := range []string{"git", "plain"} {
-		for _, files := range []int{10_000, 100_000} {
+		for _, files := range []int{100, 10_000, 100_000} {
 			if files > 10_000 && (testing.Short() || kind == "plain") { // without git, 50,000 entries are listed
 				continue
 			}
