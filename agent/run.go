@@ -37,6 +37,9 @@ type Request struct {
 	Env  []string // added to it
 	Mark string   // an entry of Env that no other run has, by which processes of the run are found; or ""
 
+	// Settled, if not nil, says that Version may be wrong by now. It waits for the program's answer.
+	Settled func() string
+
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.
 	Ready <-chan struct{}
@@ -108,8 +111,7 @@ func NewLauncher(builds *program.Builds) *Launcher {
 // configuration file, Run repeats it once. If a start was refused for an option that the turn does not need, Run repeats it
 // without that option.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
-	build := cmp.Or(req.Version, req.Bin)
-	lacks := l.builds.Lacks(build)
+	lacks := l.builds.Lacks(cmp.Or(req.Version, req.Bin))
 	for raced := false; ; {
 		r := newRun(req, emit)
 		r.args = without(req.arguments(), lacks)
@@ -121,7 +123,10 @@ func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Out
 				continue
 			}
 			if a, refused := r.refused(out); refused {
-				if l.builds.Learn(build, a.name()); a.spare {
+				if req.Settled != nil {
+					req.Version = req.Settled()
+				}
+				if l.builds.Learn(cmp.Or(req.Version, req.Bin), a.name()); a.spare {
 					lacks = append(lacks, a.name())
 					continue
 				}

@@ -9,6 +9,7 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
 
@@ -134,12 +135,8 @@ func (w *workspace) buildBefore(session string) string {
 	return t.AgentVersion
 }
 
-// learnBuild returns the build of a turn's program while the snapshot is taken. It returns "" if the program does not say;
-// starting the program then shows what is wrong.
-func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) string {
-	version := w.d.agent.Version(ctx, bin)
-	if version != "" {
-		w.sendEvents(turnEvents{turn: t, build: version})
-	}
-	return version
+// learnBuild finds out the build of a turn's program, while the snapshot is taken. If the program does not say it, starting
+// the program shows what is wrong.
+func (w *workspace) learnBuild(ctx context.Context, t *liveTurn, bin string) *whichagent.Build {
+	return w.d.agent.Build(ctx, bin, func(version string) { w.sendEvents(turnEvents{turn: t, build: version}) })
 }

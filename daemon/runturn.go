@@ -67,7 +67,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	} else {
 		watch := w.review.Watch(turn, at.tree, notice)
 		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.Root(), w.agentDirs(turn.AddDirs, at.tree)
-		req.Version = w.learnBuild(ctx, t, found.Path)
+		build := w.learnBuild(ctx, t, found.Path)
+		req.Version, req.Settled = build.Known(), build.Settled
 		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsNoted {
 			notice(text)
 		}
@@ -89,14 +90,14 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			began = began || speaks(events)
 			if !answered && isAnswer(events) {
 				answered = true
-				w.d.agent.Answered(found.Path, req.Version)
+				w.d.agent.Answered(found.Path, build.Known())
 			}
 			for part := range agentcalls.Parts(events) {
 				left -= len(part)
 				w.sendCalls(t, watch, at.words, part, left == 0)
 			}
 		})
-		if why := found.Foreign(req.Version); why != "" && out.Failure != nil && !began {
+		if why := found.Foreign(build.Settled()); why != "" && out.Failure != nil && !began {
 			out.Failure.Hint = why + "; " + program.HintNamed
 		}
 		if watch.Acted() {

@@ -1,6 +1,6 @@
 // Package whichagent knows which program turns start as cursor-agent, and what is known about it: its build, the options
 // that it lacks, its login, its models. It looks where the daemon would find the program and, while no agent there works,
-// where a client would. Only Find, Version, Status and Models start processes, and wait for them or for Cursor's server. Any
+// where a client would. Only Find, Build, Status and Models start processes, and wait for them or for Cursor's server. Any
 // goroutine may use an Agent.
 //
 // program.Finder finds the program and its build: by the installer's folder, or by --version, asked with a time limit and never
@@ -115,15 +115,6 @@ func (a *Agent) Missing() error {
 		return missing(err)
 	}
 	return nil
-}
-
-// Version returns a program's build, or "" if the program does not say. It asks a program that may have changed.
-func (a *Agent) Version(ctx context.Context, bin string) string {
-	version, certain := a.finder.Known(bin)
-	if !certain {
-		version, _ = a.finder.Version(ctx, bin)
-	}
-	return version
 }
 
 // State returns the last known state. It runs nothing.

@@ -1,6 +1,7 @@
 package whichagent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -97,6 +98,49 @@ func (b *builds) changed() *api.BuildChange {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.file.Changed
+}
+
+// A Build is the build of a program that is about to start.
+type Build struct {
+	guess string        // what the program said last
+	asked chan struct{} // closed once it has answered
+	now   string        // its answer, valid from then on
+}
+
+// Build finds out a program's build, and calls tell if the program says it. It asks a program that may have changed, and waits for
+// the answer if a start depends on it: if nothing is known, or if the build before lacks an option. Else the start need not wait.
+func (a *Agent) Build(ctx context.Context, bin string, tell func(version string)) *Build {
+	b := &Build{asked: make(chan struct{})}
+	ask := func() {
+		defer close(b.asked)
+		if b.now, _ = a.finder.Version(ctx, bin); b.now != "" {
+			tell(b.now)
+		}
+	}
+	known, certain := a.finder.Known(bin)
+	if known == "" || certain || len(a.builds.remembered.Lacks(known)) > 0 {
+		ask()
+		return b
+	}
+	b.guess = known
+	go ask()
+	return b
+}
+
+// Known returns the build as far as it is known, without waiting; "" if the program does not say.
+func (b *Build) Known() string {
+	select {
+	case <-b.asked:
+		return b.now
+	default:
+		return b.guess
+	}
+}
+
+// Settled waits for the program's answer and returns it; "" if the program does not say.
+func (b *Build) Settled() string {
+	<-b.asked
+	return b.now
 }
 
 // Changed notes that one build of the agent replaced another.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,6 +91,45 @@ func TestBuildChanges(t *testing.T) {
 	var read struct{ Turns []*sessions.Turn }
 	w.Joins().Must("session/read", world.Obj{"sessionId": first.SessionID}, &read)
 	require.Equal(t, "2026.09.28-64d2043", read.Turns[0].AgentVersion, "it is stored")
+}
+
+// TestAScriptStartsWhileItIsAsked has a script as the agent, which may start another build each time, so it is asked at each turn.
+// Its answer comes only when the turn's agent has started.
+func TestAScriptStartsWhileItIsAsked(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	slow, started := filepath.Join(w.Dir, "slow"), filepath.Join(w.Dir, "started")
+	bin := w.Program("asked", "test \"$1\" != -p || touch "+started+`
+while test "$1" = --version -a -e `+slow+" -a ! -e "+started+"; do sleep 0.01; done\n"+w.Fake())
+	w.Plays(world.InitLine, world.Succeeds("done"))
+	w.Start("CURSORD_AGENT="+bin, "CURSORD_FAKE_BUILD=2026.09.28")
+	e := w.Opens()
+	require.Equal(t, "2026.09.28-64d2043", e.Turn(nil).AgentVersion)
+	require.NoError(t, os.Remove(started))
+	require.NoError(t, os.WriteFile(slow, nil, 0o600))
+	turn := e.Turn(nil)
+	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+	require.Equal(t, "2026.09.28-64d2043", turn.AgentVersion)
+}
+
+// TestARefusalIsOfTheBuildThatRan has a script that starts an older build than in the turn before. What that one lacks is not taken
+// for a lack of the newer one.
+func TestARefusalIsOfTheBuildThatRan(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	build := filepath.Join(w.Dir, "build")
+	say := func(name string) { require.NoError(t, os.WriteFile(build, []byte(name+"\n"), 0o600)) }
+	w.Plays(world.InitLine, world.Succeeds("done"))
+	say("2026.09.28")
+	w.Start("CURSORD_FAKE_BUILD=" + build)
+	e := w.Opens()
+	for i, each := range []string{"2026.09.28", "2026.08.25", "2026.09.28", "2026.09.28"} {
+		say(each)
+		turn := e.Turn(nil)
+		require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
+		require.Contains(t, turn.AgentVersion, each)
+		require.Equal(t, each == "2026.09.28", slices.Contains(w.Runs()[i].Args, "--disable-auto-update"), "turn %d", i)
+	}
 }
 
 // TestLoginIsWhatTheServerSays has a token that the server refuses.

@@ -70,7 +70,8 @@ func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
 	fake := w.Get("../agent")
-	w.Put("../agent", strings.Replace(fake, "exec ", "env >"+w.Path("../env")+"; pwd >>"+w.Path("../env")+"; exec ", 1))
+	at := w.Path("../env")
+	w.Put("../agent", strings.Replace(fake, "exec ", "if test \"$1\" = -p; then env >"+at+"; pwd >>"+at+"; fi; exec ", 1))
 	w.Start("CURSOR_API_KEY=k1", "CURSOR_CONFIG_DIR=/c")
 	e := w.Opens()
 	base := []string{"-p", "--output-format", "stream-json", "--stream-partial-output", "--trust", "--model"}
