@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"cursord/agent/failure"
@@ -107,7 +108,9 @@ func without(args []argument, lacks []string) []argument {
 
 // unknownOption matches the agent's complaint about an option that it does not know (the words are those of its library,
 // commander).
-var unknownOption = regexp.MustCompile(`(?i)unknown option ['"‘’` + "`" + `]?(-[^\s'"‘’` + "`" + `]+)`)
+var unknownOption = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)unknown option ['"‘’` + "`" + `]?(-[^\s'"‘’` + "`" + `]+)`)
+})
 
 // refused returns the argument that the agent did not know, if it ended for that reason before it said anything.
 func (r *run) refused(out Outcome) (argument, bool) {
@@ -115,7 +118,7 @@ func (r *run) refused(out Outcome) (argument, bool) {
 		return argument{}, false
 	}
 	for _, said := range []string{r.stderr.String(), r.bare.String()} {
-		m := unknownOption.FindStringSubmatch(plaintext.StripANSI(said))
+		m := unknownOption().FindStringSubmatch(plaintext.StripANSI(said))
 		if m == nil {
 			continue
 		}

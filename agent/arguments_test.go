@@ -72,9 +72,9 @@ func TestUnknownOption(t *testing.T) {
 		"Error: Unknown option \"-f\"":                                             "-f",
 		"error: unknown option --x\n":                                              "--x",
 	} {
-		m := unknownOption.FindStringSubmatch(plaintext.StripANSI(said))
+		m := unknownOption().FindStringSubmatch(plaintext.StripANSI(said))
 		require.NotNil(t, m, said)
 		require.Equal(t, option, optionName(m[1]))
 	}
-	require.False(t, unknownOption.MatchString("error: unknown command 'x'"))
+	require.False(t, unknownOption().MatchString("error: unknown command 'x'"))
 }

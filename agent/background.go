@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"cursord/agent/jsontext"
@@ -291,7 +292,7 @@ func notification(e *event) string {
 		how = append(how, status)
 	}
 	for _, o := range said {
-		if code, ok := o.Get("exitCode", "exit_code").Int(); ok && !(exitCode.MatchString(text) && strings.Contains(text, strconv.FormatInt(int64(code), 10))) {
+		if code, ok := o.Get("exitCode", "exit_code").Int(); ok && !(exitCode().MatchString(text) && strings.Contains(text, strconv.FormatInt(int64(code), 10))) {
 			how = append(how, fmt.Sprintf("exit code %d", code))
 			break
 		}
@@ -307,7 +308,7 @@ func notification(e *event) string {
 }
 
 // exitCode matches a text that already says how a command exited.
-var exitCode = regexp.MustCompile(`(?i)\bexit(ed)? ?(code|status|with)\b`)
+var exitCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bexit(ed)? ?(code|status|with)\b`) })
 
 // outOfTime decodes that the agent has ended its background commands because they took longer than its limit.
 func (d *Decoder) outOfTime(dst []Event, e *event) []Event {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // emacsDir returns the folder of the package, among those that Emacs activates when it starts.
@@ -64,17 +65,17 @@ func addEmacsFiles(files map[string][]byte) error {
 }
 
 var (
-	autoloadCookie = regexp.MustCompile(`(?m)^;;;###autoload(?: (\(.*\))|\n(\(.*))$`)
-	autoloadForm   = regexp.MustCompile(`^\((?:defun|define-minor-mode) (\S+)`)
+	autoloadCookie = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^;;;###autoload(?: (\(.*\))|\n(\(.*))$`) })
+	autoloadForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\((?:defun|define-minor-mode) (\S+)`) })
 )
 
 // emacsAutoloads is what Emacs itself would make of the files' cookies.
 func emacsAutoloads(files map[string][]byte) []byte {
 	var forms []string
 	for name, text := range files {
-		for _, m := range autoloadCookie.FindAllSubmatch(text, -1) {
+		for _, m := range autoloadCookie().FindAllSubmatch(text, -1) {
 			form := string(m[1])
-			if def := autoloadForm.FindSubmatch(m[2]); def != nil {
+			if def := autoloadForm().FindSubmatch(m[2]); def != nil {
 				form = fmt.Sprintf("(autoload '%s %q nil t)", def[1], strings.TrimSuffix(name, ".el"))
 			}
 			forms = append(forms, form)

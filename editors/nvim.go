@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Dir returns the folder from which an editor loads the plugin at its start.
@@ -48,14 +49,14 @@ func nvimDir() (string, error) {
 	return filepath.Join(data, app, "site", "pack", "cursord", "start", "cursord.nvim"), nil
 }
 
-var helpTag = regexp.MustCompile(`\*([^*\s|]+)\*(?:\s|$)`)
+var helpTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\*([^*\s|]+)\*(?:\s|$)`) })
 
 // helpTags is what ":helptags" would write.
 func helpTags(files map[string][]byte) []byte {
 	var tags []string
 	for name, text := range files {
 		if file, ok := strings.CutPrefix(name, "doc/"); ok && strings.HasSuffix(file, ".txt") {
-			for _, m := range helpTag.FindAllStringSubmatch(string(text), -1) {
+			for _, m := range helpTag().FindAllStringSubmatch(string(text), -1) {
 				tags = append(tags, fmt.Sprintf("%s\t%s\t/*%s*\n", m[1], file, m[1]))
 			}
 		}

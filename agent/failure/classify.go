@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"cursord/agent/plaintext"
 	"cursord/agent/process"
@@ -51,7 +52,7 @@ func Classify(text string, begun bool) (*Error, bool) {
 func complaintIn(text string, begun bool) int {
 	text = plaintext.StripANSI(text)
 	low := strings.ToLower(strings.Join(strings.Fields(text), " "))
-	codes := errorCode.FindAllStringSubmatch(text, -1)
+	codes := errorCode().FindAllStringSubmatch(text, -1)
 	for i, c := range complaints {
 		if c.early && begun {
 			continue
@@ -67,7 +68,7 @@ func complaintIn(text string, begun bool) int {
 func (c complaint) failure(text string) *Error {
 	text = plaintext.StripANSI(text)
 	e := &Error{Kind: c.kind, Message: c.say, Hint: c.hint}
-	if code := c.codeIn(errorCode.FindAllStringSubmatch(text, -1)); code != "" {
+	if code := c.codeIn(errorCode().FindAllStringSubmatch(text, -1)); code != "" {
 		e.Message += " (" + code + ")"
 		if line := complaintLine(text, strings.ToLower(code)); saysMore(line) {
 			e.Message = line
@@ -79,7 +80,7 @@ func (c complaint) failure(text string) *Error {
 }
 
 // errorCode matches names such as OUTDATED_CLIENT, which the agent may write with ERROR_ in front.
-var errorCode = regexp.MustCompile(`\b(?:ERROR_)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b`)
+var errorCode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:ERROR_)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b`) })
 
 // codeIn returns the first of the found codes that the complaint has.
 func (c complaint) codeIn(found [][]string) string {
@@ -97,7 +98,7 @@ func (c complaint) codeIn(found [][]string) string {
 func saysMore(line string) bool {
 	words := 0
 	for _, w := range strings.Fields(line) {
-		if !errorCode.MatchString(w) && !strings.HasSuffix(w, ":") && !strings.HasPrefix(w, "[") && !strings.ContainsAny(w, "{}") {
+		if !errorCode().MatchString(w) && !strings.HasSuffix(w, ":") && !strings.HasPrefix(w, "[") && !strings.ContainsAny(w, "{}") {
 			words++
 		}
 	}

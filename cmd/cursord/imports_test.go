@@ -155,6 +155,33 @@ func TestProgramHasNoDeadMethods(t *testing.T) {
 	}
 }
 
+// TestNothingIsCompiledAtEachStart: an editor waits for the program's start. A pattern is compiled when it is first needed.
+func TestNothingIsCompiledAtEachStart(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}} {{.Dir}}{{end}}`, "cursord/cmd/cursord").Output()
+	require.NoError(t, err)
+	atStart := regexp.MustCompile(`(?m)^(?:var |\t)\w+ += (?:regexp\.MustCompile|parser\.NewParser)\(`)
+	files := 0
+	for line := range strings.Lines(string(out)) {
+		name, dir, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.HasPrefix(name, "cursord/") {
+			continue
+		}
+		list, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		for _, file := range list {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			source, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.NotRegexp(t, atStart, string(source), file)
+			files++
+		}
+	}
+	require.Greater(t, files, 300)
+}
+
 // TestSizes: a file and a package fit in a head. A package that is full gives a part of itself to a package of its own.
 func TestSizes(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A trap is the reason why a value of the right form is refused.
@@ -14,9 +15,12 @@ type trap struct{ reason string }
 func (t trap) Error() string { return t.reason }
 
 var (
-	foreign     = regexp.MustCompile(`\{(title|summary|prompt|workspace|session|turn)\}`) // what others have written; {status} is a word of ours
-	interpreter = regexp.MustCompile(`^(?:(?:ba|da|a|z|k|mk|c|tc|fi)?sh|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|lua[\d.]*)(?:\.exe)?$`)
-	takesText   = regexp.MustCompile(`^(?:-[A-Za-z]*[ce]|/[cC])$`) // sh -c, bash -lc, perl -ne
+	// foreign matches what others have written; {status} is a word of ours.
+	foreign     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(title|summary|prompt|workspace|session|turn)\}`) })
+	interpreter = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:(?:ba|da|a|z|k|mk|c|tc|fi)?sh|pwsh|powershell|cmd|python[\d.]*|perl|ruby|node|lua[\d.]*)(?:\.exe)?$`)
+	})
+	takesText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:-[A-Za-z]*[ce]|/[cC])$`) }) // sh -c, bash -lc, perl -ne
 )
 
 // turnEnd checks the command of on_turn_end. Titles, prompts and answers must not be in a text that a shell or another
@@ -26,14 +30,14 @@ func turnEnd(l []string) ([]string, error) {
 	for i, word := range l {
 		name := filepath.Base(word)
 		if name == "tmux" && !(slices.Contains(l, "display-message") && slices.Contains(l, "-l")) {
-			if found := foreign.FindString(strings.Join(l[i+1:], " ")); found != "" {
+			if found := foreign().FindString(strings.Join(l[i+1:], " ")); found != "" {
 				return nil, trap{fmt.Sprintf("has %s in what tmux expands, and tmux would run a #(…) in it as a command; use {status}", found)}
 			}
 		}
-		if !interpreter.MatchString(name) {
+		if !interpreter().MatchString(name) {
 			continue
 		}
-		if found := foreign.FindString(program(l[i+1:])); found != "" {
+		if found := foreign().FindString(program(l[i+1:])); found != "" {
 			return nil, trap{fmt.Sprintf("has %s in the program that %s gets, which would run what others have written; "+
 				"give it as an argument of its own, as in %s, or read the turn from stdin, which has it as JSON", found, name, instead)}
 		}
@@ -46,7 +50,7 @@ func program(args []string) string {
 	runs := false
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case takesText.MatchString(arg):
+		case takesText().MatchString(arg):
 			runs = true
 		case strings.HasSuffix(arg, "o") && len(arg) > 1 && strings.ContainsAny(arg[:1], "-+"):
 			i++ // sh -o pipefail

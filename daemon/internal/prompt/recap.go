@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -113,8 +114,8 @@ const (
 )
 
 var (
-	recapEnds  = regexp.MustCompile(`(?i)</(\s*(?:transcript|context)\b)`)
-	recapMarks = regexp.MustCompile(`(?m)^\[(?:user|you)\]`)
+	recapEnds  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*(?:transcript|context)\b)`) })
+	recapMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[(?:user|you)\]`) })
 )
 
 // plainly returns a text without control characters in which nothing can pass for a mark of the transcript, or for its end.
@@ -125,8 +126,8 @@ func plainly(text string) string {
 		}
 		return c
 	}, text)
-	text = recapEnds.ReplaceAllString(text, "< /$1")
-	return recapMarks.ReplaceAllString(text, " $0")
+	text = recapEnds().ReplaceAllString(text, "< /$1")
+	return recapMarks().ReplaceAllString(text, " $0")
 }
 
 func (r *recap) end(t *sessions.Turn) {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cursord/editors/lsp/protocol"
 )
@@ -19,12 +20,14 @@ type Link struct {
 
 var (
 	// A candidate is what stands between spaces, quotes and brackets.
-	candidate = regexp.MustCompile("[^\\s`'\"()\\[\\]<>{},;|]+")
+	candidate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[^\\s`'\"()\\[\\]<>{},;|]+") })
 	// A place ends with ":20", ":20:5", ":20-24" or "#L20".
-	place = regexp.MustCompile(`^(.+?)(?::(\d{1,9})(?:[:-]\d+)*|#L(\d{1,9})(?:-L?\d+)?)?$`)
+	place = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.+?)(?::(\d{1,9})(?:[:-]\d+)*|#L(\d{1,9})(?:-L?\d+)?)?$`)
+	})
 	// An edit is a mark, a verb, a path, and perhaps the lines that are added and removed.
-	edit    = regexp.MustCompile(`^\S+ \S+ (.+?)(?: \+\d+ −\d+)?$`)
-	newSide = regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)`)
+	edit    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\S+ \S+ (.+?)(?: \+\d+ −\d+)?$`) })
+	newSide = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^@@ -\d+(?:,\d+)? \+(\d+)`) })
 )
 
 // maxLine bounds the bytes of a line that are searched.
@@ -33,9 +36,9 @@ const maxLine = 4096
 // In returns the links of a line, in order. isFile is asked for each path that could be one.
 func In(line string, isFile func(path string) bool) (all []Link) {
 	line = line[:min(len(line), maxLine)]
-	for _, at := range candidate.FindAllStringIndex(line, -1) {
+	for _, at := range candidate().FindAllStringIndex(line, -1) {
 		text := strings.TrimRight(line[at[0]:at[1]], ".:!?*_")
-		part := place.FindStringSubmatch(text)
+		part := place().FindStringSubmatch(text)
 		if part == nil || !isFile(part[1]) {
 			continue
 		}
@@ -82,7 +85,7 @@ func inPatch(t *protocol.Text, line int, isFile func(path string) bool) (Link, b
 			return Link{Path: path, Line: max(number, 1)}, ok && isFile(path)
 		case number >= 0:
 		case strings.HasPrefix(text, "@@ "):
-			if found := newSide.FindStringSubmatch(text); found != nil {
+			if found := newSide().FindStringSubmatch(text); found != nil {
 				number, _ = strconv.Atoi(found[1])
 				number += below
 			}
@@ -95,7 +98,7 @@ func inPatch(t *protocol.Text, line int, isFile func(path string) bool) (Link, b
 
 // edited returns the path of the file that a line above a patch names.
 func edited(line string) (path string, ok bool) {
-	part := edit.FindStringSubmatch(line)
+	part := edit().FindStringSubmatch(line)
 	if part == nil {
 		return "", false
 	}

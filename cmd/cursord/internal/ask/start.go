@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
@@ -92,7 +93,7 @@ func (r *Turn) Explain(err error) error {
 	return &said
 }
 
-var fieldOfList = regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`)
+var fieldOfList = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(addDirs|context)\[(\d{1,4})\]`) })
 
 // flag returns the flag that sets a field of turn/start, with its value; "" if none does.
 func (r *Turn) flag(field string) string {
@@ -103,7 +104,7 @@ func (r *Turn) flag(field string) string {
 		}
 		return flag + " " + term.ShellWord(*value)
 	}
-	if m := fieldOfList.FindStringSubmatch(field); m != nil {
+	if m := fieldOfList().FindStringSubmatch(field); m != nil {
 		i, _ := strconv.Atoi(m[2])
 		switch {
 		case m[1] == "addDirs" && p.AddDirs != nil && i < len(*p.AddDirs):

@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"sync"
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
@@ -149,12 +150,12 @@ func noneOfTurn(turn string, left []*sessions.Diff) error {
 	return fmt.Errorf("nothing of turn %s is pending; %s", term.Clean(turn), others)
 }
 
-var hunkName = regexp.MustCompile(`^\d+(\.\d*)?$`)
+var hunkName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+(\.\d*)?$`) })
 
 // apart separates the names into hunks and files.
 func (d Decision) apart() (hunks, files []string) {
 	for _, name := range d.Names {
-		if hunkName.MatchString(name) {
+		if hunkName().MatchString(name) {
 			hunks = append(hunks, name)
 		} else {
 			files = append(files, name)

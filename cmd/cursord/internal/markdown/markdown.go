@@ -5,6 +5,7 @@ package markdown
 import (
 	"bytes"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -30,24 +31,26 @@ type Stream struct {
 }
 
 // parse is all of Markdown that a Stream knows, but for tables.
-var parse = parser.NewParser(
-	parser.WithBlockParsers(
-		util.Prioritized(parser.NewThematicBreakParser(), 200),
-		util.Prioritized(parser.NewListParser(), 300),
-		util.Prioritized(parser.NewListItemParser(), 400),
-		util.Prioritized(parser.NewCodeBlockParser(), 500),
-		util.Prioritized(parser.NewATXHeadingParser(), 600),
-		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-		util.Prioritized(parser.NewBlockquoteParser(), 800),
-		util.Prioritized(parser.NewParagraphParser(), 1000),
-	),
-	parser.WithInlineParsers(
-		util.Prioritized(parser.NewCodeSpanParser(), 100),
-		util.Prioritized(parser.NewLinkParser(), 200),
-		util.Prioritized(parser.NewAutoLinkParser(), 300),
-		util.Prioritized(parser.NewEmphasisParser(), 500),
-	),
-)
+var parse = sync.OnceValue(func() parser.Parser {
+	return parser.NewParser(
+		parser.WithBlockParsers(
+			util.Prioritized(parser.NewThematicBreakParser(), 200),
+			util.Prioritized(parser.NewListParser(), 300),
+			util.Prioritized(parser.NewListItemParser(), 400),
+			util.Prioritized(parser.NewCodeBlockParser(), 500),
+			util.Prioritized(parser.NewATXHeadingParser(), 600),
+			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+			util.Prioritized(parser.NewBlockquoteParser(), 800),
+			util.Prioritized(parser.NewParagraphParser(), 1000),
+		),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100),
+			util.Prioritized(parser.NewLinkParser(), 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(parser.NewEmphasisParser(), 500),
+		),
+	)
+})
 
 // mostHeld bounds the source that is parsed again for each delta. A longer block is written as if it ended there.
 const mostHeld = 16 << 10
@@ -105,7 +108,7 @@ func (s *Stream) render(final bool) string {
 	if len(s.source) == 0 {
 		return ""
 	}
-	root := parse.Parse(text.NewReader(s.source))
+	root := parse().Parse(text.NewReader(s.source))
 	r := &rendering{source: s.source, safe: len(s.source), final: final, columns: s.Columns(), separator: s.lead}
 	if !final {
 		r.safe = settled(root, s.source)

@@ -150,7 +150,7 @@ func padded(cell string, width int, right, head bool) string {
 // inlineText renders one line of text by itself.
 func inlineText(source, style string) string {
 	r := &rendering{source: []byte(source), safe: len(source), final: true}
-	for n := parse.Parse(text.NewReader(r.source)).FirstChild(); n != nil; n = n.NextSibling() {
+	for n := parse().Parse(text.NewReader(r.source)).FirstChild(); n != nil; n = n.NextSibling() {
 		if n.Kind() != ast.KindParagraph {
 			return term.Clean(source) // such as a number with a dot, which is no list here
 		}

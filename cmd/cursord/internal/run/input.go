@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -133,7 +134,7 @@ func nameImages(list []string) ([]rpc.Context, error) {
 	return out, nil
 }
 
-var withLines = regexp.MustCompile(`^(.+):(\d+)(?:-(\d+))?$`)
+var withLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+):(\d+)(?:-(\d+))?$`) })
 
 // NameFiles returns the context for files that a person has given with a flag: PATH, PATH:LINE or PATH:FROM-TO. Lines count
 // from 1, and TO is included. A relative path counts from the current directory. If a file has the whole name, such as
@@ -143,7 +144,7 @@ func NameFiles(flag string, list []string) ([]rpc.Context, error) {
 	for _, arg := range list {
 		path, from, to := arg, 0, 0
 		if _, err := os.Lstat(arg); err != nil {
-			if m := withLines.FindStringSubmatch(arg); m != nil {
+			if m := withLines().FindStringSubmatch(arg); m != nil {
 				path = m[1]
 				var err1, err2 error
 				from, err1 = strconv.Atoi(m[2])

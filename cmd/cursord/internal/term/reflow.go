@@ -4,10 +4,11 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // row matches a line of a table of two columns, such as a flag and its description.
-var row = regexp.MustCompile(`^(\s+\S.*?\s{2,})(\S.*)$`)
+var row = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s+\S.*?\s{2,})(\S.*)$`) })
 
 // Reflow fits the text of a help page to a number of columns; 0 leaves it as it is. Paragraphs are set anew. In tables of
 // two columns the second one is wrapped. All other indented lines, such as commands, stay.
@@ -30,7 +31,7 @@ func Reflow(text string, columns int) string {
 			continue
 		}
 		end()
-		m := row.FindStringSubmatch(line)
+		m := row().FindStringSubmatch(line)
 		if Width(line) <= columns || m == nil {
 			b.WriteString(line + "\n")
 			continue
@@ -74,8 +75,9 @@ func wrap(text string, columns, used, indent int) string {
 }
 
 var (
-	labelled = regexp.MustCompile(`^(\s*\S.*?\s{2,})(\S.*)$`) // a line with a label, such as "socket    /run/d.sock"
-	colour   = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	// labelled matches a line with a label, such as "socket    /run/d.sock".
+	labelled = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\s*\S.*?\s{2,})(\S.*)$`) })
+	colour   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("\x1b\\[[0-9;]*m") })
 )
 
 // PrintFolded writes text, its lines folded to the width of w if that is a terminal.
@@ -93,7 +95,7 @@ func Fold(text string, columns int) string {
 		line, ended := strings.CutSuffix(line, "\n")
 		head, rest := "", line
 		indent := len(line) - len(strings.TrimLeft(line, " ")) + below
-		if m := labelled.FindStringSubmatch(line); m != nil && shownWidth(m[1]) <= columns/2 {
+		if m := labelled().FindStringSubmatch(line); m != nil && shownWidth(m[1]) <= columns/2 {
 			head, rest, indent = m[1], m[2], shownWidth(m[1])
 		}
 		switch {
@@ -125,4 +127,4 @@ func Fold(text string, columns int) string {
 }
 
 // shownWidth is Width without the colours.
-func shownWidth(text string) int { return Width(colour.ReplaceAllString(text, "")) }
+func shownWidth(text string) int { return Width(colour().ReplaceAllString(text, "")) }

@@ -59,7 +59,7 @@ var typeScript = &language{
 		fmt.Fprintf(b, "\n/** %s */\nexport interface %s {\n", s.Description, name)
 		for _, m := range s.Properties {
 			key := m.name
-			if !identifier.MatchString(key) {
+			if !identifier().MatchString(key) {
 				key = quoted(key)
 			}
 			if optional(s, m) {
@@ -99,7 +99,7 @@ var python = &language{
 				typ = "NotRequired[" + typ + "]"
 			}
 			keys, types = append(keys, m.name), append(types, typ)
-			class = class && identifier.MatchString(m.name) && !pythonKeywords[m.name]
+			class = class && identifier().MatchString(m.name) && !pythonKeywords[m.name]
 		}
 		if class {
 			fmt.Fprintf(b, "\n\nclass %s(TypedDict):\n    \"\"\"%s\"\"\"\n\n", name, s.Description)
@@ -139,7 +139,7 @@ var lua = &language{
 		fmt.Fprintf(b, "\n---%s\n---@class cursord.%s\n", s.Description, name)
 		for _, m := range s.Properties {
 			key := m.name
-			if !identifier.MatchString(key) {
+			if !identifier().MatchString(key) {
 				key = "[" + quoted(key) + "]"
 			}
 			if optional(s, m) {

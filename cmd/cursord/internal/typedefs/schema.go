@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A schema is a part of a JSON Schema, with the keywords that ours uses.
@@ -147,7 +148,7 @@ func (l *language) generate(raw []byte) (string, error) {
 }
 
 // identifier matches names that all languages accept unquoted.
-var identifier = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_]\w*$`) })
 
 func optional(s *schema, m member) bool { return !slices.Contains(s.Required, m.name) }
 
