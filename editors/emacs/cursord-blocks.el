@@ -290,7 +290,9 @@ A timer goes on with the rest."
                               (?✗ 'cursord-failed) (_ 'cursord-note)))
     (when (< eol end)
       (add-text-properties eol end
-                           '(face cursord-note invisible cursord-fold)))))
+                           `(face cursord-note invisible cursord-fold
+                                  wrap-prefix
+                                  ,(propertize "  │ " 'face 'cursord-note))))))
 
 ;;;; Folds
 

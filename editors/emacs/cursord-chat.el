@@ -171,12 +171,26 @@ TURN is the turn that it was made for, if it is new."
               (1- (cursord--block-end block))))
       (cursord--set-fold block (cursord--unfolded-p block))
       (when (invisible-p (point))
-        (goto-char start)))
+        (goto-char start))
+      (when (cursord--unfolded-p block)
+        (cursord--show-block block)))
      ((when-let* ((item (and start (get-text-property start 'cursord-item)))
                   ((cursord-edit-cut-p (plist-get item :tool))))
         (cursord--read-edit block item)
         t))
      (t (user-error "There is nothing to show or hide here")))))
+
+(defun cursord--show-block (block)
+  "Scroll the selected window if it does not show all of BLOCK, just unfolded."
+  (let ((start (cursord--block-start block))
+        (end (1- (cursord--block-end block))))
+    (when (and (eq (current-buffer) (window-buffer))
+               (not (pos-visible-in-window-p end)))
+      ;; The first line stays in sight.
+      (let ((height (window-body-height)))
+        (recenter (min (1- height)
+                       (+ (max 0 (- height (count-screen-lines start end)))
+                          (max 0 (1- (count-screen-lines start (point)))))))))))
 
 (defun cursord--read-edit (block item)
   "Read all of ITEM, an edit that was cut, and unfold it in BLOCK."
@@ -188,7 +202,8 @@ TURN is the turn that it was made for, if it is new."
               buffer tr
               (lambda ()
                 (cursord-transcript-item tr (plist-get result :item))
-                (cursord--set-fold block nil)))))))
+                (cursord--set-fold block nil)
+                (cursord--show-block block)))))))
 
 (defun cursord--place-at-point ()
   "Return the place that the text at point names, for example src/a.el:12.
@@ -205,13 +220,18 @@ the name of a file alone."
                   ((file-regular-p file)))
         (cons file (and (stringp line) (string-to-number line)))))))
 
+(defun cursord--property-here (property)
+  "Return PROPERTY of the text at point; at the end of a line, of the line."
+  (get-text-property (if (eolp) (line-beginning-position) (point)) property))
+
 (defun cursord-visit ()
   "Go to the file of the tool call at point, or to the place or link at point.
-Go to the first hunk of an edit.  A place looks like src/a.el:12.  Elsewhere,
-show older messages, or unfold or fold."
+Of an edit, go to the line at point, else to its first hunk.  A place looks
+like src/a.el:12.  Elsewhere, show older messages, or unfold or fold."
   (interactive nil cursord-chat-mode)
-  (let ((paths (get-text-property (point) 'cursord-paths))
-        (item (get-text-property (point) 'cursord-item))
+  (let ((paths (cursord--property-here 'cursord-paths))
+        (item (cursord--property-here 'cursord-item))
+        (line (cursord-edit-line))
         (ws cursord-buffer-workspace))
     (cond
      ((get-text-property (point) 'cursord-older) (cursord-older))
@@ -223,10 +243,10 @@ show older messages, or unfold or fold."
         (unless (file-exists-p file)
           (user-error "There is no file %s" (abbreviate-file-name file)))
         (find-file-other-window file)
-        (when-let* ((hunk (cursord-edit-hunk ws (or (cursord-path ws (file-truename file)) "")
-                                             (plist-get item :id))))
+        (when-let* ((row (cursord-edit-row ws (or (cursord-path ws (file-truename file)) "")
+                                           (plist-get item :id) line)))
           (goto-char (point-min))
-          (forward-line (cursord-hunk-row hunk)))))
+          (forward-line row))))
      ((cursord--place-at-point)
       (pcase-let ((`(,file . ,line) (cursord--place-at-point)))
         (find-file-other-window file)

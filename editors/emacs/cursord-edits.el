@@ -16,6 +16,7 @@
 (require 'subr-x)
 (require 'cursord-replace)
 (require 'cursord-workspace)
+(require 'cursord-groups)
 
 (defconst cursord--edit-most 200
   "The most lines of an edit that are shown.")
@@ -123,13 +124,46 @@ LINES are these lines, if known.  Return the empty string if nothing is known."
                          (if (equal (match-string 1) "+") 'diff-added
                            'diff-removed)))))
 
-(defun cursord-edit-hunk (ws path item)
-  "Return the first hunk of the file PATH of WS with the call ITEM as a source."
-  (seq-find (lambda (hunk)
-              (seq-some (lambda (source)
-                          (equal item (plist-get source :itemId)))
-                        (plist-get hunk :sources)))
-            (plist-get (gethash path (cursord-workspace-diffs ws)) :hunks)))
+(defun cursord-edit-line ()
+  "Return the shown line of an edit at point, and how many equal ones are above.
+The value is (LINE . COUNT), or nil."
+  (save-excursion
+    (forward-line 0)
+    (when (looking-at "  │ [-+].*$")
+      (let ((shown (concat "^" (regexp-quote (match-string 0)) "$"))
+            (line (substring (match-string-no-properties 0) 4))
+            (count 0))
+        (while (progn (forward-line -1) (and (not (bobp)) (looking-at "  │ ")))
+          (when (looking-at shown)
+            (cl-incf count)))
+        (cons line count)))))
+
+(defun cursord-edit-row (ws path item &optional line)
+  "Return the row, from 0, in the file PATH of WS where the call ITEM changed it.
+It is that of LINE, a value of `cursord-edit-line', if it is in a hunk still,
+else that of the first hunk; nil if the call has no hunk any more."
+  (let ((hunks (seq-filter (lambda (hunk)
+                             (seq-some (lambda (source)
+                                         (equal item (plist-get source :itemId)))
+                                       (plist-get hunk :sources)))
+                           (plist-get (gethash path (cursord-workspace-diffs ws))
+                                      :hunks)))
+        (count (or (cdr line) 0))
+        row)
+    (when line
+      (dolist (group (seq-mapcat (lambda (hunk) (car (cursord-groups hunk))) hunks))
+        (let* ((added (eq ?+ (aref (car line) 0)))
+               (lines (if added (cursord-group-new group)
+                        (cursord-group-old group)))
+               (there (eq lines (cursord-group-present group))))
+          (seq-do-indexed
+           (lambda (text i)
+             (when (and (null row)
+                        (equal (cursord--bare text) (substring (car line) 1))
+                        (< (cl-decf count) 0))
+               (setq row (+ (cursord-group-row group) (if there i 0)))))
+           lines))))
+    (or row (and hunks (cursord-hunk-row (car hunks))))))
 
 (provide 'cursord-edits)
 ;;; cursord-edits.el ends here

@@ -55,7 +55,9 @@
                           (cursord--model-word ws nil))
                      (oref obj absent))))
     (if value
-        (propertize (if (eq value t) "on" value) 'face 'transient-value)
+        (propertize (if (eq value t) "on"
+                      (truncate-string-to-width value 16 nil nil "…"))
+                    'face 'transient-value)
       (propertize (format "(%s)" absent) 'face 'transient-inactive-value))))
 
 (defun cursord--next-auto-review (value)
@@ -90,8 +92,8 @@
     "Not in use here yet"))
 
 (defun cursord--menu-wide-p ()
-  "Return non-nil if the frame has room for three columns."
-  (>= (frame-width) 64))
+  "Return non-nil if the frame has room for four columns."
+  (>= (frame-width) 78))
 
 (defun cursord--menu-session ()
   "Return the title of the session's options."
@@ -101,13 +103,16 @@
     (if title
         (format "Session: %s"
                 (truncate-string-to-width (cursord-one-line title)
-                                          (if (cursord--menu-wide-p) 30 12)
+                                          (if (cursord--menu-wide-p) 17 12)
                                           nil nil "…"))
       "The next session")))
 
+;; 24 rows with two windows have room for 14 lines of a menu.
 ;;;###autoload (autoload 'cursord-menu "cursord-menu" nil t)
 (transient-define-prefix cursord-menu ()
-  "All commands of cursord."
+  "The commands of cursord.
+Keys after `=' are those of `cursord-hunk-command-map', which `C-c =' has in
+files with hunks."
   [:description cursord--menu-title
    ["Ask"
     ("SPC" "ask" cursord-ask)
@@ -125,6 +130,14 @@
     ("U" "redo decision" cursord-redo)
     ("n" "next hunk" cursord-next-hunk :transient t)
     ("p" "previous hunk" cursord-previous-hunk :transient t)]
+   ["Hunk or file"
+    :if cursord--menu-wide-p
+    ("= s" "conflicts" cursord-smerge-file)
+    ("= e" "Ediff" cursord-ediff-file)
+    ("= E" "edit proposal" cursord-edit-proposal)
+    ("= m" "tell the agent" cursord-comment-hunk)
+    ("= A" "accept file" cursord-accept-file)
+    ("= R" "reject file" cursord-reject-file)]
    ["Go to"
     :if cursord--menu-wide-p
     ("c" "chat" cursord)
@@ -133,7 +146,24 @@
     ("P" "projects" cursord-projects)
     ("o" "what waits" cursord-next-attention)
     ("D" "doctor" cursord-doctor)]]
-  [[:description cursord--menu-session
+  [:if cursord--menu-wide-p
+   [:description cursord--menu-session
+    ("-m" cursord--menu-model)
+    ("-M" cursord--menu-mode)
+    ("-i" cursord--menu-isolation)]
+   [""
+    ("-s" cursord--menu-sandbox)
+    ("-a" cursord--menu-auto-review)
+    ("-k" "keep for new ones" cursord-keep-options :transient t)]
+   [""
+    ("N" "rename" cursord-rename-session)
+    ("x" "export" cursord-export)
+    ("X" "delete one" cursord-delete-session)]
+   ["Project"
+    ("t" "trust here" cursord-trust)
+    ("d" "add folder" cursord-add-directory)]]
+  [:if-not cursord--menu-wide-p
+   [:description cursord--menu-session
     ("-m" cursord--menu-model)
     ("-M" cursord--menu-mode)
     ("-i" cursord--menu-isolation)
@@ -143,13 +173,10 @@
    [""
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
-    ("d" "add a folder" cursord-add-directory :if cursord--menu-wide-p)
-    ("X" "delete a session" cursord-delete-session :if cursord--menu-wide-p)
     ("t" "trust here" cursord-trust)
-    ;; 24 rows have room for these, not for a third group below.
-    ("c" "chat" cursord :if-not cursord--menu-wide-p)
-    ("S" "all sessions" cursord-sessions :if-not cursord--menu-wide-p)
-    ("P" "projects" cursord-projects :if-not cursord--menu-wide-p)]]
+    ("c" "chat" cursord)
+    ("S" "all sessions" cursord-sessions)
+    ("P" "projects" cursord-projects)]]
   (interactive)
   ;; Without a daemon the menu still has the doctor.
   (ignore-error user-error

@@ -57,7 +57,10 @@
          (cursord--barred command)
        "")
      (and edit (cursord--barred (cursord-edit-shown edit)))
-     (cursord--barred (plist-get tool :output))
+     ;; Its first line names the file already.
+     (unless (and edit (string-prefix-p "Wrote contents to "
+                                        (or (plist-get tool :output) "")))
+       (cursord--barred (plist-get tool :output)))
      ;; The title has the exit status already.
      (if (and exit (equal (format "exit code %d" exit) (plist-get tool :error)))
          ""

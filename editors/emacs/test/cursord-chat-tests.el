@@ -129,6 +129,15 @@
       (should (eq 'diff-added (get-text-property (1- (point)) 'face)))
       (search-forward "-line 20")
       (should (eq 'diff-removed (get-text-property (1- (point)) 'face)))
+      ;; A long line goes on behind the bar.
+      (should (equal "  │ " (get-text-property (1- (point)) 'wrap-prefix)))
+      ;; Each line of an edit leads to its place.
+      (pcase-dolist (`(,line ,row) '(("+five" 5) ("-line 20" 20) ("+c" 22) ("f +4" 5)))
+        (goto-char (point-min))
+        (re-search-forward (concat "\\(?:│ \\|✓ .*\\)" (regexp-quote line)))
+        (save-window-excursion
+          (cursord-visit)
+          (should (equal (list "f" row) (list (buffer-name) (line-number-at-pos))))))
       ;; What was cut is read when it is wanted.
       (re-search-forward "✓ .*g$")
       (cursord-toggle)
@@ -165,6 +174,24 @@
     (should (equal '("-b" "+c") lines))
     (should (equal " +1 −1" (cursord-edit-counts tool lines)))
     (should (equal " +2 −2" (cursord-edit-counts tool nil)))))
+
+(ert-deftest cursord-test-place-of-an-edited-line ()
+  "Of equal lines, each leads to its own place; what is decided, to a hunk."
+  (let* ((hunk '(:id "1" :newStart 1 :newLines 5 :oldStart 1 :oldLines 3
+                     :sources [(:itemId "i")]
+                     :lines [" a" "+x" " b" "-y" "+x" "+z"]))
+         (ws (cursord--workspace-make)))
+    (setf (cursord-workspace-diffs ws) (make-hash-table :test #'equal))
+    (puthash "f" (list :path "f" :hunks (vector hunk)) (cursord-workspace-diffs ws))
+    (with-temp-buffer
+      (insert "✓ Edit f\n  │ +x\n  │ -y\n  │ +x\n  │ +z\n  │ +gone\nend")
+      (should (equal '(1 1 3 3 4 1 1)
+                     (mapcar (lambda (row)
+                               (goto-char (point-min))
+                               (forward-line row)
+                               (cursord-edit-row ws "f" "i" (cursord-edit-line)))
+                             (number-sequence 0 6))))
+      (should-not (cursord-edit-row ws "f" "other" (cursord-edit-line))))))
 
 (ert-deftest cursord-test-cancelled-turns ()
   "A cancelled turn says so at its end, and so do prompts that waited for it."

@@ -73,9 +73,9 @@ func TestEmacsTerminal(t *testing.T) {
 		e.until("what was typed", `(equal (buffer-string) "typed while it comesone\ntwo\n")`)
 		require.Equal(t, filepath.Base(w.Path("f")), e.eval(`(buffer-name)`))
 
-		// The menu and the doctor.
+		// The menu, all of it beside two windows, and the doctor.
 		tm.Types("C-c", "a", "m")
-		untilScreen(tm, e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*D +doctor`)
+		untilScreen(tm, e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*= s conflicts.*D +doctor.*-k keep for new ones +X delete`)
 		tm.Types("D")
 		untilScreen(tm, e, `✓ program +/.*cursord, version`)
 		tm.Types("q")
