@@ -104,5 +104,5 @@ func setupScript(env *testscript.Env) error {
 }
 
 func TestMain(m *testing.M) {
-	world.Main(m, map[string]func(){"cursord": notThisOne})
+	world.Main(m, map[string]func(){"cursord": notThisOne, "onscreen": onScreen})
 }
