@@ -39,13 +39,13 @@ func TestMain(m *testing.M) {
 
 // A world is a layout in folders of its own.
 type world struct {
-	t *testing.T
+	t testing.TB
 	Layout
 	tree *Tree
 }
 
 // newWorld skips the test where the system refuses what an overlay needs, by other means than those that are tested.
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	w := &world{t: t, Layout: Layout{Lower: base + "/pond", Upper: base + "/state/upper", Work: base + "/state/work", At: base + "/pond"}}
