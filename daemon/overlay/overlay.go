@@ -13,7 +13,8 @@
 //
 // What the lower folder gets while it is mounted shows, as far as the upper folder has nothing there. But a name that was
 // looked up before may show what it led to then: an absent file, or the one that another has replaced or that was removed.
-// The next Mount shows all. What is written to the upper folder other than through the mount is undefined; so write it while
+// A process within that writes to the file writes to what shows, and not to what the lower folder has by then, as Tree.Root
+// tells. The next Mount shows all. What is written to the upper folder other than through the mount is undefined; so write it while
 // nothing is mounted. A folder of the lower one cannot be renamed (programs copy it then), and what belongs to
 // another user or to another group than the primary one cannot be changed (Changeable).
 package overlay
