@@ -24,7 +24,8 @@ func (e *InTheWay) Error() string {
 
 const (
 	longest = time.Minute            // the longest time that git may take
-	calm    = 400 * time.Millisecond // time after which the cause of the delay is searched for
+	calm    = 400 * time.Millisecond // time after which the cause of the delay is searched for in git's folder
+	patient = time.Second            // time after that before the work tree is searched, which takes as long as git takes for a large one
 	looked  = 200_000                // most entries of folders in that search
 )
 
@@ -35,7 +36,7 @@ func Blocked(err error) bool {
 }
 
 // watched runs git, and ends it if it takes too long or if something is found that it must be waiting for. Work trees are
-// large and git is mostly fast, so the search begins only after a delay.
+// large and git is mostly fast, so the searches begin only after delays.
 func (v *View) watched(ctx context.Context, dir, work string, run func(context.Context) ([]byte, error)) ([]byte, error) {
 	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, longest)
@@ -89,7 +90,7 @@ func (v *View) unblocked() *InTheWay {
 	return nil
 }
 
-// blocking returns the path of something that keeps git from its work, or "".
+// blocking returns the path of something that keeps git from its work, or "". It takes its time before it reads the work tree.
 func (v *View) blocking(ctx context.Context, dir, work string) (found string) {
 	names := []string{"objects/pack"}
 	if !v.alone {
@@ -110,6 +111,11 @@ func (v *View) blocking(ctx context.Context, dir, work string) (found string) {
 				return path
 			}
 		}
+	}
+	select {
+	case <-ctx.Done():
+		return ""
+	case <-time.After(patient):
 	}
 	return oddBelow(ctx, dir, rules)
 }

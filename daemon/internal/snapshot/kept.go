@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"maps"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 const (
 	keptChanges = 5000     // files that differ from its table
 	keptBytes   = 16 << 20 // contents that were added since all were read
+	largeTree   = 20_000   // files whose list is worth a collection of garbage
 )
 
 // A keeper has what the latest snapshot of a tree leaves to the next one.
@@ -79,9 +81,13 @@ func (s *Snapshot) leave(was *kept) {
 	ctx, cancel := context.WithTimeout(context.Background(), ScanTime)
 	defer cancel()
 	s.mu.Lock()
+	listed := len(s.files.names())
 	able := s.keeper != nil && s.listed && s.looked != nil && s.short == "" && !s.cut && len(s.long) == 0 && len(s.rules) < rulesMost && !s.mixed
 	repos := s.repos
 	s.mu.Unlock()
+	if was == nil && listed > largeTree {
+		debug.FreeOSMemory() // a list of all files leaves several times its size behind
+	}
 	if !able || !filestat.ChangeTimes {
 		return
 	}

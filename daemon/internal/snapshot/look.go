@@ -208,13 +208,13 @@ func (s *Snapshot) isNew(was looking, name string, e fs.DirEntry) (new, sure boo
 		_, known := was.dirs[name]
 		_, nested := was.nested[name]
 		return !known && !nested, true
-	case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0 || was.have(name):
+	case was.have(name):
 		return false, true
-	case byGit && isIgnoreFile(name):
+	case byGit && isIgnoreFile(name): // whatever it is: git would wait for a FIFO
 		_, known := was.rules[s.Full(name)]
 		return true, known
 	}
-	return true, true
+	return e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0, true
 }
 
 // newRules takes in an ignore file in a folder whose names nobody has known, and returns false for any other.
