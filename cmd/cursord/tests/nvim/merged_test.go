@@ -132,3 +132,47 @@ func TestNvimReloadRightAfterAMerge(t *testing.T) {
 		}
 	})
 }
+
+// TestNvimUndoOfASavedAcceptOfAConflict accepts a conflict, and goes back with "u", with and without a write in between. The conflict
+// is there again, for the daemon, too, and nothing says otherwise.
+func TestNvimUndoOfASavedAcceptOfAConflict(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(12, nil)
+	after := world.Numbered(12, map[int]string{3: "agent 3\n", 10: "agent 10\n"})
+	mine := world.Numbered(12, map[int]string{3: "mine 3\n", 6: "mine 6\n", 10: "agent 10\n"})
+	accepted := world.Numbered(12, map[int]string{3: "agent 3\n", 6: "mine 6\n", 10: "agent 10\n"})
+	eachNvim(t, func(t *testing.T, bin string) {
+		for _, write := range []bool{false, true} {
+			w := world.New(t)
+			w.Put("f", before)
+			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+			w.Start()
+			e := w.Opens()
+			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+			n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+			n.keys("3Gccmine 3<Esc>6Gccmine 6<Esc>")
+			n.ex("Cursord ask do it")
+			n.untilText("f", mine)
+			n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
+			n.ex("3Cursord accept")
+			n.untilText("f", accepted)
+			n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+			n.hunksOf("f", 1)
+			if write {
+				n.ex("write")
+				n.agree(e, "f", accepted, 1)
+			}
+			n.lua("said = {}")
+			n.keys("u")
+			n.untilText("f", mine)
+			n.hunksOf("f", 2)
+			n.untilScreen("you have changed this")
+			n.poll("the daemon has it", func() bool { return len(n.told("f")) == 2 })
+			n.until("nothing is taken back any more", "return not require('cursord.docs').get(vim.fn.bufnr()).undoing")
+			require.Empty(t, n.lua("return vim.tbl_filter(function(s) return s.level >= vim.log.levels.WARN end, said)"))
+			n.ex("write")
+			n.agree(e, "f", mine, 1)
+			n.kill()
+		}
+	})
+}

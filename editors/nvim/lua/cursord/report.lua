@@ -100,9 +100,14 @@ local function take_back(doc, back)
   doc.undoing = {}
   local files = {} --- @type table<string, true>
   local refused --- @type cursord.Undone?
+  local restored = require('cursord.review.restored')
+  local before = restored.now(doc.ws)
   local function said()
     local count = vim.tbl_count(files)
-    if refused and not counts.any_pending(doc.ws, refused.hunks) then
+    -- The daemon may have recognised the text, and opened a conflict again, as another hunk.
+    local is_back = refused
+      and (counts.any_pending(doc.ws, refused.hunks) or restored.first(doc.ws, before, doc.rel))
+    if refused and not is_back then
       local why =
         'u did not take the decision back: another was made since; %s takes them back one by one'
       rpc.say(why:format(require('cursord.ways').to('undo')), vim.log.levels.WARN)

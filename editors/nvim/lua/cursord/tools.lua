@@ -137,7 +137,7 @@ function M.show(item, root)
     add(vim.list_slice(said, 1, folded))
     add(vim.list_slice(said, folded + 1), M.blank)
   else
-    add(output)
+    add(counts == '' and output or {}) -- an edit's says no more than its patch
     add(errors)
   end
   add(M.todos(tool.todos or {}))

@@ -20,10 +20,11 @@ end
 --- The first hunk, in the order of the review buffer, that is new or has other changed lines.
 --- @param ws cursord.Workspace
 --- @param before table<string, string[]> from now()
+--- @param only? string a file
 --- @return string? # its id
-function M.first(ws, before)
-  for _, path in ipairs(nav.paths(ws)) do
-    for _, hunk in ipairs(ws.diffs[path].hunks) do
+function M.first(ws, before, only)
+  for _, path in ipairs(only and { only } or nav.paths(ws)) do
+    for _, hunk in ipairs(ws.diffs[path] and ws.diffs[path].hunks or {}) do
       if not vim.deep_equal(before[hunk.id], patch.changed_lines(hunk)) then
         return hunk.id
       end
