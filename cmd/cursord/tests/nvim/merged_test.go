@@ -176,3 +176,75 @@ func TestNvimUndoOfASavedAcceptOfAConflict(t *testing.T) {
 		}
 	})
 }
+
+// TestNvimUndoOfARejectedFile rejects a new file that is in a buffer. The message says that the file is gone, and "u" brings it back.
+func TestNvimUndoOfARejectedFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Plays(world.Lines(world.Edits("1", "new", "(absent)", "one\ntwo\n"))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "new")
+		n.hunksOf("new", 1)
+		gone := func() {
+			n.t.Helper()
+			n.poll("it is gone", func() bool { return w.Get("new") == "(absent)" })
+			n.hunksOf("new", 0)
+			n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+			require.Equal(t, "one\ntwo\n", n.text("new"))
+		}
+		n.ex("Cursord reject")
+		n.untilScreen("the file is gone, u brings it back")
+		gone()
+		n.keys("u")
+		n.agree(e, "new", "one\ntwo\n", 1)
+		n.keys("<C-r>")
+		gone()
+		n.keys("u")
+		n.agree(e, "new", "one\ntwo\n", 1)
+		n.quiet()
+	})
+}
+
+// TestNvimSaysWhatUndoTookOutOfSavedText saves the agent's line that came into unsaved text, takes it out with "u", and saves. What is
+// undone before a save is not taken back once more after it.
+func TestNvimSaysWhatUndoTookOutOfSavedText(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(12, nil)
+	after := world.Numbered(12, map[int]string{3: "agent 3\n", 8: "agent 8\n"})
+	mine := world.Numbered(12, map[int]string{3: "mine 3\n"})
+	merged := world.Numbered(12, map[int]string{3: "mine 3\n", 8: "agent 8\n"})
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+		n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+		n.keys("3Gccmine 3<Esc>")
+		n.ex("Cursord ask do it")
+		n.untilText("f", merged)
+		n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
+		idle := "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())"
+		n.ex("3|Cursord accept both")
+		n.untilText("f", strings.Replace(merged, "mine 3\n", "mine 3\nagent 3\n", 1))
+		n.until("the decision is made", idle)
+		n.keys("u")
+		n.untilText("f", merged)
+		n.poll("the conflict is back", func() bool { return slices.Equal([]any{"conflict", "plain"}, n.told("f")) })
+		n.ex("write")
+		n.agree(e, "f", merged, 1)
+		n.keptMine(1)
+		n.lua("said = {}")
+		n.keys("u")
+		n.untilText("f", mine)
+		n.told("f")
+		n.ex("write")
+		n.agree(e, "f", mine, 0)
+		n.until("the message", "return #said == 1 and said[1].text == 'cursord: u took 1 hunk out; <C-r> brings the text back'")
+		n.quiet()
+	})
+}

@@ -53,7 +53,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 				require.False(t, n.waits())
 			}
 			n.keys(":Cursord ask do it<CR>")
-			shows("cursord: 5 hunks in 5 files")
+			shows("5 hunks in 5 files")
 			n.keys(":Cursord next<CR>")
 			shows("hunk 1 of 5")
 			n.keys(":Cursord next<CR>")
@@ -61,7 +61,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			n.keys(":Cursord accept<CR>")
 			shows("accepted 1 hunk; 4 hunks le")
 			n.keys(":Cursord nonsense" + strings.Repeat("x", 90) + "<CR>")
-			shows(`cursord: "nonsense`)
+			shows(`"nonsense`)
 
 			// In a copy, where all hunks are in conflict with unsaved texts of other clients.
 			for path := range before {
@@ -70,7 +70,7 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 			}
 			e.Must("diff/list", world.Obj{"workspace": w.Root}, nil)
 			n.keys(":Cursord reject!<CR>")
-			shows("cursord: rejected 0 hunks; ")
+			shows("rejected 0 hunks; ")
 			n.keys(":Cursord messages<CR>")
 			n.poll("why not", func() bool { return strings.Contains(n.text(), "left out: ") })
 			require.Equal(t, 4, strings.Count(n.text(), " has unsaved changes in an editor; save it there, or decide there"))
@@ -79,14 +79,13 @@ func TestNvimNoMessageWaitsForAKey(t *testing.T) {
 
 			w.Plays(fmt.Sprintf(`{"type":"result","subtype":"error","is_error":true,"result":%q}`, long))
 			n.keys(":Cursord ask again<CR>")
-			shows("cursord: ")
 			n.until("the turn has failed", "return require('cursord').statusline():find('error', 1, true) ~= nil")
 			shows("no more credit")
 			n.keys(":Cursord messages<CR>")
 			n.poll("all of it", func() bool { return strings.Contains(n.text(), strings.TrimSpace(long)) })
 			n.until("its first line", "return vim.api.nvim_get_current_line():find('cursord: no more credit', 1, true) == 1")
 			require.Contains(t, strings.Join(strings.Fields(n.screen()), " "), "cursord: no more credit", "it is shown from its beginning")
-			require.Contains(t, n.text(), "; 4 hunks in 4 files; :Cursord next goes there", "what the agent has changed is said as well")
+			require.Contains(t, n.text(), "; 4 hunks in 4 files from before; :Cursord next goes there", "what the agent has changed is said as well")
 			n.keys("q:let g:typed = 1<CR>")
 			n.until("what is typed is a command", "return vim.g.typed == 1")
 			// A message that comes while somebody types a command is shown after that.

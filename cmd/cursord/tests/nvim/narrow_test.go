@@ -24,7 +24,7 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 				80, "cursord: in a copy of the workspace, from the next session on", "cursord: f has changed; decide again",
 				"rejected 1 hunk; none left", "cursord: stopped; the next command starts it",
 			},
-			{40, "cursord: in a copy of the w…", "cursord: f has changed; dec…", "rejected 1 hunk; none left", "cursord: stopped; the next …"},
+			{40, "\nin a copy of the workspace,…", "\nf has changed; decide again", "rejected 1 hunk; none left", "\nstopped; the next command s…"},
 		} {
 			t.Log(c.columns)
 			w := world.New(t)
@@ -35,7 +35,7 @@ func TestNvimSaysWhatMattersFirst(t *testing.T) {
 			w.Trusts()
 			n := neovim(w, t, bin, fmt.Sprintf(ownNotify, c.columns)+"\nvim.g.cursord = { chat = { open_on_ask = false } }", "f")
 			n.keys(":Cursord ask do it<CR>")
-			n.untilScreen("cursord: 1 hunk in 1 file")
+			n.untilScreen("1 hunk in 1 file")
 			n.keys(":Cursord isolation copy<CR>")
 			n.untilScreen(c.copied)
 			n.lua(`require('cursord.rpc').say_error({ message = 'f has changed since revision 20', data = { hint = 'look at the present diff and decide again' } })`)

@@ -213,7 +213,10 @@ function M.written(buf, path)
     doc.writing = nil
     return false
   end
-  vim.list_extend(doc.wrote, doc.unsaved)
+  local behind = #doc.unsaved > 0 and history.history(buf) or {}
+  for _, one in ipairs(doc.unsaved) do
+    doc.wrote[#doc.wrote + 1] = behind[one.state] and one or nil -- the daemon has taken back what was undone
+  end
   doc.unsaved, doc.saves = {}, history.saves(buf)
   if doc.reviewed or not vim.b[buf].cursord_plain then
     follow.compare(buf, doc.path)
@@ -222,8 +225,7 @@ function M.written(buf, path)
   return true
 end
 
---- Draws the marks again after Neovim has read a buffer again.
---- @param buf integer
+--- @param buf integer that Neovim has read again
 function M.reloaded(buf)
   local doc = docs[buf]
   if doc then

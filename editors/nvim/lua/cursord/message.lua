@@ -60,6 +60,9 @@ local function gravest()
   local line, rest = out.text:match('^([^\n]*)(.*)$')
   line = line:gsub('%c', ' ')
   local width = vim.v.echospace + (math.max(vim.o.cmdheight, 1) - 1) * vim.o.columns
+  if api.nvim_strwidth(line) > width then
+    line = line:gsub('^cursord: ', '') -- the room is for what is said
+  end
   local hint = ' … :Cursord messages'
   if (rest ~= '' or more > 0 or api.nvim_strwidth(line) > width) and width > 3 * #hint then
     line = (M.cut(line, width - #hint + 2) .. hint):gsub('… …', ' …', 1)

@@ -154,9 +154,13 @@ local function turn_ended(ws, turn)
   end
   if hunks > 0 then
     local way = ways.to(require('cursord.review.nav').leads(ws) and 'next' or 'review')
-    local left = ('%s in %s; %s goes there'):format(
+    local own = vim.iter(ws.diffs):any(function(_, diff)
+      return vim.list_contains(diff.turns or {}, turn.id)
+    end)
+    local left = ('%s in %s%s; %s goes there'):format(
       plural(hunks, 'hunk'),
       plural(files, 'file'),
+      own and '' or ' from before',
       way
     )
     local line, hint = text:match('^([^\n]*)(.*)$')

@@ -136,6 +136,7 @@ end
 --- @field turn? string decide only hunks in which this turn had a part
 --- @field skipped? cursord.Skipped[] hunks of the selection that are left alone
 --- @field step? cursord.Step of the undo history, which is made again
+--- @field gone? boolean the reject of a new file, which is in a buffer: the file goes
 
 local deciding = {} --- @type table<string, true> by hunk
 
@@ -173,6 +174,7 @@ local function finish(verb, ws, opts, ok, applied, skipped)
       counts.count(applied, 'hunk'),
       counts.left(ws)
     )
+    text = opts.gone and text .. '; the file is gone, u brings it back' or text
     if #skipped > 0 then
       rpc.say(text .. counts.skipped(ws, skipped), vim.log.levels.WARN)
     else
@@ -207,6 +209,11 @@ function M.parts(verb, ws, parts, opts)
       local selector = { hunks = { part.id }, lines = part.lines, comment = opts.comment }
       steps[#steps + 1] = { selector = selector, parts = { part } }
     end
+  end
+  for _, part in ipairs(verb == 'reject' and whole or {}) do
+    local hunk, diff = counts.find(ws, part.id)
+    local new = hunk and diff and diff.kind == 'created' and not hunk.isolated
+    opts.gone = opts.gone or new and docs.at(ws, diff.path) ~= nil
   end
   local of, decisions = opts.step or undo_steps.begin(verb, ws, parts), {}
   set_deciding(ws, whole, true)

@@ -12,6 +12,7 @@ local M = {}
 --- @field before table<string, true> the hunks from before
 --- @field hunks? table<string, true> those of the changes that are pending; nil until the daemon has told them
 --- @field edits integer
+--- @field saved? true they were in the text when it was saved
 
 --- @param diff? cursord.Diff
 --- @param conflicts boolean
@@ -52,37 +53,57 @@ function M.look(doc, diff)
   end
 end
 
---- The number of merged hunks that the person has undone.
+--- The number of merged hunks that the person has undone: of those that were never saved, and of the others.
 --- @param doc cursord.Doc
---- @return integer
+--- @return integer unsaved
+--- @return integer saved
 local function undone(doc)
+  local unsaved, saved = 0, 0
   if #doc.merged == 0 then
-    return 0
+    return unsaved, saved
   end
   local behind, known = history.history(doc.buf)
-  local conflicts, count = ids(doc.ws.diffs[doc.rel], true), 0
+  local conflicts = ids(doc.ws.diffs[doc.rel], true)
   for _, one in ipairs(doc.merged) do
+    local count = one.hunks and 0 or one.edits
+    for id in pairs(one.hunks or {}) do
+      count = count + (conflicts[id] and 0 or 1)
+    end
     if known[one.state] and not behind[one.state] then
-      count = count + (one.hunks and 0 or one.edits)
-      for id in pairs(one.hunks or {}) do
-        count = count + (conflicts[id] and 0 or 1)
-      end
+      unsaved = unsaved + (one.saved and 0 or count)
+      saved = saved + (one.saved and count or 0)
     end
   end
-  return count
+  return unsaved, saved
 end
 
-local saving = {} --- @type table<integer, { conflicts: integer, undone: integer }> by buffer
+local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer }> by buffer
 
 --- Counts what a write of the buffer will decide.
 --- @param buf integer
 function M.before_write(buf)
   local doc = docs.get(buf)
-  saving[buf] = doc
-    and {
-      conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true)),
-      undone = vim.bo[buf].modified and undone(doc) or 0,
-    }
+  saving[buf] = nil
+  if doc then
+    local unsaved, saved = undone(doc)
+    local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
+    saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved }
+  end
+end
+
+--- @param doc cursord.Doc
+local function keep(doc)
+  local behind = #doc.merged > 0 and history.history(doc.buf) or {}
+  doc.merged = vim.tbl_filter(function(one)
+    one.saved = true
+    return behind[one.state] or false
+  end, doc.merged)
+end
+
+--- @param n integer
+--- @return string
+local function hunks(n)
+  return ('%d hunk%s'):format(n, n == 1 and '' or 's')
 end
 
 --- @param buf integer
@@ -90,21 +111,23 @@ function M.written(buf)
   local of, doc = saving[buf], docs.get(buf)
   saving[buf] = nil
   if doc then
-    doc.merged = {}
+    keep(doc)
   end
-  if not of or of.conflicts + of.undone == 0 then
+  if not of then
     return
   end
+  local way, it = ways.to('undo'), of.unsaved == 1 and 'it' or 'them'
   local kept = of.conflicts > 1 and ('kept yours %d times'):format(of.conflicts)
-    or 'kept your lines'
-  local rejected = ('rejected %d hunk%s'):format(of.undone, of.undone == 1 and '' or 's')
-  local way = ways.to('undo')
-  if of.undone == 0 then
-    rpc.say(("%s; %s brings the agent's back"):format(kept, way))
-  elseif of.conflicts == 0 then
-    rpc.say(('%s; %s brings %s back'):format(rejected, way, of.undone == 1 and 'it' or 'them'))
-  else
-    rpc.say(("%s, %s; %s brings the agent's back"):format(kept, rejected, way))
+    or of.conflicts == 1 and 'kept your lines'
+  local rejected = of.unsaved > 0 and 'rejected ' .. hunks(of.unsaved)
+  if kept then
+    rpc.say(
+      ("%s%s; %s brings the agent's back"):format(kept, rejected and ', ' .. rejected or '', way)
+    )
+  elseif rejected then
+    rpc.say(('%s; %s brings %s back'):format(rejected, way, it))
+  elseif of.saved > 0 then
+    rpc.say(('u took %s out; <C-r> brings the text back'):format(hunks(of.saved)))
   end
 end
 

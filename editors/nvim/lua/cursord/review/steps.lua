@@ -18,7 +18,7 @@ local M = {}
 --- @field texts table<integer, string> the texts of buffers without changes whose files are deleted
 
 --- Whether a decision leaves the text of the buffer alone. A file that comes back, or gets its mode back, is to have the text
---- that the buffer still has.
+--- that the buffer still has. One that goes leaves its text in the buffer.
 --- @param verb 'accept'|'reject'
 --- @param diff cursord.Diff
 --- @param hunk cursord.Hunk
@@ -27,7 +27,8 @@ local function leaves_text(verb, diff, hunk)
   if hunk.isolated then
     return verb == 'reject'
   end
-  return verb == 'accept' or hunk.kind == 'file' and (diff.kind == 'deleted' or diff.kind == 'mode')
+  local kept = diff.kind == 'deleted' or diff.kind == 'created' or diff.kind == 'mode'
+  return verb == 'accept' or hunk.kind == 'file' and kept
 end
 
 --- Adds a step without a change to a buffer's undo history.
@@ -109,7 +110,8 @@ function M.begin(verb, ws, parts)
   for path, row in pairs(rows) do
     local doc = row and docs.at(ws, path)
     if doc then
-      if ws.diffs[path].kind == 'deleted' and not vim.bo[doc.buf].modified then
+      local kind = ws.diffs[path].kind
+      if (kind == 'deleted' or kind == 'created') and not vim.bo[doc.buf].modified then
         step.texts[doc.buf] = lines.text(doc.buf)
       end
       step.states[doc.buf] = add(doc.buf, row --[[@as integer]])
