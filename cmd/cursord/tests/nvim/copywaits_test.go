@@ -30,7 +30,7 @@ func TestNvimAcceptAllInACopyWaitsForNoKey(t *testing.T) {
 		e.Isolates()
 		n := neovim(w, t, bin, fmt.Sprintf(ownNotify, 80)+"\nvim.g.cursord = { chat = { open_on_ask = false } }")
 		n.keys(":Cursord ask do it<CR>")
-		n.untilScreen("cursord: 5 hunks in 5 files")
+		n.untilScreen("5 hunks in 5 files")
 		for path := range before {
 			e.OpenDocument(path).Set("one\nmine\n")
 		}
@@ -38,7 +38,7 @@ func TestNvimAcceptAllInACopyWaitsForNoKey(t *testing.T) {
 		n.keys(":Cursord accept!<CR>")
 		n.poll("what became of it", func() bool {
 			require.False(t, n.waits(), "it waits for a key")
-			return strings.Contains(n.screen(), "cursord: accepted 0 hunks; 5 hunks left")
+			return strings.Contains(n.screen(), "accepted 0 hunks; 5 hunks left")
 		})
 		n.keys(":Cursord messages<CR>")
 		n.poll("why not", func() bool { return strings.Contains(n.text(), "left out: ") })

@@ -48,7 +48,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done\n")
 		n.untilScreen("✗ exit status 2: make\n    three\n    four\n    five\n")
 		require.Regexp(t, `do it +working, 3 hunks · 0:\d\d`, n.screen())
-		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ make")
+		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ exit status 2: make")
 		for _, look := range looks {
 			n.looks(look)
 			n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done")

@@ -30,11 +30,11 @@ func TestNvimOnATerminal(t *testing.T) {
 		tm.Types(":Cursord ask do it", "Enter")
 		want := strings.TrimLeft(`
   line 1                                         │ do it                          2 hunks
-  line 2                                         │## You
+  line 2                                         │▌ You
   line 3                                         │
 ┃ agent 3                                        │do it
   line 4                                         │
-  line 5                                         │## Cursor
+  line 5                                         │▌ Cursor
   line 6                                         │
   line 7                                         │✓ Edit f +1 −2
 ▔ line 8                                         │
