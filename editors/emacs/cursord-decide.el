@@ -282,7 +282,9 @@ in the form of an answer."
                 (if (not ok)
                     (progn (cursord-protected after nil) (funcall done))
                   (cl-incf applied (plist-get result :applied))
-                  (unless (seq-empty-p (plist-get result :edits))
+                  ;; A conflict is one with lines that are not saved.
+                  (when (or (seq-some #'cursord-conflict-p (cdar steps))
+                            (not (seq-empty-p (plist-get result :edits))))
                     (setq unsaved t))
                   ;; The next step needs the diffs after this one.
                   (cursord-flush ws (lambda () (step (cdr steps))))))))))))))

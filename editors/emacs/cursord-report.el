@@ -312,7 +312,23 @@ The first command in Emacs waits for them."
         (accept-process-output nil 0.02))
       (cursord--put-diffs ws (plist-get (cursord-call ws :diff/list nil) :diffs))
       (setf (cursord-workspace-known ws) t))
+    (cursord--await-marks)
     ws))
+
+(defun cursord--await-marks ()
+  "Wait until the hunks of the current buffer are placed in its unsaved text.
+Typing right after a file was opened comes before its first marks."
+  (when-let* (((null cursord--marks))
+              (document (cursord-document))
+              ((cursord-document-reviewed document))
+              (diff (gethash (cursord-document-path document)
+                             (cursord-workspace-diffs (cursord-document-ws document))))
+              ((cursord-diff-text-p diff))
+              ((not (cursord--diff-fits-p document))))
+    (let (answered)
+      (cursord-report document (lambda () (setq answered t)))
+      (cursord--await cursord--tell-most
+                      (lambda () (or answered cursord--marks))))))
 
 (defun cursord--report-soon (document)
   "Tell the daemon the text of DOCUMENT after a pause in typing."

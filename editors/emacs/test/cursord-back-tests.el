@@ -145,6 +145,44 @@ Else a later undo would say that the hunk is not back, which it is."
     (should (equal "rejected 1 hunk; nothing left to review" (cursord-test-said)))
     (should (= 0 (cursord-test-in-shell)))))
 
+(ert-deftest cursord-test-rejected-conflicts-say-so ()
+  "Other programs see a conflict until a save, and undo goes back to it."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" cursord-test-before)
+                     (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits "f" cursord-test-before
+                                              cursord-test-after))
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-go 5)
+      (delete-line)
+      (insert "mine\n")
+      (cursord-test-turn ws "change f")
+      (cursord-test-settle ws '(5 15 26))
+      (cursord-test-decide ws #'cursord-reject-hunk 5 '(15 26))
+      (should (equal "rejected 1 hunk, on disk when you save; 2 hunks left in 1 file"
+                     (cursord-test-said)))
+      (should (= 3 (cursord-test-in-shell)))
+      (cursord-test-until "the next hunk" (= 15 (line-number-at-pos)))
+      (cursord-test-undo-once ws '(5 15 26))
+      (cursord-test-until "the way back" (= 5 (line-number-at-pos))))))
+
+(ert-deftest cursord-test-typing-before-the-first-command ()
+  "The first command finds the hunks of a buffer with text typed just before."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "a" cursord-test-before)
+                     (cursord-test-put "f" cursord-test-before)
+                     (cursord-test-open))))
+      (cursord-test-plays
+       (cursord-test-edits "a" cursord-test-before cursord-test-after)
+       (cursord-test-edits "f" cursord-test-before cursord-test-after))
+      (cursord-test-turn ws "change them")
+      (cursord-test-forget)
+      (find-file (cursord-test-file "f"))
+      (insert "x")
+      (cursord-next-hunk)
+      (should (equal '("f" 5) (list (buffer-name) (line-number-at-pos)))))))
+
 (ert-deftest cursord-test-killed-buffer-has-rejected-nothing ()
   "The counts agree again when a buffer with unsaved rejects is killed."
   (cursord-test-with-hunks
