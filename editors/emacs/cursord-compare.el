@@ -202,9 +202,7 @@ The text of the document had that HASH.")
 Edit a copy; the file gets it when you accept it."
   (interactive)
   (pcase-let* ((`(,buffer . ,diff) (cursord--file-to-compare))
-               (hunks (seq-filter (lambda (hunk)
-                                    (eq (plist-get hunk :isolated) t))
-                                  (plist-get diff :hunks)))
+               (hunks (seq-filter #'cursord-proposed-p (plist-get diff :hunks)))
                (here (cursord--hunk-of hunks))
                (document (cursord-document buffer)))
     (unless hunks

@@ -30,10 +30,14 @@
   "Return the deleted and added lines of HUNK, with their signs."
   (seq-filter #'cursord-changed-p (plist-get hunk :lines)))
 
+(defun cursord-proposed-p (hunk)
+  "Return non-nil if HUNK is of an isolated session: its new lines are in a copy."
+  (eq (plist-get hunk :isolated) t))
+
 (defun cursord-isolated-p (hunk)
   "Return non-nil if the buffer has the old lines of HUNK.
 The new ones are in the copy of its session or, in a conflict, on disk."
-  (or (eq (plist-get hunk :isolated) t) (cursord-conflict-p hunk)))
+  (or (cursord-proposed-p hunk) (cursord-conflict-p hunk)))
 
 (defun cursord-conflict-p (hunk)
   "Return non-nil if a person has changed the lines of HUNK, too, unsaved."

@@ -123,7 +123,9 @@ Hide carriage returns if all lines end with one; the text has them."
                       "This is outside of the workspace and cannot be decided: \\<cursord-review-mode-map>\\[cursord-dismiss] takes it off the list"))
                 (and (seq-some #'cursord-maybe-yours-p (plist-get diff :hunks))
                      "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
-                (and (seq-some #'cursord-isolated-p (plist-get diff :hunks))
+                (and (seq-some #'cursord-conflict-p (plist-get diff :hunks))
+                     "You have changed some lines, too, and not saved them: a reject keeps yours")
+                (and (seq-some #'cursord-proposed-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
 
 (defun cursord--filled (text)

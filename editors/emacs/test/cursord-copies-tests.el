@@ -111,7 +111,11 @@ The file is BEFORE, and WS the workspace."
       (cursord-test-go 3)
       (should (string-match-p "Nothing is proposed .* beside yours"
                               (cadr (should-error (cursord-edit-proposal)
-                                                  :type 'user-error)))))))
+                                                  :type 'user-error))))
+      (cursord-review)
+      (should (string-search "You have changed some lines, too, and not saved them: a reject keeps yours.\n"
+                             (buffer-string)))
+      (should-not (string-search "Isolated" (buffer-string))))))
 
 (provide 'cursord-copies-tests)
 ;;; cursord-copies-tests.el ends here
