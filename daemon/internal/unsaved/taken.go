@@ -66,7 +66,7 @@ func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decisio
 // Retaken returns the client's text with the person's lines again in the place of those that an accept has taken, or with undo false,
 // with those that it takes; false if the text does not have the lines. review is the file's with the decision taken back.
 func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool) (text string, ok bool) {
-	if b == nil || b.Sent || len(part.Taken) == 0 {
+	if b == nil || b.beneath == nil || b.Sent || len(part.Taken) == 0 {
 		return "", false
 	}
 	disk, places := string(review.Current().Data), review.Places()
