@@ -265,9 +265,8 @@ func TestACommitBesideATurn(t *testing.T) {
 	w.Git("commit", "-q", "-m", "mine")
 	w.Put("../go", "")
 	e.Ends(turn.ID)
-	diffs := e.Diffs()
-	require.NotContains(t, diffs, "f", "it was committed")
-	require.Contains(t, diffs, "g")
+	require.Eventually(t, func() bool { return e.Diffs()["f"] == nil }, world.Patience, time.Millisecond, "it was committed")
+	require.Contains(t, e.Diffs(), "g")
 }
 
 // TestALookDuringACall has the daemon look during a call that has already written.

@@ -150,7 +150,12 @@ func TestAConflictIsOpenAgain(t *testing.T) {
 			e.Status()
 		}
 		var out api.Decided
-		e.Must("diff/undo", world.Obj{"workspace": w.Root}, &out)
+		err := e.Call("diff/undo", world.Obj{"workspace": w.Root}, &out)
+		if i < 2 && err != nil { // a look after the editor's undo has taken the decision back already
+			require.ErrorContains(t, err, "there is nothing to undo")
+		} else {
+			require.NoError(t, err)
+		}
 		if i == 2 { // the buffer has the agent's line, which the undo takes out
 			doc.Applies(out.Edits)
 			require.Equal(t, typed, doc.Text)
