@@ -209,7 +209,7 @@ func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
 			if f.Was == "" || !in(f) || (g.Undone || f.Undone) == undo {
 				continue
 			}
-			t := Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Taken: f.Taken, Undo: undo, Again: true, Before: f.Was, After: f.Then}
+			t := Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: undo, Again: true, Before: f.Was, After: f.Then}
 			if undo {
 				t.Before, t.After = f.Then, f.Was
 			}

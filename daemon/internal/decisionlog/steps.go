@@ -7,7 +7,7 @@ type Step struct {
 	Group         uint64
 	Decision      diffs.Decision // the group's part in the file
 	Conflicts     []uint64       // as in File
-	Taken, Kept   []Taken        // conflicts that an accept, or a reject, has decided
+	Kept          []Taken        // conflicts that a reject has decided
 	Undo          bool           // the step takes the decision back
 	Again         bool           // the decision is older than the step, which is an undo or a redo
 	Before, After string         // the Sums of the texts; "" if the text stayed

@@ -39,7 +39,7 @@ func (part *File) TakeBack(review *diffs.Review, unsaved iter.Seq[string]) (diff
 	mine, theirs, places := string(now.Data), string(now.Data), slices.DeleteFunc(review.Places(), func(p diffs.Place) bool { return before[p.ID] != "" })
 	var rest, ids []uint64
 	for _, c := range part.Taken { // the last in the file first
-		at, there := c.Find(mine, places)
+		at, there := c.find(mine, places)
 		if !there || !c.Kept && !threeway.Has(mine, at, slices.Concat(c.Mine, c.Theirs)) && c.kept(mine, at, unsaved) {
 			return part.Decision, nil
 		}
@@ -86,8 +86,8 @@ func (part *File) TakeBack(review *diffs.Review, unsaved iter.Seq[string]) (diff
 	return again, nil
 }
 
-// Find returns where a text has both sides or, after an accept, the agent's alone. places are those of the hunks that are back.
-func (c *Taken) Find(text string, places []diffs.Place) (at threeway.Span, there bool) {
+// find returns where a text has both sides or, after an accept, the agent's alone. places are those of the hunks that are back.
+func (c *Taken) find(text string, places []diffs.Place) (at threeway.Span, there bool) {
 	both, turned := slices.Concat(c.Mine, c.Theirs), slices.Concat(c.Theirs, c.Mine)
 	for _, p := range places {
 		if p.ID != c.Hunks[0] && !c.Kept { // the hunk of a reject is another one if the person has removed the lines from before

@@ -318,38 +318,3 @@ func TestASaveBesideTheDaemonsEnd(t *testing.T) {
 		}
 	}
 }
-
-// TestEditorsUndoOfASavedChoiceAndASave: the second save is the choice of the person's line, which undo takes back. Before, the agent's
-// line counted as removed by the person after a saved "both".
-func TestEditorsUndoOfASavedChoiceAndASave(t *testing.T) {
-	for _, choice := range []string{"theirs", "both"} {
-		for _, more := range []bool{false, true} {
-			for _, looked := range []bool{false, true} {
-				s := conflicts(t, more)
-				open := s.text
-				s.chooses(choice)
-				s.saves()
-				s.looks()
-				s.steps(-1)
-				require.Equal(t, open, s.text)
-				if looked {
-					s.looks()
-				}
-				s.saves()
-				require.NotContains(t, strings.Join(shapes(s.state()), ""), "base 2", "%s %v %v\n%s", choice, more, looked, strings.Join(s.told, "\n"))
-				require.Equal(t, open, s.disk())
-				require.NotContains(t, strings.Join(shapes(s.state()), ""), "agent 2")
-				out, err := s.undoes(s.editor)
-				require.NoError(t, err)
-				require.Equal(t, api.StepReject, out.Step.Kind, "%s %v %v\n%s", choice, more, looked, strings.Join(s.told, "\n"))
-				s.applies()
-				require.Contains(t, s.disk(), "agent 2\n")
-				require.Contains(t, strings.Join(shapes(s.state()), ""), "+agent 2")
-				_, err = s.redoes(s.editor)
-				require.NoError(t, err)
-				s.applies()
-				require.Equal(t, open, s.disk())
-			}
-		}
-	}
-}

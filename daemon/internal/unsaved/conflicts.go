@@ -46,8 +46,8 @@ func (b *Buffer) lookBeneath(text string) {
 	}
 }
 
-// Reopen makes decided conflicts open in the buffers, or with open false, decided again. taken are those of an accept.
-func (f *File) Reopen(ids []uint64, open bool, taken ...decisionlog.Taken) {
+// Reopen makes decided conflicts open in the buffers, or with open false, decided again.
+func (f *File) Reopen(ids []uint64, open bool) {
 	if len(ids) == 0 {
 		return
 	}
@@ -61,16 +61,9 @@ func (f *File) Reopen(ids []uint64, open bool, taken ...decisionlog.Taken) {
 			continue
 		}
 		for _, p := range slices.Backward(f.Review.Places()) {
-			if !open || !slices.Contains(ids, p.ID) {
-				continue
+			if open && slices.Contains(ids, p.ID) {
+				b.beneath.Unsettle(threeway.Span{From: p.From, To: p.To}, disk, old[p.ID]...)
 			}
-			s := threeway.Span{From: p.From, To: p.To}
-			for _, c := range taken { // of a saved one, the disk has both sides
-				if at, there := c.Find(disk, []diffs.Place{p}); there && c.Both {
-					s = at
-				}
-			}
-			b.beneath.Unsettle(s, disk, old[p.ID]...)
 		}
 		for _, c := range slices.Backward(b.Conflicts) {
 			if !open && slices.Contains(ids, c.IDs[0]) {
@@ -273,14 +266,7 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	}
 	before := f.Review
 	if !f.Isolated {
-		start := review.Copy()
 		if done, rejects := review.Overwrite(disk.Content, unseen, seen); rejects {
-			if all := b.whole(done.Hunks); len(all) > len(done.Hunks) {
-				if d, err := start.Decide(all, false, nil); err == nil {
-					start.Observe(disk.Content, nil)
-					done, review = d, start
-				}
-			}
 			var kept []decisionlog.Taken
 			for _, c := range slices.Backward(b.Conflicts) {
 				if part := c.taken(places, text, onDisk); slices.Contains(done.Hunks, c.IDs[0]) {
@@ -311,22 +297,6 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	}
 	f.Owner.Viewed()
 	return rejected, true
-}
-
-// whole returns hunks with the others of the conflicts that they are part of.
-func (b *Buffer) whole(ids []uint64) []uint64 {
-	all := slices.Clone(ids)
-	for _, c := range b.Conflicts {
-		if !slices.ContainsFunc(c.IDs, func(id uint64) bool { return slices.Contains(ids, id) }) {
-			continue
-		}
-		for _, id := range c.IDs {
-			if !slices.Contains(all, id) {
-				all = append(all, id)
-			}
-		}
-	}
-	return all
 }
 
 // keep makes rejects of conflicts that are saved now such that an undo brings the agent's lines back in the place of the person's.

@@ -44,7 +44,7 @@ func (b *Buffer) retraceAccepts(steps []decisionlog.Step) bool {
 	f.Review = trial
 	for _, t := range steps {
 		if t.Undo {
-			f.Reopen(t.Conflicts, true, t.Taken...)
+			f.Reopen(t.Conflicts, true)
 		}
 		f.Owner.SetUndone(t.Group, t.Undo)
 	}
