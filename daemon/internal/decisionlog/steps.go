@@ -7,7 +7,6 @@ type Step struct {
 	Group         uint64
 	Decision      diffs.Decision // the group's part in the file
 	Conflicts     []uint64       // as in File
-	Kept          []Taken        // conflicts that a reject has decided
 	Undo          bool           // the step takes the decision back
 	Again         bool           // the decision is older than the step, which is an undo or a redo
 	Before, After string         // the Sums of the texts; "" if the text stayed

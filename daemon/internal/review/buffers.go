@@ -42,21 +42,6 @@ func (o owner) Steps(sum string, undo bool) []decisionlog.Step {
 	return o.r.log.Path(o.f.decidedIn, sum, undo)
 }
 
-func (o owner) Redecide(n uint64, d diffs.Decision) {
-	old := o.r.log.Numbered(n)
-	if old == nil {
-		return
-	}
-	g := *old
-	g.Files = slices.Clone(old.Files)
-	for i := range g.Files {
-		if o.f.decidedIn(g.Files[i]) {
-			g.Files[i].Decision, g.Files[i].Conflicts = d, nil
-		}
-	}
-	o.r.ops = append(o.r.ops, o.r.log.Replace(&g))
-}
-
 func (o owner) Forget(n uint64) { o.r.ops = append(o.r.ops, o.r.log.Without(n, o.f.decidedIn)...) }
 
 func (o owner) SetUndone(n uint64, undone bool) {

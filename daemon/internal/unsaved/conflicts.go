@@ -83,12 +83,6 @@ func touched(places []diffs.Place, s threeway.Span) (ids []uint64) {
 	return ids
 }
 
-// taken returns a conflict as it is decided; disk has the hunks at places.
-func (c *Conflict) taken(places []diffs.Place, text, disk string) decisionlog.Taken {
-	first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == c.IDs[0] })
-	return decisionlog.Taken{Hunks: c.IDs, Mine: threeway.Lines(text, c.Text), Theirs: threeway.Lines(disk, c.Disk), At: places[first].From - c.Disk.From}
-}
-
 // Conflict returns the conflict that a hunk of the file's review is part of, or nil.
 func (b *Buffer) Conflict(id uint64) *Conflict {
 	if b == nil {
@@ -159,7 +153,6 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 	var rest []uint64
 	all, places := slices.Clone(ids), f.Review.Places()
 	taken, both := text, text
-	var decided []decisionlog.Taken
 	for _, one := range slices.Backward(b.Conflicts) {
 		if !slices.ContainsFunc(ids, func(id uint64) bool { return slices.Contains(one.IDs, id) }) {
 			continue
@@ -170,9 +163,10 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 			}
 		}
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
-		part := one.taken(places, text, disk)
-		part.Both, part.Kept = alsoMine, !accept
-		decided = append(decided, part)
+		if accept {
+			first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
+			out.Taken = append(out.Taken, decisionlog.Taken{Hunks: one.IDs, Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From})
+		}
 		taken = threeway.Replace(taken, one.Text, theirs...)
 		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
 		b.beneath.Settle(one.Place, disk)
@@ -183,7 +177,7 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 		}
 	}
 	if accept {
-		if out.Taken = decided; alsoMine {
+		if alsoMine {
 			taken = both
 		}
 		if out.Decision, err = f.Review.Decide(all, true, nil); err != nil {
@@ -213,10 +207,8 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 	})
 	if err != nil {
 		*b.beneath = known
-		return out, err
 	}
-	b.coming.Kept = decided
-	return out, nil
+	return out, err
 }
 
 // UnsavedConflict reports whether a hunk conflicts with the unsaved text of any client.
@@ -250,12 +242,12 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	}
 	var unseen, seen []uint64
 	b.Conflicts = nil
-	places, onDisk := f.Review.Places(), string(f.Review.Current().Data)
 	if b.lookBeneath(text); b.beneath != nil {
+		places := f.Review.Places()
 		for _, c := range b.beneath.Unmerged {
 			unseen = append(unseen, touched(places, c.Disk)...)
 		}
-		for _, s := range b.beneath.News(onDisk) {
+		for _, s := range b.beneath.News(string(f.Review.Current().Data)) {
 			seen = append(seen, touched(places, s)...)
 		}
 		if b.Doc.Known == nil { // the base is a guess: the editor may never have had the hunks that the text lacks
@@ -267,14 +259,6 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	before := f.Review
 	if !f.Isolated {
 		if done, rejects := review.Overwrite(disk.Content, unseen, seen); rejects {
-			var kept []decisionlog.Taken
-			for _, c := range slices.Backward(b.Conflicts) {
-				if part := c.taken(places, text, onDisk); slices.Contains(done.Hunks, c.IDs[0]) {
-					part.Kept = true
-					kept = append(kept, part)
-				}
-			}
-			done, review = decisionlog.Keep(review, done, kept)
 			rejected = &done
 		}
 	}
@@ -287,7 +271,6 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	default:
 		return nil, false
 	}
-	f.keep(b.steps.Made())
 	f.Apart, f.Unstored = nil, f.Unstored || f.Apart != nil
 	if !typed || b.Text() == text { // else the next report says whether the client has saved
 		docs.Saved(b.Doc)
@@ -297,19 +280,6 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	}
 	f.Owner.Viewed()
 	return rejected, true
-}
-
-// keep makes rejects of conflicts that are saved now such that an undo brings the agent's lines back in the place of the person's.
-func (f *File) keep(steps []decisionlog.Step) {
-	for i, t := range steps {
-		if len(t.Kept) == 0 || t.Undo || slices.ContainsFunc(steps[i+1:], func(later decisionlog.Step) bool { return later.Group == t.Group }) {
-			continue
-		}
-		if d, review := decisionlog.Keep(f.Review, t.Decision, t.Kept); review != f.Review {
-			f.Review = review
-			f.Owner.Redecide(t.Group, d)
-		}
-	}
 }
 
 // like reports whether the disk is more like the buffer, after its decisions, than like the file's last content. It is not if

@@ -41,8 +41,6 @@ type Owner interface {
 	Steps(sum string, undo bool) []decisionlog.Step
 	// SetUndone marks a decision in the log, for the file, as undone or as made again.
 	SetUndone(n uint64, undone bool)
-	// Redecide replaces what a decision has decided in the file.
-	Redecide(n uint64, d diffs.Decision)
 	// Forget removes the file from a decision that was made only in a buffer.
 	Forget(n uint64)
 }

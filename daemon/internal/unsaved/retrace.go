@@ -12,11 +12,6 @@ import (
 // DecidedBy notes the decision that a buffer's change was made for. again is true for an undo or a redo.
 func (b *Buffer) DecidedBy(g *decisionlog.Group, part decisionlog.File, again bool) {
 	t := b.coming
-	for _, old := range b.steps.All() {
-		if old.Group == g.N && t.Kept == nil {
-			t.Kept = old.Kept
-		}
-	}
 	t.Group, t.Decision, t.Conflicts, t.Undo, t.Again = g.N, part.Decision, part.Conflicts, g.Undone, again
 	if t.Before == "" { // no edits are on their way
 		b.steps.Add(*t)
