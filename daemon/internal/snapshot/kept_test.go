@@ -239,6 +239,7 @@ func TestWhatIsKeptIsWhatIsRead(t *testing.T) {
 						for name := range all.dirs {
 							require.Contains(t, one.dirs, name, "%q", g.did)
 						}
+						<-all.left
 						all.looked = nil // it lists all
 					}
 					there := g.files()
