@@ -67,7 +67,7 @@ func TestNvimKnowsTheFileWhenConflictsAreDecided(t *testing.T) {
 				w.Start()
 				e := w.Opens()
 				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.follows()
 				n.keys("5Gccmine 5<Esc>Gomore<Esc>")
 				n.ex("Cursord ask do it")
 				n.until("the conflict is shown", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil")

@@ -61,7 +61,7 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 			n.hunksOf(path, 2)
 			for _, command := range strings.Split(c.before, " | ") {
 				n.ex(command)
-				n.until("it is done", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+				n.decided()
 			}
 			t.Log(c.name)
 			n.lua(c.act)

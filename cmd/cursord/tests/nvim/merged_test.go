@@ -58,7 +58,7 @@ func TestNvimSaysThatASaveRejects(t *testing.T) {
 				w.Start()
 				w.Opens()
 				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.follows()
 				if c.keys != "" {
 					n.lua("vim.keymap.set('n', ..., '<Plug>(cursord-undo)')", c.keys)
 				}
@@ -67,7 +67,7 @@ func TestNvimSaysThatASaveRejects(t *testing.T) {
 				merged := c.changes
 				merged[3] = "mine 3\n"
 				n.untilText("f", world.Numbered(12, merged))
-				n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
+				n.knowsTheMerge()
 				n.keys(c.act)
 				n.untilText("f", c.saved)
 				n.lua("said = {}")
@@ -149,14 +149,14 @@ func TestNvimUndoOfASavedAcceptOfAConflict(t *testing.T) {
 			w.Start()
 			e := w.Opens()
 			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-			n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+			n.follows()
 			n.keys("3Gccmine 3<Esc>6Gccmine 6<Esc>")
 			n.ex("Cursord ask do it")
 			n.untilText("f", mine)
-			n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
+			n.knowsTheMerge()
 			n.ex("3Cursord accept")
 			n.untilText("f", accepted)
-			n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+			n.decided()
 			n.hunksOf("f", 1)
 			if write {
 				n.ex("write")
@@ -192,7 +192,7 @@ func TestNvimUndoOfARejectedFile(t *testing.T) {
 			n.t.Helper()
 			n.poll("it is gone", func() bool { return w.Get("new") == "(absent)" })
 			n.hunksOf("new", 0)
-			n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+			n.decided()
 			require.Equal(t, "one\ntwo\n", n.text("new"))
 		}
 		n.ex("Cursord reject")
@@ -223,15 +223,14 @@ func TestNvimSaysWhatUndoTookOutOfSavedText(t *testing.T) {
 		w.Start()
 		e := w.Opens()
 		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-		n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+		n.follows()
 		n.keys("3Gccmine 3<Esc>")
 		n.ex("Cursord ask do it")
 		n.untilText("f", merged)
-		n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
-		idle := "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())"
+		n.knowsTheMerge()
 		n.ex("3|Cursord accept both")
 		n.untilText("f", strings.Replace(merged, "mine 3\n", "mine 3\nagent 3\n", 1))
-		n.until("the decision is made", idle)
+		n.decided()
 		n.keys("u")
 		n.untilText("f", merged)
 		n.poll("the conflict is back", func() bool { return slices.Equal([]any{"conflict", "plain"}, n.told("f")) })

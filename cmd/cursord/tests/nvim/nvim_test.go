@@ -220,6 +220,24 @@ func (n *nvim) untilScreen(part string) {
 	n.poll("on the screen: "+part, func() bool { return strings.Contains(n.screen(), part) })
 }
 
+// follows waits until Neovim follows the current buffer's file.
+func (n *nvim) follows() {
+	n.t.Helper()
+	n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+}
+
+// knowsTheMerge waits until Neovim knows what the current buffer and the disk have in common, after a turn.
+func (n *nvim) knowsTheMerge() {
+	n.t.Helper()
+	n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
+}
+
+// decided waits until no decision is on its way.
+func (n *nvim) decided() {
+	n.t.Helper()
+	n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
+}
+
 // quiet requires that no warning and no error was shown.
 func (n *nvim) quiet() {
 	n.t.Helper()

@@ -74,7 +74,7 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 				n := neovim(w, t, bin, `vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }
 					posts = 0
 					vim.api.nvim_create_autocmd('BufWritePost', { callback = function() posts = posts + 1 end })`, "f")
-				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.follows()
 				n.keys("5Gccmine 5<Esc>9Gccmine 9<Esc>")
 				n.ex("Cursord ask do it")
 				n.untilText("f", mine)
@@ -115,7 +115,7 @@ func TestNvimSavesOverAConflict(t *testing.T) {
 				w.Start()
 				e := w.Opens()
 				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-				n.until("it follows the file", "return (require('cursord.docs').get(vim.fn.bufnr()) or {}).named == true")
+				n.follows()
 				n.keys("5Gccmine 5<Esc>")
 				n.ex("Cursord ask do it")
 				n.untilText("f", mine)
