@@ -76,7 +76,8 @@ var restricted = map[string][]string{
 		"cursord/rpc/remote",
 	},
 	"charm.land":                      {"cursord/cmd/cursord/internal/chat"},
-	"github.com/charmbracelet":        {"cursord/cmd/cursord/internal/chat"},
+	"github.com/charmbracelet":        {"cursord/cmd/cursord/internal/chat", "cursord/cmd/cursord/internal/textarea"},
+	"charm.land/bubbles":              {}, // looks for clipboard programs in PATH at each start
 	"encoding/gob":                    {},
 	"github.com/rogpeppe/go-internal": {"cursord/cmd/cursord/tests/world"},
 	"github.com/adrg/xdg":             {"cursord/daemon/endpoint"},

@@ -57,13 +57,7 @@ func (p *prompt) found(m wordsMsg) {
 // replace replaces the text before the cursor by head and word.
 func (p *prompt) replace(head, word string) {
 	rest := p.value()[len(p.before()):]
-	p.set(head + word + rest)
-	for range []rune(strings.ReplaceAll(rest, "\n", "")) {
-		p.area, _ = p.area.Update(tea.KeyPressMsg{Code: tea.KeyLeft})
-	}
-	for range strings.Count(rest, "\n") {
-		p.area, _ = p.area.Update(tea.KeyPressMsg{Code: tea.KeyLeft})
-	}
+	p.area.Set(withTabs(head+word), withTabs(rest))
 }
 
 // word returns a completion's word, without the description behind the tab.

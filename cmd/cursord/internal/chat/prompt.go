@@ -4,12 +4,11 @@ import (
 	"io"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
-	"charm.land/bubbles/v2/textarea"
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/textarea"
 )
 
 // An event is what a person does at the prompt.
@@ -42,7 +41,7 @@ type prompt struct {
 	// each perhaps followed by a tab and a description. It may be slow.
 	complete func(before string) (from int, words []string)
 
-	area          textarea.Model
+	area          textarea.Area
 	width, height int
 	live, notes   []string // above the prompt
 	hidden        bool     // another program has the terminal
@@ -91,28 +90,14 @@ func (nothing) SetStdin(io.Reader)  {}
 func (nothing) SetStdout(io.Writer) {}
 func (nothing) SetStderr(io.Writer) {}
 
-// pastedTab stands for a tab, which the text area cannot hold.
+// promptMark is before the first row of the text.
+const promptMark = "> "
+
+// pastedTab stands for a tab, which has no width of its own.
 const pastedTab = "␉"
 
 func newPrompt(f *feed, events chan<- event, palette term.Palette, history *history, complete func(string) (int, []string)) *prompt {
-	p := &prompt{feed: f, events: events, palette: palette, history: history, complete: complete, at: len(history.entries)}
-	a := textarea.New()
-	a.ShowLineNumbers, a.MaxWidth, a.DynamicHeight, a.MaxContentHeight = false, 0, true, 9000
-	a.SetPromptFunc(2, func(info textarea.PromptInfo) string {
-		if info.LineNumber == 0 {
-			return "> "
-		}
-		return "  "
-	})
-	a.SetVirtualCursor(false)
-	a.SetStyles(textarea.Styles{})
-	keys := &a.KeyMap
-	keys.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "shift+enter"))
-	keys.LineNext, keys.LinePrevious = key.NewBinding(key.WithKeys("down")), key.NewBinding(key.WithKeys("up"))
-	keys.Paste.SetEnabled(false) // the terminal's own paste is used
-	a.Focus()
-	p.area = a
-	return p
+	return &prompt{feed: f, events: events, palette: palette, history: history, complete: complete, at: len(history.entries)}
 }
 
 func (p *prompt) Init() tea.Cmd { return nil }
@@ -140,8 +125,7 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		p.width, p.height = msg.Width, msg.Height
-		p.area.MaxHeight = max(p.height/3, 1)
-		p.area.SetWidth(p.width)
+		p.area.Resize(p.width-len(promptMark), p.height/3)
 	case quitMsg:
 		p.gone = true
 		return p, tea.Quit
@@ -207,7 +191,7 @@ func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 			p.tell(event{kind: leaves})
 			return nil
 		}
-		return p.edit(k)
+		p.area.Key(name, k.Text)
 	case "ctrl+z":
 		p.tell(event{kind: suspends})
 	case "ctrl+l":
@@ -220,57 +204,37 @@ func (p *prompt) key(k tea.KeyPressMsg) tea.Cmd {
 	case "ctrl+n":
 		p.recall(+1)
 	case "up", "down":
-		row, by := p.row(), -1
+		row, by := p.area.Row(), -1
 		if name == "down" {
 			by = +1
 		}
-		cmd := p.edit(k)
-		if p.row() == row {
+		p.area.Key(name, k.Text)
+		if p.area.Row() == row {
 			p.recall(by)
 		}
-		return cmd
 	case "tab":
 		return p.tab(+1)
 	case "shift+tab":
 		return p.tab(-1)
 	default:
-		return p.edit(k)
+		p.area.Key(name, k.Text)
 	}
 	return nil
 }
 
-// edit hands a key to the text area.
-func (p *prompt) edit(k tea.KeyPressMsg) (cmd tea.Cmd) {
-	p.area, cmd = p.area.Update(k)
-	return cmd
-}
-
-// row returns the cursor's place as a line and a wrapped row within it.
-func (p *prompt) row() [2]int { return [2]int{p.area.Line(), p.area.LineInfo().RowOffset} }
-
 // value returns the text in the line.
-func (p *prompt) value() string { return strings.ReplaceAll(p.area.Value(), pastedTab, "\t") }
+func (p *prompt) value() string { return strings.ReplaceAll(p.area.Text(), pastedTab, "\t") }
 
 // before returns the text before the cursor.
-func (p *prompt) before() string {
-	lines := strings.Split(p.area.Value(), "\n")
-	row := min(p.area.Line(), len(lines)-1)
-	last := []rune(lines[row])
-	lines = append(lines[:row:row], string(last[:min(p.area.Column(), len(last))]))
-	return strings.ReplaceAll(strings.Join(lines, "\n"), pastedTab, "\t")
-}
+func (p *prompt) before() string { return strings.ReplaceAll(p.area.Before(), pastedTab, "\t") }
 
 // set replaces the text and puts the cursor at its end.
-func (p *prompt) set(text string) {
-	p.area.Reset()
-	p.insert(text)
-}
+func (p *prompt) set(text string) { p.area.Set(withTabs(text), "") }
 
 // insert inserts a text at the cursor, as a paste does.
-func (p *prompt) insert(text string) {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", pastedTab).Replace(text)
-	p.area, _ = p.area.Update(tea.PasteMsg{Content: text})
-}
+func (p *prompt) insert(text string) { p.area.Insert(withTabs(text)) }
+
+func withTabs(text string) string { return strings.ReplaceAll(text, "\t", pastedTab) }
 
 func (p *prompt) send() {
 	text := p.value()
@@ -361,11 +325,17 @@ func (p *prompt) View() tea.View {
 		}
 		lines[len(lines)-1] = p.palette.Dim(term.Fit(what+term.Clean(s.part), p.width))
 	}
-	cursor := p.area.Cursor()
-	cursor.Y += len(lines)
-	cursor.X = min(cursor.X, p.width-1)
-	cursor.Shape, cursor.Blink = -1, false // leave the cursor's shape as the terminal has it
-	lines = append(lines, strings.Split(p.area.View(), "\n")...)
+	x, y := p.area.Cursor()
+	cursor := tea.NewCursor(min(len(promptMark)+x, p.width-1), len(lines)+y)
+	cursor.Color, cursor.Shape, cursor.Blink = nil, -1, false // leave the cursor's looks as the terminal has them
+	rows, above := p.area.Rows()
+	for i, row := range rows {
+		mark := promptMark
+		if above+i > 0 {
+			mark = strings.Repeat(" ", len(promptMark))
+		}
+		lines = append(lines, mark+row)
+	}
 	lines = append(lines, p.choiceLines(third)...)
 	for i, line := range lines {
 		lines[i] = ansi.Truncate(line, p.width, "")
