@@ -75,7 +75,7 @@ func (a *Area) wrap(index int) {
 	}
 }
 
-// count returns how many rows the lines before an index have.
+// count returns how many rows the first lines have; lines says how many those are.
 func (a *Area) count(lines int) (rows int) {
 	for _, l := range a.lines[:lines] {
 		rows += len(l.rows)
@@ -142,7 +142,7 @@ func (a *Area) moveRows(by int) {
 	for offset < end {
 		cluster, wide := first(l.text[offset:])
 		if column += wide; column >= a.goal || offset+len(cluster) == end && index+1 < len(l.rows) {
-			break // the end of a row is the begin of the next
+			break // the end of a row is the start of the next
 		}
 		offset += len(cluster)
 	}
@@ -151,14 +151,14 @@ func (a *Area) moveRows(by int) {
 
 // page moves the cursor to the first or last row that is shown, or from there by as many rows as are shown.
 func (a *Area) page(by int) {
-	shown := min(a.height, a.count(len(a.lines)))
+	visible := min(a.height, a.count(len(a.lines)))
 	_, y := a.Cursor()
 	if by < 0 && y > 0 {
 		a.moveRows(-y)
-	} else if by > 0 && y < shown-1 {
-		a.moveRows(shown - 1 - y)
+	} else if by > 0 && y < visible-1 {
+		a.moveRows(visible - 1 - y)
 	} else {
-		a.moveRows(by * shown)
+		a.moveRows(by * visible)
 	}
 }
 

@@ -57,14 +57,9 @@ func (a *Area) Text() string {
 	return b.String()
 }
 
-// Empty reports whether there is no text.
-func (a *Area) Empty() bool { return len(a.lines) == 0 || len(a.lines) == 1 && a.lines[0].text == "" }
-
 // Before returns the text before the cursor.
 func (a *Area) Before() string {
-	if a.Empty() {
-		return ""
-	}
+	a.init()
 	var b strings.Builder
 	for _, l := range a.lines[:a.at.line] {
 		b.WriteString(l.text + "\n")
