@@ -47,6 +47,9 @@ type Request struct {
 	// Heard, if not nil, is kept up to date while the run lasts.
 	Heard *Heard
 
+	// Control, if not nil, reaches the run while it lasts.
+	Control *Control
+
 	IdleTimeout time.Duration // without output and with no tool call open; 0: 30 min
 	ToolTimeout time.Duration // without output while a tool call is open, or a sub-agent is at work; 0: 2 h
 
@@ -111,6 +114,7 @@ func NewLauncher(builds *program.Builds) *Launcher {
 // configuration file, Run repeats it once. If a start was refused for an option that the turn does not need, Run repeats it
 // without that option.
 func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
+	defer req.Control.Begin(Reach{})()
 	lacks := l.builds.Lacks(cmp.Or(req.Version, req.Bin))
 	for raced := false; ; {
 		r := newRun(req, emit)

@@ -24,6 +24,7 @@ type liveTurn struct {
 	recapOf   string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none
 	ctx       context.Context         // of a running turn
 	cancel    context.CancelCauseFunc // of ctx
+	control   *agent.Control          // reaches the agent of a running turn
 	waiters   []*waiter
 	queued    atomic.Int32 // batches that wait for the loop; later ones must wait too
 
@@ -148,7 +149,9 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		if t.unread++; t.unread == 1 {
 			t.unreadTop = ev.Line
 		}
-	case agent.Result, agent.BackgroundEnded, agent.Unknown:
+	case agent.ApprovalRequested:
+		_ = t.control.Answer(ev.ID, ev.Refusal()) // no client can be asked; an agent that no longer waits needs no answer
+	case agent.Result, agent.BackgroundEnded, agent.Unknown, agent.ApprovalWithdrawn:
 		// The outcome, or the review of the turn, uses these.
 	}
 }

@@ -29,13 +29,13 @@ func (w *workspace) run(t *liveTurn) {
 	w.put(&c, &turn, nil)
 
 	ctx, cancel := context.WithCancelCause(context.Background())
-	t.ctx, t.cancel = ctx, cancel
+	t.ctx, t.cancel, t.control = ctx, cancel, agent.NewControl()
 	settings := w.d.settings()
 	req := agent.Request{
 		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview,
 		Env: []string{"CURSORD_TURN_ID=" + turn.ID, w.survivors.Mark(turn.ID), storeMark(w.d.store)}, Mark: w.survivors.Mark(turn.ID),
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
-		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground,
+		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground, Control: t.control,
 	}
 	if turn.Model != nil {
 		req.Model = *turn.Model

@@ -75,6 +75,8 @@ func (ws *Words) Events(events []agent.Event) []agent.Event {
 				commands[i] = ws.out.String(c)
 			}
 			translated = append(translated, agent.Waiting{Commands: commands})
+		case agent.ApprovalRequested:
+			translated = append(translated, ws.approval(ev))
 		case agent.Unreadable:
 			translated = append(translated, agent.Unreadable{Line: ws.out.String(ev.Line)})
 		default:
@@ -136,6 +138,19 @@ func (ws *Words) call(c agent.Call) agent.Call {
 	}
 	c.Denials = denials
 	return c
+}
+
+func (ws *Words) approval(r agent.ApprovalRequested) agent.ApprovalRequested {
+	r.Title, r.Detail, r.Command = ws.title(r.Title), ws.out.String(r.Detail), ws.out.String(r.Command)
+	r.Paths = slices.Clone(r.Paths)
+	for i, p := range r.Paths {
+		r.Paths[i] = ws.out.String(p)
+	}
+	r.Options = slices.Clone(r.Options)
+	for i := range r.Options {
+		r.Options[i].Label = ws.out.String(r.Options[i].Label)
+	}
+	return r
 }
 
 // title translates a title, which may end in the middle of a path.

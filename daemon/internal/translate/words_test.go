@@ -44,6 +44,11 @@ func TestWords(t *testing.T) {
 	require.Equal(t, []agent.Event{agent.Notice{Text: root}, agent.Failure{Message: root}, agent.Waiting{Commands: []string{"make -C " + root}}},
 		said(agent.Notice{Text: tree}, agent.Failure{Message: tree}, agent.Waiting{Commands: []string{"make -C " + tree}}))
 	require.Empty(t, said(agent.Text{Text: "/state/copies"}))
+	require.Equal(t, []agent.Event{agent.ApprovalRequested{
+		ID: "1", Title: "make -C " + root, Detail: root, Command: root + "/x", Paths: []string{root + "/a"}, Options: []agent.ApprovalOption{{ID: "a", Label: "in " + root}},
+	}}, said(agent.ApprovalRequested{
+		ID: "1", Title: "make -C " + tree, Detail: tree, Command: tree + "/x", Paths: []string{tree + "/a"}, Options: []agent.ApprovalOption{{ID: "a", Label: "in " + tree}},
+	}))
 	require.Equal(t, []agent.Event{agent.Text{Text: "/state/copies"}}, ws.Flush(nil))
 	require.Empty(t, ws.Flush(nil))
 }
