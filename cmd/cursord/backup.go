@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -25,7 +26,7 @@ To restore it, stop the daemon and replace the database:
   cp FILE ~/.local/state/cursord/cursord.db    # "cursord status" shows the path
 
 Turns that were running or queued are then interrupted. Work trees are not part of it.`,
-		Args: takes(1, 1),
+		Args: arguments.Takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			path, err := filepath.Abs(args[0])
 			if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/call"
 )
 
@@ -15,7 +16,7 @@ a JSON object, or - to read it from stdin. An error is printed on stderr with it
 status is then 1.`,
 		Example: `  cursord call daemon/status
   cursord call session/list '{"limit": 5}'`,
-		Args: takes(1, 2),
+		Args: arguments.Takes(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			params, err := call.Params(args[1:], c.InOrStdin())
 			if err != nil {

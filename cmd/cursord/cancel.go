@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
@@ -20,7 +21,7 @@ func cancelCommand() *cobra.Command {
 there are several, name one. The exit status is 1 if the turn had already ended.
 
 ` + namesHelp,
-		Args: takes(0, 1),
+		Args: arguments.Takes(0, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			id, err := p.activeTurn(c.Context(), client, args)
 			if err != nil {

@@ -7,8 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/chat"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/permits"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
 )
@@ -17,7 +20,7 @@ func chatCommand() *cobra.Command {
 	var p place
 	var session string
 	var split bool
-	var permits permitFlags
+	var permit permits.Flags
 	c := &cobra.Command{
 		Use:   "chat",
 		Short: "Follow what the agent does in a workspace, and talk to it",
@@ -32,13 +35,13 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 --split opens it in a new pane of tmux, zellij, WezTerm or kitty (which must allow remote control). Editors use it:
 "cursord editor install helix" has a key for it.`,
 		Args: func(c *cobra.Command, args []string) error {
-			return errors.Join(takes(0, 0)(c, args), permits.check(false))
+			return errors.Join(arguments.Takes(0, 0)(c, args), permit.Check(false))
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
 			var params rpc.TurnStartParams
-			if err := permits.apply(c, &params); err != nil {
+			if err := permit.Apply(c, &params); err != nil {
 				return err
 			}
 			if session != "" {
@@ -62,10 +65,10 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 				}
 			}
 			if split {
-				return chat.Split(root, session, permitArgs(&params), os.Getenv)
+				return chat.Split(root, session, permits.Args(&params), os.Getenv)
 			}
 			params.Workspace = root
-			explain := (&ask.Turn{Params: params, Home: homeDir()}).Explain
+			explain := (&ask.Turn{Params: params, Home: naming.HomeDir()}).Explain
 			err = (&chat.Chat{Client: client, View: v, Params: params, Explain: explain}).Run(ctx, c.InOrStdin(), c.OutOrStdout())
 			if stopped := (*chat.StoppedError)(nil); errors.As(err, &stopped) {
 				return statusError(stopped.Status)
@@ -74,7 +77,7 @@ one, or the first that fails, with the exit status of run. With </dev/null, or a
 		},
 	}
 	p.addFlag(c)
-	permits.add(c)
+	permit.Add(c)
 	c.Flags().StringVar(&session, "session", "", "show only the session `ID` (or its beginning, or @1 for the latest; default: all of the workspace)")
 	c.Flags().BoolVar(&split, "split", false, "open it in a new pane of tmux, zellij, WezTerm or kitty")
 	return c

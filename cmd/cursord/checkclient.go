@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/rpc/conformance"
 )
@@ -34,7 +35,7 @@ The daemon is a real one with a scripted agent. A proxy sees all messages. If CM
 CURSORD_CHECK_STATE names, that is checked, too: {"turns": {ID: STATUS}, "items": {ID: TEXT}, "diffs": {PATH: REV}}.
 The exit status is 1 if something was wrong.`,
 		Example: "  cursord check-client -- python3 ~/client.py",
-		Args:    takes(1, manyArguments),
+		Args:    arguments.Takes(1, arguments.Many),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.Limit <= 0 {
 				return misuse.Errorf("--limit must be a time such as 30s")

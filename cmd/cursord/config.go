@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/settings"
 	"cursord/rpc"
 )
@@ -13,7 +14,7 @@ func configCommand() *cobra.Command {
 	var asJSON bool
 	sub := func(use, short string, least, most int, do func(*settings.File, *cobra.Command, []string) error) *cobra.Command {
 		return &cobra.Command{
-			Use: use, Short: short, Args: takes(least, most),
+			Use: use, Short: short, Args: arguments.Takes(least, most),
 			RunE: func(c *cobra.Command, args []string) error {
 				f, err := settings.Find(func(ctx context.Context) (*rpc.Client, error) { return newClient(ctx, nil) }, asJSON)
 				if err != nil {
@@ -24,7 +25,7 @@ func configCommand() *cobra.Command {
 		}
 	}
 	c := sub("config", "Show and change the settings", 0, 0, func(f *settings.File, c *cobra.Command, _ []string) error { return f.List(c.OutOrStdout()) })
-	c.Args = ofGroup
+	c.Args = arguments.OfGroup
 	c.Long = `Show the settings, and change them: the file that "cursord config" names first. What else the file holds, comments too,
 stays as it is. The daemon that runs follows the file at once; it need not be started again.`
 	c.Example = `  cursord config get model

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/demo"
 )
 
@@ -16,7 +17,7 @@ func demoCommand() *cobra.Command {
 		Short: "Show what cursord does, with an agent that plays a script",
 		Long: `Show what cursord does: a turn, a review, a restart. It uses a temporary daemon, a temporary folder with a small
 project, and an agent that plays a script. It needs nothing installed and leaves nothing behind.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			// The temporary folder is removed at every signal.
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/tests/world"
 )
 
@@ -31,7 +32,7 @@ var pages = []string{
 func TestReadmeHasEveryCommand(t *testing.T) {
 	t.Parallel()
 	readme := world.ReadPage(t, "README.md") + world.ReadPage(t, "cmd/cursord/README.md")
-	for _, c := range rootCommand(injected{}).Commands() {
+	for _, c := range rootCommand(serve.Injected{}).Commands() {
 		switch c.Name() {
 		case "completion", "help", "more", "fake-agent", "version":
 			continue
@@ -58,7 +59,7 @@ func TestEachCommandIsRun(t *testing.T) {
 	for _, m := range regexp.MustCompile(`\bcursord(?: |", ")([a-z-]+)`).FindAllStringSubmatch(tests.String(), -1) {
 		runs[m[1]] = true
 	}
-	for _, c := range rootCommand(injected{}).Commands() {
+	for _, c := range rootCommand(serve.Injected{}).Commands() {
 		if !runs[c.Name()] {
 			t.Errorf("no test runs cursord %s: write a script in cmd/cursord/tests/cli/testdata", c.Name())
 		}
@@ -71,13 +72,13 @@ func TestEachCommandChecksItsArguments(t *testing.T) {
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {
 		if c.Runnable() && c.Args == nil && c.Name() != "help" {
-			t.Errorf("%s has no Args: set them, as with takes(0, 0)", c.CommandPath())
+			t.Errorf("%s has no Args: set them, as with arguments.Takes(0, 0)", c.CommandPath())
 		}
 		for _, sub := range c.Commands() {
 			check(sub)
 		}
 	}
-	check(rootCommand(injected{}))
+	check(rootCommand(serve.Injected{}))
 }
 
 // TestCommandsInPagesExist parses each command line that a page shows, with its flags.
@@ -103,7 +104,7 @@ func TestCommandsInPagesExist(t *testing.T) {
 				continue
 			}
 			found++
-			c, rest, err := rootCommand(injected{}).Find(words[1:])
+			c, rest, err := rootCommand(serve.Injected{}).Find(words[1:])
 			if err != nil || !c.HasParent() {
 				t.Errorf("%s: %s: there is no such command", name, line)
 				continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -31,7 +32,7 @@ cursor-agent than the daemon's, it shows both. It also lists other programs call
 
 With --helix it also compares Helix's languages.toml and config.toml with what "cursord editor install helix" would
 write.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var forgotten int
 			if forget {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/install"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/editors"
@@ -17,7 +18,7 @@ func editorCommand() *cobra.Command {
 		Short: "Install or remove an editor's plugin, or its configuration",
 		Long: `Install or remove an editor's plugin. The plugin is part of this program, so the two always fit; install it again
 after an update. Helix has no plugins: its configuration is changed, for "cursord lsp".`,
-		Args: ofGroup,
+		Args: arguments.OfGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(editorInstallCommand(), editorUninstallCommand())
@@ -30,7 +31,7 @@ func editorInstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Put the plugin where the editor loads it at its start",
-		Args:      ofEditors,
+		Args:      arguments.OfEditors,
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			return install.Plugin(c.Context(), c.OutOrStdout(), args[0], dir, version.Own(), force, asJSON)
@@ -49,7 +50,7 @@ func editorUninstallCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
 		Short:     "Remove what install has written",
-		Args:      ofEditors,
+		Args:      arguments.OfEditors,
 		ValidArgs: editors.Names,
 		RunE: func(c *cobra.Command, args []string) error {
 			return install.RemovePlugin(c.OutOrStdout(), args[0], dir, asJSON)
@@ -77,7 +78,7 @@ them, and so are languages that have it already.
 Run it again after an update of Helix: a list of servers in languages.toml replaces Helix's own.`,
 		Example: `  cursord editor install helix
   cursord editor install helix --languages go,rust,markdown --yes`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: onHelix(&h, func(h install.Helix) error {
 			want.Version = version.Own()
 			return h.Install(want)
@@ -98,7 +99,7 @@ func uninstallHelixCommand() *cobra.Command {
 		Short: "Remove from Helix's configuration what install has added",
 		Long: `Remove from Helix's configuration what install has added, and nothing else. What you have changed since stays and is
 named. The command shows what will change and asks; without a terminal or --yes it changes nothing.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: onHelix(&h, install.Helix.Remove),
 	}
 	addHelixFlags(c, &h)

@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/export"
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -31,7 +33,7 @@ machine.
 			if format != "markdown" && format != "ndjson" {
 				return fmt.Errorf("--format is %q; it must be markdown or ndjson", format)
 			}
-			return takes(1, 1)(c, args)
+			return arguments.Takes(1, 1)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			session, err := p.session(c.Context(), client, args[0])
@@ -61,11 +63,11 @@ refused if one of them is taken: --new-ids then gives new ones. Nothing stored i
 
 Pending changes are not imported. If the agent does not have the chat on this machine, "cursord run --session ID
 --recap" starts a fresh chat with the transcript as context.`,
-		Args: takes(1, 1),
+		Args: arguments.Takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
 			params := rpc.SessionImportParams{NewIDs: newIDs}
 			if p.dir != "" {
-				if params.Workspace, err = resolveDir(p.dir); err != nil {
+				if params.Workspace, err = naming.ResolveDir(p.dir); err != nil {
 					return err
 				}
 			}

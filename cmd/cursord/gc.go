@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
@@ -19,7 +20,7 @@ sessions, and compact the database; turns need not wait for it. The daemon does 
 
 By default all sessions are kept; see the settings keep_age, keep_sessions and keep_size. A session with a running or
 queued turn, or with pending changes, is always kept.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			s, err := askStatus(c.Context(), client)
 			if err != nil {

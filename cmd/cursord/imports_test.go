@@ -46,7 +46,7 @@ var restricted = map[string][]string{
 	},
 	"znkr.io/diff":                          {"cursord/diffs"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
-	"github.com/spf13/cobra":                {"cursord/cmd/cursord"},
+	"github.com/spf13/cobra":                {"cursord/cmd/cursord", "cursord/cmd/cursord/internal/arguments", "cursord/cmd/cursord/internal/complete", "cursord/cmd/cursord/internal/permits", "cursord/cmd/cursord/internal/tracefile"},
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},
 	"github.com/stretchr/testify":           {"cursord/cmd/cursord/tests/world"},
 	"github.com/santhosh-tekuri/jsonschema": {"cursord/cmd/cursord/tests/world"},

@@ -2,5 +2,7 @@
 
 package main
 
+import "cursord/cmd/cursord/internal/serve"
+
 // injection injects nothing: this program is not built for tests.
-func injection() injected { return injected{} }
+func injection() serve.Injected { return serve.Injected{} }

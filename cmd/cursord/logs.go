@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/logs"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/endpoint"
@@ -25,7 +26,7 @@ It needs no daemon and starts none. A daemon in the foreground ("cursord serve")
 			if last < 0 {
 				return errors.New("-n must not be negative")
 			}
-			return takes(0, 0)(c, args)
+			return arguments.Takes(0, 0)(c, args)
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := endpoint.FindDirs()

@@ -11,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/export"
 	"cursord/cmd/cursord/internal/glance"
+	"cursord/cmd/cursord/internal/serve"
+	"cursord/cmd/cursord/internal/tracefile"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon/endpoint"
 	"cursord/daemon/filelist"
@@ -55,9 +58,9 @@ that cannot be told where to ask. A transcript that was opened goes on in its fi
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
 are of new sessions; {"notify": false} says nothing at a turn's end; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return traced(trace, func(t *rpc.Tracer) error {
+			return tracefile.Run(trace, func(t *rpc.Tracer) error {
 				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
 				if t != nil {
 					both = t.Conn(both)
@@ -67,7 +70,7 @@ accept it and save, which suits editors that do not reload files by themselves.`
 			})
 		},
 	}
-	addTraceFlag(c, &trace)
+	tracefile.AddFlag(c, &trace)
 	return c
 }
 
@@ -88,7 +91,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 		Running: glance.Running, Pending: glance.Pending,
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // before it, there is no session to end
-			signalled, _ := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+			signalled, _ := serve.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			context.AfterFunc(signalled, cancel)
 		},
 	})

@@ -13,15 +13,16 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/ask"
+	"cursord/cmd/cursord/internal/complete"
 	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
-	"cursord/daemon"
 	"cursord/rpc"
 )
 
@@ -37,14 +38,8 @@ func main() {
 	os.Exit(execute(os.Args[1:], inject))
 }
 
-// injected are the faults that tests inject. The zero value injects none.
-type injected struct {
-	fault func(daemon.Step) error        // see daemon.Options
-	ahead func(unix int64) time.Duration // see daemon.Options; also moves the fake agent's clock
-}
-
 // execute runs one command and returns the exit status.
-func execute(args []string, inject injected) int {
+func execute(args []string, inject serve.Injected) int {
 	// An editor waits for the first answer of these two commands: they do without the command tree.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
@@ -110,7 +105,7 @@ func signalStatus(s os.Signal) statusError {
 	return exitCancelled
 }
 
-func rootCommand(inject injected) *cobra.Command {
+func rootCommand(inject serve.Injected) *cobra.Command {
 	var asksVersion bool
 	root := &cobra.Command{
 		Use:   "cursord",
@@ -122,7 +117,7 @@ terminals and scripts. Start with: cursord trust && cursord run "…"
 was cancelled.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          ofGroup,
+		Args:          arguments.OfGroup,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asksVersion {
 				_, err := fmt.Fprint(c.OutOrStdout(), version.Line())
@@ -133,7 +128,7 @@ was cancelled.`,
 	}
 	// Not cobra's flag: its template would have the linker keep all methods (TestProgramHasNoDeadMethods).
 	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "version for cursord")
-	root.SetFlagErrorFunc(wrongFlag)
+	root.SetFlagErrorFunc(arguments.WrongFlag)
 	asWritten := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
 		out, page := c.OutOrStdout(), new(bytes.Buffer)
@@ -174,13 +169,13 @@ was cancelled.`,
 	root.SetHelpCommandGroupID("other")
 	root.InitDefaultHelpCmd()
 	help, _, _ := root.Find([]string{"help"})
-	help.Args = ofHelp
+	help.Args = arguments.OfHelp
 	root.SetCompletionCommandGroupID("other")
 	root.AddCommand(moreCommand(root))
 	root.InitDefaultCompletionCmd()
 	completion, _, _ := root.Find([]string{"completion"})
-	completion.Args, completion.RunE = ofGroup, root.RunE
-	describeCompletion(completion)
-	completions(root)
+	completion.Args, completion.RunE = arguments.OfGroup, root.RunE
+	complete.Describe(completion)
+	complete.Register(root, connectRunning)
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/man"
 	"cursord/cmd/cursord/internal/version"
 )
@@ -17,7 +18,7 @@ func manCommand() *cobra.Command {
 		Short:   "Print the manual page of all commands",
 		Long:    "Print the manual page of all commands as roff, from the texts of --help.",
 		Example: "  cursord man | man -l -",
-		Args:    takes(0, 0),
+		Args:    arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return man.Page(c.OutOrStdout(), version.ForPeople(version.Own()), manPages(c.Root()))
 		},
@@ -55,7 +56,7 @@ func moreCommand(root *cobra.Command) *cobra.Command {
 		Short:  "List the commands that programs use",
 		Long:   "These commands are for programs and tests; \"cursord COMMAND --help\" describes one:\n\n" + list.String(),
 		Hidden: true,
-		Args:   takes(0, 0),
+		Args:   arguments.Takes(0, 0),
 		RunE:   func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/rpc"
 )
@@ -12,7 +13,7 @@ func modelsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "List the models that the agent offers",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			return listing.Models(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), asJSON)
 		}),

@@ -3,15 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/version"
-	"cursord/daemon/paths"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 )
@@ -27,9 +26,9 @@ func (p *place) addFlag(c *cobra.Command) {
 // find returns the workspace's absolute path: the directory that the user gave; else the one that naming.Around finds.
 func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	if p.dir != "" {
-		return resolveDir(p.dir)
+		return naming.ResolveDir(p.dir)
 	}
-	here, err := resolveDir(".")
+	here, err := naming.ResolveDir(".")
 	if err != nil {
 		return "", err
 	}
@@ -41,19 +40,7 @@ func (p *place) find(ctx context.Context, client *rpc.Client) (string, error) {
 	for _, w := range known.Workspaces {
 		roots[w.Workspace] = true
 	}
-	return naming.Around(here, homeDir(), roots), nil
-}
-
-// homeDir returns the user's home folder without symlinks; "" if there is none.
-func homeDir() string {
-	home, err := os.UserHomeDir()
-	if err == nil {
-		home, err = resolveDir(home)
-	}
-	if err != nil {
-		return ""
-	}
-	return home
+	return naming.Around(here, naming.HomeDir(), roots), nil
 }
 
 // namesHelp says how sessions, turns and hunks may be named.
@@ -87,26 +74,6 @@ func (p *place) activeTurn(ctx context.Context, client *rpc.Client, names []stri
 	return n.Running(ctx)
 }
 
-// resolveDir returns the absolute path, without symlinks as far as it exists, of a directory given as a path or a
-// file:// URI.
-func resolveDir(dir string) (string, error) {
-	if paths.IsURI(dir) {
-		local, err := paths.Local(dir)
-		if err != nil {
-			return "", err
-		}
-		dir = local
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real, nil
-	}
-	return abs, nil
-}
-
 // asClient returns the action of a command that needs the daemon. It starts one if none runs.
 func asClient(do func(c *cobra.Command, client *rpc.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -126,7 +93,7 @@ func dialOptions() dial.Options {
 		return dial.Options{} // so that it replaces none
 	}
 	return dial.Options{
-		Program: program, Version: version.Own(), Written: ownWritten(),
+		Program: program, Version: version.Own(), Written: version.Written(),
 		Waiting: saysWaiting,
 	}
 }
@@ -138,4 +105,17 @@ func newClient(ctx context.Context, onNotify func(method string, params json.Raw
 	o := dialOptions()
 	o.OnNotify = onNotify
 	return dial.Connect(ctx, o)
+}
+
+// connectRunning returns a client of the user's daemon, and the workspace that dir stands for.
+func connectRunning(ctx context.Context, dir string) (*rpc.Client, string, error) {
+	client, err := newClient(ctx, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := (&place{dir}).find(ctx, client)
+	if err != nil {
+		return nil, "", errors.Join(err, client.Close())
+	}
+	return client, root, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/review"
 	"cursord/rpc"
 )
@@ -21,7 +22,7 @@ On a terminal each answer is one key; otherwise each is a line of stdin:
 ` + review.Help,
 		Example: `  cursord review
   cursord review src`,
-		Args: takes(0, manyArguments),
+		Args: arguments.Takes(0, arguments.Many),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, paths []string) error {
 			root, err := p.find(c.Context(), client)
 			if err != nil {

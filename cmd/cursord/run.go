@@ -14,6 +14,8 @@ import (
 
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/doctor"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/permits"
 	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -29,7 +31,7 @@ func runCommand() *cobra.Command {
 	var p place
 	var session, chat, model, mode, isolation, form, file string
 	var force, trust, recap, asJSON, latest, quiet, background bool
-	var permits permitFlags
+	var permit permits.Flags
 	var images, files []string
 	var format run.Format
 	c := &cobra.Command{
@@ -98,7 +100,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			case recap && session == "":
 				return errors.New("--recap goes with --session or --continue")
 			}
-			return permits.check(force)
+			return permit.Check(force)
 		},
 		RunE: func(c *cobra.Command, args []string) (failed error) {
 			var err error
@@ -108,10 +110,10 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 					run.PrintError(c.OutOrStdout(), failed)
 				}
 			}()
-			r := &ask.Turn{Trust: trust, Home: homeDir(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
+			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
-			if err := permits.apply(c, &r.Params); err != nil {
+			if err := permit.Apply(c, &r.Params); err != nil {
 				return err
 			}
 			if r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, c.InOrStdin(), c.ErrOrStderr(), func() error {
@@ -219,7 +221,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
-	permits.add(c)
+	permit.Add(c)
 	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")
 	c.Flags().StringArrayVar(&images, "image", nil, "show the agent the image `PATH` (PNG, JPEG, GIF or WebP); repeatable")
 	c.Flags().BoolVar(&trust, "trust", false, "trust the workspace and the folders of --add-dir (not the root or your home), if nothing else refuses the turn")

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/typedefs"
 	"cursord/rpc"
 )
@@ -14,7 +15,7 @@ func schemaCommand() *cobra.Command {
 		Long: `Print the types of the protocol's messages, as this program speaks it: a JSON Schema, or types for one language.
 rpc/PROTOCOL.md says what the messages mean.`,
 		Example: "  cursord schema --typescript >cursord.ts",
-		Args:    takes(0, 0),
+		Args:    arguments.Takes(0, 0),
 	}
 	wanted := map[string]*bool{}
 	for _, l := range typedefs.Languages {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/halt"
 	"cursord/cmd/cursord/internal/service"
 	"cursord/cmd/cursord/internal/term"
@@ -23,7 +24,7 @@ func serviceCommand() *cobra.Command {
 		Long: `Run the daemon as a service: by systemd, which starts it when a client connects, or by launchd on macOS. Commands
 start a daemon themselves, so a service is only needed for a daemon that is monitored like other services, or that
 outlives your login ("loginctl enable-linger" allows that).`,
-		Args: ofGroup,
+		Args: arguments.OfGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	install := &cobra.Command{
@@ -32,19 +33,19 @@ outlives your login ("loginctl enable-linger" allows that).`,
 		Long: `Write the service's files, with this program's path, the present PATH and the present CURSORD_… and XDG_…
 variables, and start it. If systemd or launchd cannot be reached, nothing is changed. A daemon that runs is stopped
 first, unless turns run. It may be run again, after an upgrade or a change of PATH.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Install) },
 	}
 	uninstall := &cobra.Command{
 		Use:   "uninstall",
 		Short: "Stop the service and remove its files",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE:  func(c *cobra.Command, _ []string) error { return withService(c, asJSON, (*service.Service).Uninstall) },
 	}
 	status := &cobra.Command{
 		Use:   "status",
 		Short: "Show the service; the exit status is 1 if it is not installed",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := findService()
 			if err != nil {

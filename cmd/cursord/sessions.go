@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/remove"
 	"cursord/cmd/cursord/internal/term"
@@ -30,7 +31,7 @@ continues one.`,
 			if all && agent {
 				return errors.New("--agent and --all exclude each other")
 			}
-			return takes(0, 0)(c, args)
+			return arguments.Takes(0, 0)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) (err error) {
 			root := ""
@@ -65,7 +66,7 @@ the latest session of the workspace.
 		Example: `  cursord show
   cursord show @2
   cursord show 01J9ZK4T6Q`,
-		Args: takes(0, 1),
+		Args: arguments.Takes(0, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			session, err := p.session(c.Context(), client, append(args, "@1")[0])
 			if err != nil {
@@ -93,7 +94,7 @@ func renameCommand() *cobra.Command {
 			if len(args) == 2 && strings.TrimSpace(args[1]) == "" {
 				return errors.New("the TITLE is empty")
 			}
-			return takes(2, 2)(c, args)
+			return arguments.Takes(2, 2)(c, args)
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			id, err := p.session(c.Context(), client, args[0])
@@ -127,7 +128,7 @@ Pending changes in the work tree stay. A session with a running or queued turn i
 first. Elsewhere a session whose copy has something to review is only deleted with -y.
 
 ` + namesHelp,
-		Args: takes(1, manyArguments),
+		Args: arguments.Takes(1, arguments.Many),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			n, err := p.names(c.Context(), client)
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -19,7 +20,7 @@ func statusCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show the daemon: its socket, database, clients and turns",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, err := newClient(c.Context(), nil)
 			if err != nil {

@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
+	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/cmd/cursord/internal/tracefile"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/daemon"
 	"cursord/daemon/config"
@@ -37,9 +40,9 @@ for that host. --map names folders that have other paths there; paths in message
 and text is not. The settings ssh, remote_paths and remote_program do the same; CURSORD_SSH overrides ssh.`,
 		Example: `  cursord stdio
   cursord stdio --host me@build --map /home/me/src=/srv/src`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return traced(trace, func(t *rpc.Tracer) error {
+			return tracefile.Run(trace, func(t *rpc.Tracer) error {
 				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
 				if t != nil {
 					both = t.Conn(both)
@@ -59,7 +62,7 @@ and text is not. The settings ssh, remote_paths and remote_program do the same; 
 			})
 		},
 	}
-	addTraceFlag(c, &trace)
+	tracefile.AddFlag(c, &trace)
 	c.Flags().BoolVar(&standalone, "standalone", false, "serve in this process, without the daemon and its socket")
 	c.Flags().StringVar(&host, "host", "", "the machine whose daemon to join, as `[USER@]HOST` or a name of your ssh configuration")
 	c.Flags().StringArrayVar(&paths, "map", nil, "a folder's path here and there, `HERE=THERE`; may be given more than once")
@@ -107,9 +110,9 @@ func findRemote(host, program string, paths []string) (*remote.Host, error) {
 
 // serveStdio runs a daemon in this process for the one client on both. Its turns end with the connection.
 func serveStdio(ctx context.Context, both io.ReadWriteCloser, errOut io.Writer) int {
-	ctx, stop := untilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := serve.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	saveMemory()
+	serve.SaveMemory()
 	d, log, err := openStandalone(errOut)
 	if err != nil {
 		fmt.Fprintf(errOut, "cursord: %v\n", err)
@@ -153,7 +156,7 @@ func openStandalone(errOut io.Writer) (*daemon.Daemon, *slog.Logger, error) {
 		}
 	}
 	d, err := daemon.Open(daemon.Options{
-		Version: version.Own(), Written: ownWritten(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
+		Version: version.Own(), Written: version.Written(), StateDir: dirs.State, Config: settings, Log: log, Reload: reload,
 	})
 	if err == nil {
 		d.NoteConfiguration(warnings)

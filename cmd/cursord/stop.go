@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/halt"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/endpoint"
@@ -19,7 +20,7 @@ func stopCommand() *cobra.Command {
 		Short: "Stop the daemon",
 		Long: `Stop the daemon and wait until it has ended. It refuses while turns are running or queued. --force interrupts them,
 and kills a daemon that does not answer. Connected editors start another daemon when they need one.`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			dirs, err := endpoint.FindDaemon()
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
@@ -39,7 +40,7 @@ on ("cursord cancel" ends it). Sessions and pending changes stay.`,
 func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 	var asJSON bool
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/trust as JSON")
-	c.Args = takes(0, 1)
+	c.Args = arguments.Takes(0, 1)
 	c.RunE = asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 		var p place
 		if len(args) == 1 {
@@ -78,13 +79,13 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 // mayTrust asks the person before a workspace is trusted that covers more than they may think, or whose repositories have
 // new settings, which are not used yet. Without a terminal it is an error, unless they have named the workspace.
 func mayTrust(c *cobra.Command, root string, unused []string, named bool) error {
-	here, err := resolveDir(".")
+	here, err := naming.ResolveDir(".")
 	if err != nil {
 		return err
 	}
 	shown, covers, question := term.Clean(root), "", "Trust "+term.Clean(root)
 	switch {
-	case root == homeDir():
+	case root == naming.HomeDir():
 		covers = shown + " is your home folder: an agent there can change all of your files, settings and keys too"
 	case naming.Wide(root, ""):
 		covers = shown + " is the whole file system: an agent there can change every file that you can change"

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/decide"
 	"cursord/rpc"
 )
@@ -21,7 +22,7 @@ func stepping(verb, short string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   verb,
 		Short: short,
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			root, err := p.find(c.Context(), client)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/rpc"
@@ -20,7 +21,7 @@ func usageCommand() *cobra.Command {
 		Long:  `Sum up the turns, time and tokens of each workspace, as the agent reports them. Deleted sessions do not count.`,
 		Example: `  cursord usage --since 7d
   cursord usage -w . --json`,
-		Args: takes(0, 0),
+		Args: arguments.Takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) (err error) {
 			var from time.Time
 			if since != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"cursord/cmd/cursord/internal/serve"
 	"cursord/rpc"
 )
 
@@ -24,7 +25,7 @@ func TestADaemonThatEndsIsNoRiddle(t *testing.T) {
 // TestAnUnknownShellIsWrongUsage refuses an unknown shell to complete for, as any unknown command.
 func TestAnUnknownShellIsWrongUsage(t *testing.T) {
 	t.Parallel()
-	root := rootCommand(injected{})
+	root := rootCommand(serve.Injected{})
 	root.SetArgs([]string{"completion", "foo"})
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }

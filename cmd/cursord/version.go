@@ -2,35 +2,21 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
 )
-
-// ownWritten returns the modification time of this program's file.
-func ownWritten() time.Time {
-	program, err := os.Executable()
-	if err != nil {
-		return time.Time{}
-	}
-	info, err := os.Stat(program)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
 
 func versionCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if !asJSON {
 				_, err := fmt.Fprint(c.OutOrStdout(), version.Line())

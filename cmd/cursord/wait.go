@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/run"
 	"cursord/rpc"
@@ -23,7 +24,7 @@ Ctrl-C ends the wait, not the turn. Exit statuses: 0 completed, 1 failed, 130 ca
 ` + namesHelp,
 		Example: `  cursord wait "$(cursord run --background "run the tests")"
   cursord wait @1`,
-		Args: takes(0, 1),
+		Args: arguments.Takes(0, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			id, err := p.activeTurn(c.Context(), client, args)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/glance"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
@@ -16,7 +17,7 @@ func workspacesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "workspaces",
 		Short: "List the workspaces that the daemon knows, and the copies in which agents work",
-		Args:  takes(0, 0),
+		Args:  arguments.Takes(0, 0),
 	}
 	list := asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 		list, err := client.WorkspaceList(c.Context())

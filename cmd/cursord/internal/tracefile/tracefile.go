@@ -1,4 +1,5 @@
-package main
+// Package tracefile records the messages of connections in a file, for the flag --trace.
+package tracefile
 
 import (
 	"errors"
@@ -10,14 +11,15 @@ import (
 	"cursord/rpc"
 )
 
-func addTraceFlag(c *cobra.Command, file *string) {
+// AddFlag adds --trace to a command.
+func AddFlag(c *cobra.Command, file *string) {
 	c.Flags().StringVar(file, "trace", "",
 		"record every message in `FILE`, as lines of JSON with time and direction: prompts and contents of files, too")
 }
 
-// traced runs f with a tracer that appends to the file at path; only this user can read the file. Without a path the tracer
+// Run runs f with a tracer that appends to the file at path; only this user can read the file. Without a path the tracer
 // is nil.
-func traced(path string, f func(*rpc.Tracer) error) error {
+func Run(path string, f func(*rpc.Tracer) error) error {
 	if path == "" {
 		return f(nil)
 	}

@@ -1,4 +1,5 @@
-package main
+// Package arguments checks the arguments and flags of commands, and says what is wrong with them and what was meant.
+package arguments
 
 import (
 	"errors"
@@ -15,11 +16,11 @@ import (
 	"cursord/editors"
 )
 
-// manyArguments is the most for takes if a command has no limit.
-const manyArguments = 1 << 30
+// Many is the most for Takes if a command has no limit.
+const Many = 1 << 30
 
-// takes checks the number of a command's arguments. It names a missing argument as the command's Use does.
-func takes(least, most int) cobra.PositionalArgs {
+// Takes checks the number of a command's arguments. It names a missing argument as the command's Use does.
+func Takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		names := slices.DeleteFunc(strings.Fields(c.Use)[1:], func(name string) bool { return name == "--" })
 		switch {
@@ -34,8 +35,8 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// ofGroup rejects arguments of a command that only has subcommands, and suggests a subcommand.
-func ofGroup(c *cobra.Command, args []string) error {
+// OfGroup rejects arguments of a command that only has subcommands, and suggests a subcommand.
+func OfGroup(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -49,15 +50,15 @@ func ofGroup(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", term.Clean(args[0]), c.CommandPath(), similar.DidYouMean(args[0], names))
 }
 
-// wrongFlag suggests the flag that was meant, or says which values the flag takes.
-func wrongFlag(c *cobra.Command, err error) error {
+// WrongFlag suggests the flag that was meant, or says which values the flag Takes.
+func WrongFlag(c *cobra.Command, err error) error {
 	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
 		if errors.As(err, new(*strconv.NumError)) {
 			return fmt.Errorf("--%s must be a number, not %q", wrong.GetFlag().Name, term.Clean(wrong.GetValue()))
 		}
 	}
 	if args := c.Flags().Args(); c.HasSubCommands() && len(args) > 0 {
-		return ofGroup(c, args) // the flag may well be right, and the command in front of it wrong
+		return OfGroup(c, args) // the flag may well be right, and the command in front of it wrong
 	}
 	if number := (*pflag.NotExistError)(nil); errors.As(err, &number) && strings.Trim(number.GetSpecifiedName(), "0123456789") == "" {
 		return fmt.Errorf("%w; an argument that begins with - goes behind --", err)
@@ -71,15 +72,15 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, similar.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// ofHelp checks that the command to describe exists.
-func ofHelp(c *cobra.Command, args []string) error {
+// OfHelp checks that the command to describe exists.
+func OfHelp(c *cobra.Command, args []string) error {
 	found, rest, _ := c.Root().Find(args)
-	return ofGroup(found, rest)
+	return OfGroup(found, rest)
 }
 
-// ofEditors takes the name of an editor that has a plugin. (Helix has a command of its own.)
-func ofEditors(c *cobra.Command, args []string) error {
-	if err := takes(1, 1)(c, args); err != nil || slices.Contains(editors.Names, args[0]) {
+// OfEditors Takes the name of an editor that has a plugin. (Helix has a command of its own.)
+func OfEditors(c *cobra.Command, args []string) error {
+	if err := Takes(1, 1)(c, args); err != nil || slices.Contains(editors.Names, args[0]) {
 		return err
 	}
 	return editors.Unknown(args[0])

@@ -9,17 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/internal/misuse"
-	"cursord/rpc"
 )
-
-// TestPermitArgs: what a chat hands to another is the command line of its permissions.
-func TestPermitArgs(t *testing.T) {
-	t.Parallel()
-	enabled, review := "enabled", false
-	require.Equal(t, []string{"--sandbox=enabled", "--auto-review=false", "--add-dir=/a"},
-		permitArgs(&rpc.TurnStartParams{Sandbox: &enabled, AutoReview: &review, AddDirs: &[]string{"/a"}}))
-	require.Empty(t, permitArgs(&rpc.TurnStartParams{}))
-}
 
 // TestTrustOfMoreThanHere: without a terminal, trust of another folder than the current one, of the root or of the home folder must
 // be asked for by name.

@@ -1,4 +1,5 @@
-package main
+// Package permits has the flags for what the agent may do, beside --mode and --force.
+package permits
 
 import (
 	"errors"
@@ -10,25 +11,27 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
 
-// permitFlags are the flags for the agent's permissions, beside --mode and --force.
-type permitFlags struct {
+// Flags are what a user has said of the agent's permissions.
+type Flags struct {
 	sandbox    string
 	autoReview bool
 	addDirs    []string
 }
 
-func (p *permitFlags) add(c *cobra.Command) {
+// Add adds the flags to a command.
+func (p *Flags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&p.sandbox, "sandbox", "", "enabled (commands run in the agent's sandbox, others are denied) or disabled (default: the session's, else the configuration's)")
 	c.Flags().BoolVar(&p.autoReview, "auto-review", false, "let the agent's classifier decide about commands that would be denied; --auto-review=false overrides the session")
 	c.Flags().StringArrayVar(&p.addDirs, "add-dir", nil, "also let the agent work in the trusted folder `DIR`; repeatable")
 }
 
-// check finds wrong flags before the daemon is asked.
-func (p *permitFlags) check(force bool) error {
+// Check finds wrong flags before the daemon is asked.
+func (p *Flags) Check(force bool) error {
 	switch {
 	case p.sandbox != "" && p.sandbox != "enabled" && p.sandbox != "disabled":
 		return fmt.Errorf("--sandbox is %q; it must be enabled or disabled", p.sandbox)
@@ -40,8 +43,8 @@ func (p *permitFlags) check(force bool) error {
 	return nil
 }
 
-// apply sets a turn's parameters from the flags. A relative path counts from the current directory.
-func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error {
+// Apply sets a turn's parameters from the flags. A relative path counts from the current directory.
+func (p *Flags) Apply(c *cobra.Command, params *rpc.TurnStartParams) error {
 	if p.sandbox != "" {
 		params.Sandbox = &p.sandbox
 	}
@@ -53,7 +56,7 @@ func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error
 	}
 	dirs := make([]string, len(p.addDirs))
 	for i, dir := range p.addDirs {
-		abs, err := resolveDir(dir)
+		abs, err := naming.ResolveDir(dir)
 		if err != nil {
 			return err
 		}
@@ -66,8 +69,8 @@ func (p *permitFlags) apply(c *cobra.Command, params *rpc.TurnStartParams) error
 	return nil
 }
 
-// permitArgs returns the flags that mean the same as params.
-func permitArgs(params *rpc.TurnStartParams) (args []string) {
+// Args returns the flags that mean the same as params.
+func Args(params *rpc.TurnStartParams) (args []string) {
 	if params.Sandbox != nil {
 		args = append(args, "--sandbox="+*params.Sandbox)
 	}

@@ -1,4 +1,4 @@
-package main
+package complete
 
 import (
 	"context"
@@ -7,26 +7,31 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"cursord/cmd/cursord/internal/complete"
 	"cursord/daemon/endpoint"
+	"cursord/rpc"
 )
 
-// completions registers the completion of arguments and flags for all commands. Completion never starts a daemon.
-func completions(root *cobra.Command) {
+// A Connect returns a client of the daemon, and the workspace that dir, the value of --workspace or "", stands for.
+type Connect func(ctx context.Context, dir string) (client *rpc.Client, root string, err error)
+
+// Register registers the completion of arguments and flags for all commands. connect returns a client of the daemon that runs,
+// and a command's workspace; completion never starts a daemon.
+func Register(root *cobra.Command, connect Connect) {
+	found, setting := connect.found, connect.setting
 	args := map[string]cobra.CompletionFunc{
-		"show": found(complete.Sessions), "export": found(complete.Sessions), "rename": found(complete.Sessions),
-		"delete": found(complete.Sessions), "cancel": found(complete.Running), "wait": found(complete.Turns),
-		"accept": found(complete.Changes), "reject": found(complete.Changes), "diff": found(complete.Files),
-		"review": found(complete.Files), "get": setting, "set": setting, "unset": setting,
+		"show": found(Sessions), "export": found(Sessions), "rename": found(Sessions),
+		"delete": found(Sessions), "cancel": found(Running), "wait": found(Turns),
+		"accept": found(Changes), "reject": found(Changes), "diff": found(Files),
+		"review": found(Files), "get": setting, "set": setting, "unset": setting,
 	}
 	flags := map[string]cobra.CompletionFunc{
-		"session": found(complete.Sessions), "resume": found(complete.Sessions), "turn": found(complete.Turns),
-		"model": found(complete.Models), "mode": words("agent", "ask", "plan"), "sandbox": words("enabled", "disabled"),
+		"session": found(Sessions), "resume": found(Sessions), "turn": found(Turns),
+		"model": found(Models), "mode": words("agent", "ask", "plan"), "sandbox": words("enabled", "disabled"),
 		"isolation": words("copy", "none"), "output-format": words("text", "json", "stream-json"), "format": words("markdown", "ndjson"),
 		"workspace": folders, "add-dir": folders,
 	}
 	for _, c := range root.Commands() {
-		completions(c)
+		Register(c, connect)
 		if do := args[c.Name()]; do != nil {
 			c.ValidArgsFunction = do
 		}
@@ -36,7 +41,7 @@ func completions(root *cobra.Command) {
 			}
 		}
 		if c.Name() == "accept" || c.Name() == "reject" {
-			_ = c.RegisterFlagCompletionFunc("file", found(complete.Files))
+			_ = c.RegisterFlagCompletionFunc("file", found(Files))
 		}
 	}
 }
@@ -69,8 +74,8 @@ These lines belong into ~/.zshrc, unless its fpath has the folder already:
   cursord completion powershell | Out-String | Invoke-Expression`,
 }
 
-// describeCompletion replaces cobra's help of the completion command and of its shells.
-func describeCompletion(completion *cobra.Command) {
+// Describe replaces cobra's help of the completion command and of its shells.
+func Describe(completion *cobra.Command) {
 	completion.Short = "Print the completion script for a shell"
 	completion.Long = `Print the completion script for a shell; "cursord completion SHELL --help" says where to put it. Packages bring it along.`
 	for _, shell := range completion.Commands() {
@@ -85,16 +90,16 @@ func words(list ...string) cobra.CompletionFunc {
 }
 
 // setting completes the key of a setting and, for "cursord config set", its value: a model, or one of the key's choices.
-func setting(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
+func (connect Connect) setting(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return complete.Settings(), cobra.ShellCompDirectiveNoFileComp
+		return Settings(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) > 1 || c.Name() != "set":
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "model":
-		return found(complete.Models)(c, nil, begin)
+		return connect.found(Models)(c, nil, begin)
 	}
-	return complete.Choices(args[0]), cobra.ShellCompDirectiveNoFileComp
+	return Choices(args[0]), cobra.ShellCompDirectiveNoFileComp
 }
 
 func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -102,7 +107,7 @@ func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirecti
 }
 
 // found completes with answers of a running daemon, and gives up after two seconds.
-func found(find complete.Finder) cobra.CompletionFunc {
+func (connect Connect) found(find Finder) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective) {
 		const patience = 2 * time.Second
 		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
@@ -112,19 +117,15 @@ func found(find complete.Finder) cobra.CompletionFunc {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		client, err := newClient(ctx, nil)
+		dir := ""
+		if f := c.Flags().Lookup("workspace"); f != nil {
+			dir = f.Value.String()
+		}
+		client, at, err := connect(ctx, dir)
 		if err != nil {
 			return nil, none
 		}
 		defer client.Close()
-		var p place
-		if f := c.Flags().Lookup("workspace"); f != nil {
-			p.dir = f.Value.String()
-		}
-		at, err := p.find(ctx, client)
-		if err != nil {
-			return nil, none
-		}
 		list, _ := find(ctx, client, at, begin)
 		return slices.DeleteFunc(list, func(w string) bool {
 			return slices.ContainsFunc(args, func(a string) bool { return len(w) > len(a) && w[:len(a)+1] == a+"\t" })
