@@ -78,7 +78,7 @@ func OfHelp(c *cobra.Command, args []string) error {
 	return OfGroup(found, rest)
 }
 
-// OfEditors Takes the name of an editor that has a plugin. (Helix has a command of its own.)
+// OfEditors takes the name of an editor that has a plugin. (Helix has a command of its own.)
 func OfEditors(c *cobra.Command, args []string) error {
 	if err := Takes(1, 1)(c, args); err != nil || slices.Contains(editors.Names, args[0]) {
 		return err
