@@ -18,15 +18,9 @@ import (
 	"cursord/sessions"
 )
 
-const (
-	importBatch = 200     // objects stored together; more would hold up others
-	importBytes = 1 << 20 // of their lines, about
-	incomplete  = " (import incomplete)"
-)
-
 // ImportSession stores the session that was exported to the file at path, in the workspace root or, for "", in its own. It
 // never changes what is stored: a session or turn whose id is taken is KindInvalid, unless newIDs gives new ids. It first
-// checks the whole file. If the daemon's end interrupts an import, the session's title says so.
+// checks the whole file. An import that the daemon's end interrupts leaves nothing.
 func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bool) (*sessions.Session, error) {
 	if why := paths.TooLong(path); why != "" {
 		return nil, api.Invalid("path", "%s", why)
@@ -141,6 +135,9 @@ func (im *importer) begin(s *sessions.Session) error {
 	im.session = s
 	s.Title = wire.CutText(s.Title, titleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
+	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > turnIDMax || utf8.RuneCountInString(from.TurnID) > turnIDMax) {
+		s.ForkedFrom = nil
+	}
 	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
 	if im.newIDs {
 		s.ID = newID()
@@ -189,61 +186,33 @@ func (im *importer) free() {
 	}
 }
 
-// store stores first the session, then its contents, and last the session's final form.
+// store stores the session with its contents.
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
 	s := *im.session
-	s.Workspace, s.Turns = w.root, im.count
-	first := s
-	first.Title += incomplete
-	if err := im.put(w, []sessions.Op{sessions.Revive{ID: s.ID}}, &first); err != nil {
+	s.Workspace = w.root
+	fill, err := w.fill(s, sessions.Revive{ID: s.ID})
+	if err != nil {
 		return nil, err
 	}
-	var batch []sessions.Object
-	size := 0
-	flush := func() error {
-		err := im.put(w, nil, batch...)
-		batch, size = nil, 0
-		return err
-	}
-	err := im.read(ctx, f, func(l exportfile.Line) error {
+	err = im.read(ctx, f, func(l exportfile.Line) error {
 		if l.Turn != nil {
 			l.Turn.Workspace = w.root
-			batch = append(batch, l.Turn)
-		} else {
-			l.Item.Workspace = w.root
-			batch = append(batch, l.Item)
+			return fill.add(l.Turn, nil, l.Size)
 		}
-		if size += l.Size; size > importBytes || len(batch) == importBatch {
-			return flush()
+		l.Item.Workspace = w.root
+		var detail []byte
+		if l.Item.Tool != nil {
+			l.Item.Tool, detail = wire.CutTool(l.Item.Tool)
 		}
-		return nil
+		return fill.add(l.Item, detail, l.Size)
 	})
+	var whole *sessions.Session
 	if err == nil {
-		batch = append(batch, &s)
-		err = flush()
+		whole, err = fill.end(func(s *sessions.Session) { s.Turns = im.count })
 	}
-	if err == nil {
-		return &s, nil
+	if err != nil { // only a full disk, a cancellation, or a change to the file can cause this
+		fill.undo()
+		return nil, err
 	}
-	// Only a full disk, a cancellation, or a change to the file can cause this.
-	if undone := im.d.DeleteSession(s.ID); undone != nil {
-		im.d.log.Warn("an import that failed left a session", "session", s.ID, "err", undone)
-	}
-	return nil, err
-}
-
-// put stores objects and publishes them.
-func (im *importer) put(w *workspace, before []sessions.Op, objects ...sessions.Object) error {
-	_, err := stored(w, func(c *commit) (struct{}, error) {
-		c.ops = append(c.ops, before...)
-		for _, o := range objects {
-			var detail []byte
-			if it, ok := o.(*sessions.Item); ok && it.Tool != nil {
-				it.Tool, detail = wire.CutTool(it.Tool)
-			}
-			w.put(c, o, detail)
-		}
-		return struct{}{}, nil
-	})
-	return err
+	return whole, nil
 }

@@ -23,6 +23,7 @@ type liveSession struct {
 	turns    int               // number of unfinished turns
 	build    string            // of the agent in the latest turn that ran; "" if that is not known
 	running  bool
+	filling  bool // its turns are being copied from elsewhere; see fill
 }
 
 // A waiter is a turn/wait request.
@@ -157,6 +158,9 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		s.Title = prompt.Title(p.Prompt)
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
+	} else if ls.filling {
+		fail(errFilling)
+		return
 	} else if err := keepsIsolation(ls.session, p.Isolation); err != nil {
 		fail(err)
 		return
@@ -232,7 +236,7 @@ func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) 
 	w.put(c, s, nil)
 	ls.unstored++
 	c.after = append(c.after, func() {
-		if ls.unstored--; ls.unstored == 0 && ls.turns == 0 {
+		if ls.unstored--; ls.unstored == 0 && ls.turns == 0 && !ls.filling {
 			delete(w.sessions, s.ID)
 		}
 	})

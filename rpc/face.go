@@ -54,6 +54,7 @@ func (f *face) table() table {
 			"session/read":          quick(f.readSession),
 			"session/update":        refusing(quick(f.updateSession), unbuilt, ofTurns),
 			"session/delete":        quick(f.deleteSession),
+			"session/fork":          slow(f.forkSession),
 			"session/export":        slow(f.exportSession),
 			"session/import":        slow(f.importSession),
 			"item/read":             quick(f.readItem),

@@ -165,6 +165,14 @@ type SessionImportParams struct {
 	NewIDs    bool   `json:"newIds,omitempty"`
 }
 
+// SessionForkParams are the parameters of session/fork, which answers with the new session.
+type SessionForkParams struct {
+	SessionID string  `json:"sessionId"`
+	TurnID    string  `json:"turnId,omitempty"` // the last turn to keep; absent: the last that has ended
+	Title     *string `json:"title,omitempty"`
+	Isolation *string `json:"isolation,omitempty"` // absent: that of the session
+}
+
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
 	SessionID  string         `json:"sessionId"`

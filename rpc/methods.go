@@ -77,6 +77,15 @@ func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (Session
 	return SessionResult{session}, err
 }
 
+func (f *face) forkSession(ctx context.Context, p *SessionForkParams) (SessionResult, error) {
+	isolation, err := isolationOf(p.Isolation)
+	if err != nil {
+		return SessionResult{}, err
+	}
+	session, err := f.d.ForkSession(ctx, api.ForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title, Isolation: isolation})
+	return SessionResult{session}, err
+}
+
 func (f *face) deleteSession(_ context.Context, p *SessionParams) (Done, error) {
 	return Done{}, f.d.DeleteSession(p.SessionID)
 }

@@ -160,6 +160,12 @@ func (c *Client) SessionExport(ctx context.Context, p SessionExportParams) (resu
 	return result, err
 }
 
+// SessionFork makes the request session/fork, as PROTOCOL.md describes it.
+func (c *Client) SessionFork(ctx context.Context, p SessionForkParams) (result SessionResult, err error) {
+	err = c.Call(ctx, "session/fork", p, &result)
+	return result, err
+}
+
 // SessionImport makes the request session/import, as PROTOCOL.md describes it.
 func (c *Client) SessionImport(ctx context.Context, p SessionImportParams) (result SessionResult, err error) {
 	err = c.Call(ctx, "session/import", p, &result)

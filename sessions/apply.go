@@ -59,6 +59,10 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			size += len(op.Data)
 		case PutNote:
 			size += len(op.Data)
+		case Fill:
+			if op.ID == "" {
+				return nil, 0, errors.New("store: filling a session without an id")
+			}
 		case RemoveSession:
 			if op.Seq == 0 {
 				return nil, 0, fmt.Errorf("store: removing session %q without a seq", op.ID)
@@ -142,6 +146,8 @@ func (w space) applyOne(op Op) error {
 			return err
 		}
 		return w.removeSession(op.ID, op.Seq)
+	case Fill:
+		return w.fill(op)
 	case Revive:
 		return w.revive(op.ID)
 	case AppendText:

@@ -65,9 +65,22 @@ type Session struct {
 	AddDirs        []string     `json:"addDirs,omitempty"`    // absolute, without symlinks; none: the configuration decides
 	State          SessionState `json:"state"`
 	Turns          int          `json:"turns"`
+	ForkedFrom     *Fork        `json:"forkedFrom,omitempty"` // nil: it is no fork
 	CreatedAt      Time         `json:"createdAt"`
 	UpdatedAt      Time         `json:"updatedAt"`
 	Seq            uint64       `json:"seq"`
+}
+
+// A Fork says what a session continues: the transcript of another session up to and with a turn of that one. TurnID is "" if
+// there was none. The other session may be gone, or its turn.
+type Fork struct {
+	SessionID string `json:"sessionId"`
+	TurnID    string `json:"turnId"`
+}
+
+// Copied reports whether a turn of the session is a copy that came with a fork: another session has used its tokens.
+func (s *Session) Copied(t *Turn) bool {
+	return s.ForkedFrom != nil && t.CreatedAt.Before(s.CreatedAt.Time)
 }
 
 // A TurnStatus is queued, running or one of the four final ones.

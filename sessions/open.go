@@ -118,13 +118,16 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 	left := len(idle) > 0
 	err = s.db.Load().View(func(tx *bolt.Tx) error {
 		k, _ := tx.Bucket(bucketActive).Cursor().First()
-		left = left || k != nil
+		left = left || k != nil || len(unfilled(tx)) > 0
 		return nil
 	})
 	if err != nil || !left {
 		return err
 	}
 	return s.update(func(tx *bolt.Tx) (err error) {
+		if err := removeUnfilled(tx); err != nil {
+			return err
+		}
 		report.Interrupted, err = interrupt(tx, s.alive, idle, s.o.LeftOpen, s.o.OnDamage)
 		return err
 	})

@@ -25,6 +25,7 @@ import (
 //	turns             turn id → ordinal, session id
 //	active            turn id → nothing, for turns that have not ended: what recovery looks at
 //	removed           session id → seq, workspace
+//	filling           session id → nothing, for sessions that are being made (fill.go): made when it is needed
 //	recent            <time of update><session id> → nothing
 //	workspaces/<root> seq → the highest ever given out, trusted → nothing, sessions → their number
 //	                  changes/<seq> → kind, id: one entry for each object of the workspace

@@ -148,7 +148,7 @@ was cancelled.`,
 			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(),
 		}},
 		{"sessions", "Sessions:", []*cobra.Command{
-			deleteCommand(), exportCommand(), importCommand(), renameCommand(), sessionsCommand(), showCommand(), usageCommand(),
+			deleteCommand(), exportCommand(), forkCommand(), importCommand(), renameCommand(), sessionsCommand(), showCommand(), usageCommand(),
 			workspacesCommand(),
 		}},
 		{"daemon", "Daemon:", []*cobra.Command{

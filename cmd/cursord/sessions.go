@@ -16,20 +16,23 @@ import (
 
 func sessionsCommand() *cobra.Command {
 	var p place
-	var all, agent, asJSON bool
+	var all, agent, tree, asJSON bool
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
 		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one.
-TIME and TOKENS (in and out) are sums over all turns; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
+TIME and TOKENS (in and out) are sums over all turns, in a fork over its own; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
 lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
-continues one.`,
+continues one. --tree puts forks below the sessions that they were forked from.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
 				return errors.New("--workspace and --all exclude each other")
 			}
 			if all && agent {
 				return errors.New("--agent and --all exclude each other")
+			}
+			if tree && agent {
+				return errors.New("--agent and --tree exclude each other")
 			}
 			return arguments.Takes(0, 0)(c, args)
 		},
@@ -43,10 +46,11 @@ continues one.`,
 			if agent {
 				return listing.Chats(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, asJSON)
 			}
-			return listing.Sessions(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, asJSON)
+			return listing.Sessions(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, tree, asJSON)
 		}),
 	}
 	p.addFlag(c)
+	c.Flags().BoolVar(&tree, "tree", false, "show which sessions are forks of which")
 	c.Flags().BoolVar(&all, "all", false, "list the sessions of all workspaces")
 	c.Flags().BoolVar(&agent, "agent", false, "list the chats that cursor-agent keeps of the workspace")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the sessions as JSON")

@@ -31,6 +31,14 @@ type TurnParams struct {
 	Recap     bool     // begin a fresh chat, with the session's transcript as context
 }
 
+// ForkParams are the parameters of session/fork.
+type ForkParams struct {
+	SessionID string
+	TurnID    string  // the last turn that the fork has; "": the last that has ended
+	Title     *string // nil: made from that of the session
+	Isolation string  // "": that of the session
+}
+
 // Permits are permissions of an agent beyond those of mode and force. A nil member takes the session's value, else the
 // configuration's, else the agent's own setting.
 type Permits struct {

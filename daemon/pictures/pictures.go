@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/filestat"
@@ -132,6 +133,26 @@ func (s Store) keep(session, ending string, from io.Reader) (path string, err er
 
 // Drop removes the images of a session.
 func (s Store) Drop(session string) error { return os.RemoveAll(s.of(session)) }
+
+// Share returns the paths of a session's images for another session. Those that are files of the store stay when the first
+// session's are dropped. A path whose file is gone is returned as it is.
+func (s Store) Share(paths []string, from, to string) []string {
+	shared := slices.Clone(paths)
+	for i, path := range paths {
+		if filepath.Dir(path) != s.of(from) {
+			continue
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		if kept, err := s.keep(to, strings.TrimPrefix(filepath.Ext(path), "."), f); err == nil {
+			shared[i] = kept
+		}
+		f.Close()
+	}
+	return shared
+}
 
 // Folders lists the folders in the store, by names for Sweep.
 func (s Store) Folders() (names []string) {

@@ -129,6 +129,35 @@ func severity(n int) string {
 	return "error"
 }
 
+// ForkTitle returns the title of a session that is forked from one with a title: "a (fork)", of that "a (fork 2)". A session
+// without a title gets one with its next prompt.
+func ForkTitle(title string) string {
+	if title == "" {
+		return ""
+	}
+	n := 1
+	if head, last, ok := cutLast(title, " (fork"); ok {
+		if last == ")" {
+			title, n = head, 2
+		} else if _, err := fmt.Sscanf(last, " %d)", &n); err == nil && n > 1 && last == fmt.Sprintf(" %d)", n) {
+			title, n = head, n+1
+		} else {
+			n = 1
+		}
+	}
+	if n == 1 {
+		return title + " (fork)"
+	}
+	return fmt.Sprintf("%s (fork %d)", title, n)
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}
+
 const titleRunes = 80
 
 // Title returns the title of a session that begins with a prompt: its first line that is not blank, cut to 80 characters.

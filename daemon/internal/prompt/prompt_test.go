@@ -46,6 +46,21 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+func TestForkTitle(t *testing.T) {
+	for title, want := range map[string]string{
+		"":                  "",
+		"a":                 "a (fork)",
+		"a (fork)":          "a (fork 2)",
+		"a (fork 2)":        "a (fork 3)",
+		"a (fork 1)":        "a (fork 1) (fork)",
+		"a (fork two)":      "a (fork two) (fork)",
+		"a (fork) b":        "a (fork) b (fork)",
+		"a (fork) (fork 9)": "a (fork) (fork 10)",
+	} {
+		require.Equal(t, want, ForkTitle(title), title)
+	}
+}
+
 func TestTitle(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"":                         "",

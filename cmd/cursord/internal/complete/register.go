@@ -19,7 +19,7 @@ type Connect func(ctx context.Context, dir string) (client *rpc.Client, root str
 func Register(root *cobra.Command, connect Connect) {
 	found, setting := connect.found, connect.setting
 	args := map[string]cobra.CompletionFunc{
-		"show": found(Sessions), "export": found(Sessions), "rename": found(Sessions),
+		"show": found(Sessions), "export": found(Sessions), "rename": found(Sessions), "fork": found(Sessions),
 		"delete": found(Sessions), "cancel": found(Running), "wait": found(Turns),
 		"accept": found(Changes), "reject": found(Changes), "diff": found(Files),
 		"review": found(Files), "get": setting, "set": setting, "unset": setting,

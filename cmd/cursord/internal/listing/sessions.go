@@ -18,11 +18,19 @@ import (
 	"cursord/sessions"
 )
 
-// Sessions lists the sessions of a workspace, or of all workspaces for "". The most recently changed come first.
-func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, asJSON bool) error {
+// Sessions lists the sessions of a workspace, or of all workspaces for "". The most recently changed come first; asTree puts
+// forks below the sessions that they were forked from.
+func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root string, asTree, asJSON bool) error {
 	list, err := pages.Sessions(ctx, client, root)
 	if err != nil {
 		return err
+	}
+	depths := map[string]int{}
+	if asTree {
+		nodes := tree(list)
+		for i, n := range nodes {
+			list[i], depths[n.session.ID] = n.session, n.depth
+		}
 	}
 	if asJSON {
 		return term.PrintJSON(out, rpc.SessionList{Sessions: list})
@@ -37,9 +45,11 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	}
 	lines := make([]line, 0, len(list))
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
-		l := line{session: s, status: "-"}
+		l := line{session: s, status: "-", depth: depths[s.ID]}
 		for _, t := range turns {
-			l.used.add(t)
+			if !s.Copied(t) {
+				l.used.add(t)
+			}
 			if !t.Status.Final() || l.status == "-" {
 				l.status = outcome(t)
 			}
@@ -58,6 +68,7 @@ type line struct {
 	session *sessions.Session
 	status  string // of the running turn, else of the first queued one, else of the latest
 	used    Used
+	depth   int // in the tree of forks
 }
 
 // outcome describes the state of a turn in one or two words.
@@ -105,7 +116,7 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 		if short {
 			id = names[id]
 		}
-		row := []string{titleOf(s.Title)}
+		row := []string{branch(l.depth) + titleOf(s.Title)}
 		if all {
 			row = append(row, term.Clean(s.Workspace))
 		}

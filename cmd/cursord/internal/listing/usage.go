@@ -110,7 +110,7 @@ func Usage(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root 
 	by := map[string]*Used{}
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
 		for _, t := range turns {
-			if began(t).Before(since) {
+			if began(t).Before(since) || s.Copied(t) {
 				continue
 			}
 			if by[s.Workspace] == nil {

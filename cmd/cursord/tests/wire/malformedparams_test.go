@@ -39,6 +39,7 @@ var parameters = map[string]map[string]string{
 	"session/read":          {"sessionId": needed + aText, "before": aText, "limit": aNumber},
 	"session/update":        {"sessionId": needed + aText, "title": aText, "model": aText, "mode": aText},
 	"session/delete":        {"sessionId": needed + aText},
+	"session/fork":          {"sessionId": needed + aText, "turnId": aText, "title": aText, "isolation": aText},
 	"session/export":        {"sessionId": needed + aText, "cursor": aText},
 	"session/import":        {"path": needed + aText, "workspace": aText, "newIds": aFlag},
 	"item/read":             {"itemId": needed + aText},

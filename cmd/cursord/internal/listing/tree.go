@@ -1,0 +1,82 @@
+package listing
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"cursord/sessions"
+)
+
+// A node is a session in the tree of forks, and how deep it is.
+type node struct {
+	session *sessions.Session
+	depth   int
+}
+
+// tree orders sessions so that each fork follows the session that it was forked from: trees by their latest change, the
+// latest first, and the forks of a session by their age. A fork whose session is not in the list begins a tree of its own.
+func tree(list []*sessions.Session) []node {
+	known := map[string]*sessions.Session{}
+	for _, s := range list {
+		known[s.ID] = s
+	}
+	forks := map[string][]*sessions.Session{}
+	var roots []*sessions.Session
+	for _, s := range list {
+		if s.ForkedFrom != nil && known[s.ForkedFrom.SessionID] != nil && !inCircle(s, known) {
+			forks[s.ForkedFrom.SessionID] = append(forks[s.ForkedFrom.SessionID], s)
+		} else {
+			roots = append(roots, s)
+		}
+	}
+	var out []node
+	type grown struct {
+		nodes  []node
+		latest sessions.Time
+	}
+	var trees []grown
+	for _, root := range roots {
+		var g grown
+		var grow func(s *sessions.Session, depth int)
+		grow = func(s *sessions.Session, depth int) {
+			g.nodes = append(g.nodes, node{s, depth})
+			if s.UpdatedAt.After(g.latest.Time) {
+				g.latest = s.UpdatedAt
+			}
+			slices.SortFunc(forks[s.ID], func(a, b *sessions.Session) int {
+				return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.ID, b.ID))
+			})
+			for _, f := range forks[s.ID] {
+				grow(f, depth+1)
+			}
+		}
+		grow(root, 0)
+		trees = append(trees, g)
+	}
+	slices.SortStableFunc(trees, func(a, b grown) int { return b.latest.Compare(a.latest.Time) })
+	for _, g := range trees {
+		out = append(out, g.nodes...)
+	}
+	return out
+}
+
+// inCircle reports whether a session is forked from itself, by way of others; a file that was imported may say so.
+func inCircle(s *sessions.Session, known map[string]*sessions.Session) bool {
+	seen := map[string]bool{}
+	for at := s; at != nil && at.ForkedFrom != nil; at = known[at.ForkedFrom.SessionID] {
+		if seen[at.ID] {
+			return true
+		}
+		seen[at.ID] = true
+	}
+	return false
+}
+
+// branch is the beginning of a title at a depth of the tree.
+func branch(depth int) string {
+	if depth == 0 {
+		return ""
+	}
+	return strings.Repeat("  ", min(depth, 20)-1) + "└ "
+}
