@@ -48,7 +48,7 @@ func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r 
 		for _, dir := range nested {
 			sub := Repository{At: dir + "/", Git: Tree{Dir: filepath.Join(root, filepath.FromSlash(dir)), Within: true, Guard: guard}}
 			if !sub.There() || len(r.All)+len(queue) > repositoriesMax {
-				r.Nested[dir] = sub.There()
+				r.Nested[strings.Clone(dir)] = sub.There() // dir is a part of all that git said
 				continue
 			}
 			queue = append(queue, sub)

@@ -126,14 +126,14 @@ func (s *Snapshot) absent(name string) bool {
 
 // absentLocked reports whether a path was missing in everything that was listed. s.mu must be held.
 func (s *Snapshot) absentLocked(name string) bool {
-	if s.files.get(name) != nil {
+	if s.files.has(name) {
 		return false
 	}
 	if _, folder := s.dirs[name]; folder {
 		return !s.nestedLocked(name) // there was a folder instead of a file
 	}
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
-		if s.files.get(dir) != nil {
+		if s.files.has(dir) {
 			return true // there was a file in the place of the path's folder
 		}
 	}
@@ -143,7 +143,7 @@ func (s *Snapshot) absentLocked(name string) bool {
 	for dir := paths.Parent(name); ; name, dir = dir, paths.Parent(dir) {
 		if s.whole[dir] {
 			_, there := s.dirs[name]
-			return !there && s.files.get(name) == nil
+			return !there && !s.files.has(name)
 		}
 		if dir == "." {
 			return false
@@ -169,7 +169,7 @@ func (s *Snapshot) MissingDirs(name string) (dirs []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for dir := paths.Parent(name); dir != "."; dir = paths.Parent(dir) {
-		if _, there := s.dirs[dir]; there || s.files.get(dir) == nil && !(s.absentLocked(dir) && s.madeLocked(dir)) {
+		if _, there := s.dirs[dir]; there || !s.files.has(dir) && !(s.absentLocked(dir) && s.madeLocked(dir)) {
 			break
 		}
 		dirs = append(dirs, dir)

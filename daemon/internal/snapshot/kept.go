@@ -160,12 +160,12 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 	}
 	go func() { basis <- s.basis(ctx, repos) }()
 	files := k.files.clone()
-	have := func(name string) bool { return files.get(name) != nil }
+	have := files.has
 	n, ok := s.look(ctx, looking{k.looked, k.dirs, k.nested, repos, k.rules, have, func(filestat.Stat) bool { return true }})
 	if !ok {
 		return false
 	}
-	names, table := files.names(), len(k.files.base.names)
+	names, table := files.names(), k.files.base.len()
 	for _, l := range s.control(n.files, repos) {
 		if !have(l.Path) {
 			names = append(names, l.Path)
@@ -178,10 +178,13 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 	}
 	var changed []git.Listed
 	for i, name := range names {
-		is, e := stats[i], files.at(i, name)
+		is := stats[i]
+		if files.same(i, name, is) {
+			continue
+		}
+		e := files.at(i, name)
 		switch there := is.Exists() && !is.Mode.IsDir(); {
 		case e == nil && (i < table || !there):
-		case e != nil && !e.racy && is == e.Stat:
 		case !there:
 			files.delete(name)
 		default:

@@ -150,9 +150,9 @@ func (g *gardener) settle() {
 // held returns what a snapshot knows of the files.
 func held(s *Snapshot) map[string]string {
 	all := map[string]string{}
-	for name, e := range s.files.all() {
+	for name := range s.files.all() {
 		c, known := s.At(name)
-		all[name] = fmt.Sprint(e.Stat, known, c)
+		all[name] = fmt.Sprint(s.files.get(name).Stat, known, c)
 	}
 	return all
 }

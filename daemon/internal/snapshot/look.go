@@ -110,7 +110,7 @@ func (s *Snapshot) looking() looking {
 	have := func(name string) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.files.get(name) != nil
+		return s.files.has(name)
 	}
 	return looking{s.looked, s.dirs, maps.Clone(s.nested), s.repos, s.rules, have, s.before}
 }

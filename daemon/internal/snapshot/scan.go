@@ -229,7 +229,7 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	files := <-listing
 	s.mu.Lock()
 	for _, l := range files {
-		if s.files.get(l.Path) == nil {
+		if !s.files.has(l.Path) {
 			added = append(added, l)
 		}
 	}
@@ -270,8 +270,11 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 		if len(came) > 0 && st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil { // it may have moved between the two looks
 			st = filestat.Of(s.Full(name))
 		}
+		if s.files.same(i, name, st) {
+			continue
+		}
 		if e := s.files.at(i, name); e != nil {
-			look(name, e, st)
+			look(strings.Clone(name), e, st)
 		}
 	}
 	goneAt := map[inode]filestat.Stat{}

@@ -238,7 +238,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 		names, entries = append(names, l.Path), append(entries, e)
 	}
 	files := states{base: newTable(names, entries)}
-	dirs, read := s.folders(files.base.names, list)
+	dirs, read := s.folders(files.base.names(), list)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -276,7 +276,7 @@ func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
 		var want []string
 		s.mu.Lock()
 		for _, l := range list {
-			if e := s.files.get(l.Path); e != nil && e.blob.OID == "" && (l.OID != "") == known && e.Size <= spoolFile {
+			if (l.OID != "") == known && s.files.unread(l.Path) && s.files.get(l.Path).Size <= spoolFile {
 				want = append(want, l.Path)
 			}
 		}
@@ -320,12 +320,11 @@ func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
 			s.mu.Unlock()
 			return int64(len(names) - i)
 		}
-		if e := s.files.complete(name); e != nil {
-			e.Stat, e.racy = st, st.Racy(s.began)
-			if img.Unreadable == "" && img.Exists {
-				e.content = s.first.put(img.Bytes())
-			}
+		content := nowhere
+		if img.Unreadable == "" && img.Exists && s.files.has(name) {
+			content = s.first.put(img.Bytes())
 		}
+		s.files.read(name, st, st.Racy(s.began), content)
 		s.mu.Unlock()
 	}
 	return 0
