@@ -43,6 +43,8 @@ func TestCases(t *testing.T) {
 		{"agent withdraws its line", `a\n`, `agent a\nb\n; tool a\n`, `a\n`, `a\n`, ``},
 		{"user restores", `a\nb\n`, `agent x\ny\n; user a\nb\n`, `a\nb\n`, `a\nb\n`, ``},
 		{"user types one line back", `a\nb\nc\nd\ne\n`, `agent a\nc\ne\n; user a\nb\nc\ne\n`, `a\nb\nc\ne\n`, `a\nb\nc\nd\ne\n`, `1,5 1,4: a| b| c|-d| e`},
+		{"user types a line back above another of the user's", `a\nb\n`, `agent a\nb\nx\n; user mine\na\nb\nx\n; tool mine\nb\nx\n; user a\nmine\nb\nx\n`, `a\nmine\nb\nx\n`, `a\nmine\nb\n`, `1,3 1,4: a| mine| b|+x`},
+		{"user types the second deleted line back, behind others", `a\nb\nc\nd\ne\n`, `agent a\nb\ne\n; user a\nmine\nd\ne\n; reject`, `a\nmine\nc\nd\ne\n`, `a\nmine\nc\nd\ne\n`, ``},
 		{"accepted lines deleted since", `a\n`, `agent a\nb\nc\n; accept; tool a\nc\n; undo`, `a\nc\n`, `a\n`, `1,1 1,2: a|+c`},
 		{"undo of a reject after an edit elsewhere", `a\nb\n`, `agent a\nx\n; reject; user mine\na\nb\n; undo`, `mine\na\nx\n`, `mine\na\nb\n`, `1,3 1,3: mine| a|-b|+x`},
 		{"part of a hunk accepted", `a\n`, `agent a\nb\nc\n; lines 0 1; accept`, `a\nb\nc\n`, `a\nb\n`, `1,2 1,3: a| b|+c`},

@@ -3,16 +3,19 @@ package diffs
 import "strings"
 
 // cancel takes neighbouring atoms: tombstones (dead) and live ones (alive), each in order. It returns them without the pairs
-// of a tombstone and a live line of the same text; each pair becomes the tombstone, alive again. A settled line counts as
-// either. cancel returns nil if there is no such pair.
+// of a tombstone and a live line of the same text; each pair becomes the tombstone, alive again. The other tombstones stay
+// beside those pairs. A settled line counts as either. cancel returns nil if there is no such pair.
 func cancel(dead, alive []atom, texts func([]atom) []string) (out []atom, exact bool) {
 	if len(dead) == 0 || len(alive) == 0 {
 		return nil, true
 	}
 	i, j := 0, 0
 	exact = commonLines(texts(dead), texts(alive), func(di, aj int) {
-		out = append(out, dead[i:di]...)
-		out = append(out, alive[j:aj]...)
+		if out == nil {
+			out = append(append(out, alive[:aj]...), dead[:di]...)
+		} else {
+			out = append(append(out, dead[i:di]...), alive[j:aj]...)
+		}
 		d := dead[di]
 		d.del = 0
 		out = append(out, d)
@@ -76,7 +79,7 @@ func (w *weave) normalise() {
 // meet removes agent's changes that the user has undone, or made by hand, by typing. kept tells the lines of which one
 // stays, settled, if there is another with the same text. fresh is the last id before the user's edit.
 func (w *weave) meet(fresh uint64, kept func(*atom) bool, texts func([]atom) []string) {
-	touched := func(a *atom) bool { return a.pending() || a.id > fresh }
+	touched := func(a *atom) bool { return a.pending() || a.user || a.id > fresh }
 	w.rewrite(func(from int) (start, end int) {
 		for start = from; start < len(w.atoms) && !touched(&w.atoms[start]); start++ {
 		}

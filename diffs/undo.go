@@ -204,7 +204,9 @@ func (r *Review) restoreAround(d Decision) error {
 // typedSince returns a line that a person has typed since an id was the last, in the place after atom i; -1 if there is none. An undo does
 // not put that line there again: it is there, or an agent has removed it since.
 func (r *Review) typedSince(last uint64, i int, text string) int {
-	newer := func(j int) bool { return last != 0 && j >= 0 && j < len(r.atoms) && r.atoms[j].id > last }
+	newer := func(j int) bool {
+		return last != 0 && j >= 0 && j < len(r.atoms) && (r.atoms[j].id > last || r.atoms[j].del != 0)
+	}
 	from, to := i, i+1
 	for newer(from) {
 		from--

@@ -34,9 +34,9 @@ func conflicts(t *testing.T, more bool) *story {
 // not saved counted as that of a saved one, and the editor lacked the agent's hunk.
 func TestUndoOfAnAcceptBesideOtherUnsavedLines(t *testing.T) {
 	ways := map[string]func(s *story){
-		"u":         func(s *story) { s.steps(-1) },
-		"a late u":  func(s *story) { s.looks(); s.steps(-1) },
-		"C-/":       func(s *story) { s.looks(); s.undoes(s.editor); s.coming = nil; s.steps(-1) },
+		"u":         func(s *story) { s.walks(-1) },
+		"a late u":  func(s *story) { s.looks(); s.walks(-1) },
+		"C-/":       func(s *story) { s.looks(); s.undoes(s.editor); s.coming = nil; s.walks(-1) },
 		"diff/undo": func(s *story) { s.looks(); s.undoes(s.editor); s.applies() },
 	}
 	for way, back := range ways {
@@ -123,15 +123,15 @@ func TestEditorsUndoOfAChoiceOpensTheConflict(t *testing.T) {
 				if choice == "mine" {
 					s.undoes(s.editor)
 				} else {
-					s.steps(-1)
+					s.walks(-1)
 				}
 				require.Equal(t, open.text, s.text)
 				require.Equal(t, shapes(open), shapes(s.state()), "%s %v", choice, s.told)
 			}
 			if choice == "both" {
-				s.steps(1)
+				s.walks(1)
 				require.NotContains(t, shapes(s.state()), shapes(open)[0], "the editor's redo makes the choice again")
-				s.steps(-1)
+				s.walks(-1)
 				require.Equal(t, shapes(open), shapes(s.state()))
 			}
 			s.saves()
@@ -237,7 +237,7 @@ func TestATextThatComesBackHasItsConflict(t *testing.T) {
 		for range 2 {
 			s.reloads()
 			s.looks()
-			s.steps(-1)
+			s.walks(-1)
 			s.looks()
 		}
 	})
@@ -263,7 +263,7 @@ func TestASaveRightAfterTheEditorsUndo(t *testing.T) {
 		s := conflicts(t, true)
 		s.chooses(choice)
 		s.looks()
-		s.steps(-1)
+		s.walks(-1)
 		s.saves()
 		s.undoes(s.editor)
 		s.applies()

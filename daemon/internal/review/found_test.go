@@ -80,9 +80,9 @@ func TestFoundStories(t *testing.T) {
 				require.Equal(t, rejected, s.text)
 				require.Empty(t, s.looks()[s.editor])
 			}
-			s.steps(-1) // the editor's undo
+			s.walks(-1) // the editor's undo
 			require.Equal(t, shapes(open), shapes(s.state()))
-			s.steps(1)
+			s.walks(1)
 			require.Empty(t, s.looks()[s.editor])
 		},
 		"an undo by the command line opens no conflict that was none": func(t *testing.T, s *story) {
@@ -143,7 +143,7 @@ func TestFoundStories(t *testing.T) {
 			s.decides(s.editor, all(false))
 			s.applies()
 			s.looks()
-			s.steps(-1)
+			s.walks(-1)
 			s.types(8, 1, 1)
 			s.looks()
 			s.undoes(s.editor)
@@ -164,7 +164,7 @@ func TestFoundStories(t *testing.T) {
 			s.looks()
 			s.saves()
 			s.looks()
-			s.steps(-1)
+			s.walks(-1)
 			s.looks()
 			s.types(4, 2, 2)
 			s.looks()
@@ -172,6 +172,69 @@ func TestFoundStories(t *testing.T) {
 			s.agent(7, 2, 1)
 			s.undoes(s.editor)
 			s.once(s.state(), "")
+		},
+		"a line that the editor's undo brings back above other typed lines is not deleted again": func(t *testing.T, s *story) {
+			s.agent(0, 1, 1)
+			s.decides(s.command, all(true))
+			s.reloads()
+			s.agent(0, 2, 1)
+			s.walks(-2)
+			s.types(1, 2, 1)
+			s.saves()
+			s.looks()
+			s.walks(-3)
+			s.once(s.state(), "")
+		},
+		"a deletion that an undo opens again is made by a text that has the line elsewhere": func(t *testing.T, s *story) {
+			s.types(1, 0, 1)
+			s.types(10, 0, 1)
+			s.types(0, 1, 1)
+			s.types(8, 2, 1)
+			s.agent(0, 1, 0)
+			s.decidesOne(true, 0, api.Decision{Accept: true})
+			s.saves()
+			s.looks()
+			s.walks(-3)
+			s.looks()
+			s.undoes(s.command)
+			s.once(s.state(), "")
+		},
+		"a rejected deletion comes back behind the line that was typed in front of it": func(t *testing.T, s *story) {
+			s.agent(5, 0, 2)
+			s.reads()
+			s.types(1, 2, 1)
+			s.agent(3, 2, 0)
+			s.types(2, 1, 0)
+			s.saves()
+			s.decides(s.editor, all(false))
+			s.applies()
+			require.Equal(t, "0|mine 3|3|4|5|6|7|", short(s.text))
+		},
+		"an undo finds a line that was typed again above a deletion": func(t *testing.T, s *story) {
+			s.agent(0, 2, 1)
+			s.types(4, 2, 2)
+			s.saves()
+			s.undoes(s.editor)
+			s.reloads()
+			s.types(3, 0, 2)
+			s.saves()
+			s.redoes(s.editor)
+			s.reads()
+			s.agent(1, 1, 0)
+			s.walks(-2)
+			s.undoes(s.editor)
+			s.applies()
+			s.once(s.state(), "")
+		},
+		"a redo finds the person's lines above others that were typed since": func(t *testing.T, s *story) {
+			s.agent(6, 2, 2)
+			s.types(1, 2, 2)
+			s.agent(1, 1, 0)
+			s.decidesOne(true, 0, api.Decision{Accept: true})
+			s.applies()
+			s.types(0, 1, 0)
+			s.types(1, 1, 2)
+			s.undoAndRedo(true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

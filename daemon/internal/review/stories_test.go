@@ -51,6 +51,21 @@ func (st state) removed(client api.ClientID) map[string]bool {
 	return lines
 }
 
+// beside returns the lines of the disk that conflicts show beside a client's.
+func (st state) beside(client api.ClientID) map[string]bool {
+	lines := map[string]bool{}
+	if d := st.seen[client]; d != nil {
+		for _, h := range d.Hunks {
+			for _, l := range h.Lines {
+				if h.State == "conflict" && l[0] == '+' {
+					lines[l[1:]+"\n"] = true
+				}
+			}
+		}
+	}
+	return lines
+}
+
 // once requires that no line is there twice, and that each hunk is where it says.
 func (s *story) once(st state, what string) {
 	story := what + "\n" + strings.Join(s.told, "\n")
@@ -103,19 +118,19 @@ func (s *story) once(st state, what string) {
 // the editor's text, but for the lines of which an accept says so.
 func (s *story) kept(before, after state, accepted map[string]bool) {
 	for client, texts := range map[api.ClientID][2]string{s.editor: {before.text, after.text}, s.command: {before.disk, after.disk}} {
-		there, gone := count(texts[1]), after.removed(client)
+		there, gone, beside := count(texts[1]), after.removed(client), after.beside(client)
 		for l := range count(texts[0]) {
 			if !strings.HasPrefix(l, "mine") && !strings.HasPrefix(l, "other") {
 				continue
 			}
-			require.True(s.t, there[l] > 0 || gone[l] || accepted[l], "%s: the person's %q is lost\n%s", s.who(client), l, strings.Join(s.told, "\n"))
+			require.True(s.t, there[l] > 0 || gone[l] || beside[l] || accepted[l], "%s: the person's %q is lost\n%s", s.who(client), l, strings.Join(s.told, "\n"))
 		}
 	}
 }
 
 // daemon plays a step of the daemon or the agent. The editor makes the edits that come of it, at once or later.
-func (s *story) daemon(accept, later bool, client api.ClientID, do func()) {
-	before := s.state()
+func (s *story) daemon(accept, later, editor bool, do func()) {
+	before, client := s.state(), s.client(editor)
 	do()
 	if !later {
 		s.applies()
@@ -130,32 +145,60 @@ func (s *story) daemon(accept, later bool, client api.ClientID, do func()) {
 	s.kept(before, after, s.accepted)
 }
 
+// A step is a step of a story, with its words in Go, for TestFoundStories.
+type step struct {
+	words string
+	do    func(s *story)
+}
+
+// does plays a step.
+func (s *story) does(do func(s *story), words string, args ...any) {
+	s.steps = append(s.steps, step{fmt.Sprintf(words, args...), do})
+	do(s)
+}
+
+// client returns the editor or the command line.
+func (s *story) client(editor bool) api.ClientID {
+	if editor {
+		return s.editor
+	}
+	return s.command
+}
+
 // arrive has the editor make the edits that are on their way, or say that it does not.
 func (s *story) arrive(t *rapid.T) {
 	switch {
 	case s.coming == nil:
 	case rapid.IntRange(0, 3).Draw(t, "declines") == 0:
-		s.declines()
+		s.does(func(s *story) { s.declines() }, "s.declines()")
 	default:
-		s.daemon(false, false, s.editor, func() {})
+		s.does(func(s *story) { s.daemon(false, false, true, func() {}) }, "s.applies()")
 	}
 }
 
 // TestStories plays random stories of one file.
 func TestStories(t *testing.T) {
 	store, dir, n := storyStore(t), t.TempDir(), 0
+	var last *story
+	defer func() {
+		if t.Failed() && last != nil {
+			t.Log("without the steps that are not needed:\n" + shortest(store, dir, last.steps))
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		n++
 		root := filepath.Join(dir, fmt.Sprint(n))
 		require.NoError(t, os.Mkdir(root, 0o755))
 		s := newStory(t, store, root, 8)
+		last = s
 		defer func() { s.r.Close(); os.RemoveAll(root) }()
 		s.agentAny(t)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			s.any(t)
 		}
 		s.arrive(t)
-		s.ends(rapid.Bool().Draw(t, "accept"))
+		accept := rapid.Bool().Draw(t, "accept")
+		s.does(func(s *story) { s.ends(accept) }, "s.ends(%v)", accept)
 	})
 }
 
@@ -167,68 +210,73 @@ func (s *story) span(t *rapid.T, text string) (at, count, add int) {
 
 func (s *story) agentAny(t *rapid.T) {
 	at, count, add := s.span(t, s.disk())
-	s.daemon(false, true, s.editor, func() { s.agent(at, count, add) })
+	s.does(func(s *story) { s.daemon(false, true, true, func() { s.agent(at, count, add) }) }, "s.agent(%d, %d, %d)", at, count, add)
 }
 
 // any plays a random step.
 func (s *story) any(t *rapid.T) {
-	client := rapid.SampledFrom([]api.ClientID{s.editor, s.editor, s.command}).Draw(t, "client")
+	editor := rapid.SampledFrom([]bool{true, true, false}).Draw(t, "editor")
 	what := rapid.SampledFrom([]string{
 		"agent", "type", "type", "editor undo", "editor undo", "editor redo", "save", "save", "other", "reads", "reads", "reload", "decide", "decide", "decide",
 		"undo", "undo", "redo", "undo and redo", "merge", "restart", "closes",
 	}).Draw(t, "what")
 	later := rapid.IntRange(0, 3).Draw(t, "later") == 0
-	if what != "agent" && what != "other" && what != "restart" && (client == s.editor || !later) {
+	if what != "agent" && what != "other" && what != "restart" && (editor || !later) {
 		s.arrive(t)
 	}
+	who := map[bool]string{true: "s.editor", false: "s.command"}[editor]
+	applies := map[bool]string{false: "; s.applies()"}[later]
 	switch what {
 	case "agent":
 		s.agentAny(t)
 	case "type":
 		s.arrive(t)
-		s.types(s.span(t, s.text))
-	case "editor undo":
+		at, count, add := s.span(t, s.text)
+		s.does(func(s *story) { s.types(at, count, add) }, "s.types(%d, %d, %d)", at, count, add)
+	case "editor undo", "editor redo":
 		s.arrive(t)
-		s.steps(-rapid.IntRange(1, 3).Draw(t, "by"))
-	case "editor redo":
-		s.arrive(t)
-		s.steps(rapid.IntRange(1, 3).Draw(t, "by"))
+		by := rapid.IntRange(1, 3).Draw(t, "by")
+		if what == "editor undo" {
+			by = -by
+		}
+		s.does(func(s *story) { s.walks(by) }, "s.walks(%d)", by)
 	case "save":
 		s.arrive(t)
-		s.saves()
+		s.does(func(s *story) { s.saves() }, "s.saves()")
 	case "other":
-		s.other(s.span(t, s.disk()))
+		at, count, add := s.span(t, s.disk())
+		s.does(func(s *story) { s.other(at, count, add) }, "s.other(%d, %d, %d)", at, count, add)
 	case "reads":
 		s.arrive(t)
-		s.reads()
+		s.does(func(s *story) { s.reads() }, "s.reads()")
 	case "closes":
-		s.closes()
+		s.does(func(s *story) { s.closes() }, "s.closes()")
 	case "reload":
-		s.reloads()
+		s.does(func(s *story) { s.reloads() }, "s.reloads()")
 	case "decide":
-		s.decideAny(t, client, later)
+		s.decideAny(t, editor, later)
 	case "undo":
-		s.daemon(true, later, client, func() { s.undoes(client) })
+		s.does(func(s *story) { s.daemon(true, later, editor, func() { s.undoes(s.client(editor)) }) }, "s.undoes(%s)%s", who, applies)
 	case "redo":
-		s.daemon(true, later, client, func() { s.redoes(client) })
+		s.does(func(s *story) { s.daemon(true, later, editor, func() { s.redoes(s.client(editor)) }) }, "s.redoes(%s)%s", who, applies)
 	case "undo and redo":
 		s.arrive(t)
-		s.undoAndRedo(client)
+		s.does(func(s *story) { s.undoAndRedo(editor) }, "s.undoAndRedo(%v)", editor)
 	case "merge":
-		s.daemon(false, later, client, func() { s.merges() })
+		s.does(func(s *story) { s.daemon(false, later, editor, func() { s.merges() }) }, "s.merges()%s", applies)
 	case "restart":
-		s.daemon(false, false, client, func() { s.restarts() })
+		s.does(func(s *story) { s.daemon(false, false, editor, func() { s.restarts() }) }, "s.restarts()")
 	}
 	if rapid.Bool().Draw(t, "look") {
-		s.once(s.state(), "after "+what)
+		s.does(func(s *story) { s.once(s.state(), "after a look") }, "s.looks()")
 	}
 }
 
-func (s *story) decideAny(t *rapid.T, client api.ClientID, later bool) {
-	dec := api.Decision{All: true, Accept: rapid.Bool().Draw(t, "accept")}
-	if d := s.looks()[client]; d != nil && rapid.Bool().Draw(t, "one") {
+func (s *story) decideAny(t *rapid.T, editor, later bool) {
+	dec, at := api.Decision{All: true, Accept: rapid.Bool().Draw(t, "accept")}, -1
+	if d := s.looks()[s.client(editor)]; d != nil && rapid.Bool().Draw(t, "one") {
 		h := rapid.SampledFrom(d.Hunks).Draw(t, "hunk")
-		dec.All, dec.Hunks = false, []string{h.ID}
+		at = slices.IndexFunc(d.Hunks, func(o sessions.Hunk) bool { return o.ID == h.ID })
 		old := slices.ContainsFunc(h.Lines, func(l string) bool { return strings.HasPrefix(l, "-base") }) // would be there twice after an undo
 		dec.Both = dec.Accept && h.State == "conflict" && !old && rapid.Bool().Draw(t, "both")
 		if n := changedLines(h); h.State == "" && n > 0 && rapid.IntRange(0, 3).Draw(t, "lines") == 0 {
@@ -236,7 +284,32 @@ func (s *story) decideAny(t *rapid.T, client api.ClientID, later bool) {
 			dec.Lines = &api.LineRange{From: from, To: rapid.IntRange(from+1, n).Draw(t, "to")}
 		}
 	}
-	s.daemon(dec.Accept && !dec.Both, later, client, func() { s.decides(client, dec) })
+	words := fmt.Sprintf("s.decides(%s, all(%v))", map[bool]string{true: "s.editor", false: "s.command"}[editor], dec.Accept)
+	if at >= 0 {
+		lines := ""
+		if dec.Lines != nil {
+			lines = fmt.Sprintf(", Lines: &api.LineRange{From: %d, To: %d}", dec.Lines.From, dec.Lines.To)
+		}
+		words = fmt.Sprintf("s.decidesOne(%v, %d, api.Decision{Accept: %v, Both: %v%s})", editor, at, dec.Accept, dec.Both, lines)
+	}
+	s.does(func(s *story) {
+		s.looks()
+		s.daemon(dec.Accept && !dec.Both, later, editor, func() {
+			if at >= 0 {
+				s.decidesOne(editor, at, dec)
+			} else {
+				s.decides(s.client(editor), dec)
+			}
+		})
+	}, "%s%s", words, map[bool]string{false: "; s.applies()"}[later])
+}
+
+// decidesOne decides the hunk that a client sees at a place of the list; without so many hunks, it does nothing.
+func (s *story) decidesOne(editor bool, at int, dec api.Decision) {
+	if d := s.looks()[s.client(editor)]; d != nil && at < len(d.Hunks) {
+		dec.All, dec.Hunks = false, []string{d.Hunks[at].ID}
+		s.decides(s.client(editor), dec)
+	}
 }
 
 func changedLines(h sessions.Hunk) (n int) {
@@ -249,16 +322,17 @@ func changedLines(h sessions.Hunk) (n int) {
 }
 
 // undoAndRedo requires that a redo makes what an undo has taken back.
-func (s *story) undoAndRedo(client api.ClientID) {
+func (s *story) undoAndRedo(editor bool) {
+	client := s.client(editor)
 	before := s.state()
 	undone, again, calm, out := error(nil), error(nil), s.calm, api.Decided{}
-	s.daemon(true, false, client, func() { out, undone = s.undoes(client) })
+	s.daemon(true, false, editor, func() { out, undone = s.undoes(client) })
 	if undone != nil {
 		return
 	}
 	between := s.state()
 	s.tell("between: %s / %s", short(between.disk), short(between.text))
-	s.daemon(true, false, client, func() { _, again = s.redoes(client) })
+	s.daemon(true, false, editor, func() { _, again = s.redoes(client) })
 	after := s.state()
 	story := strings.Join(s.told, "\n")
 	if again != nil { // nothing of it is pending
@@ -294,7 +368,7 @@ func (s *story) ends(accept bool) {
 		s.saves()
 	}
 	s.once(s.state(), "at the end")
-	s.daemon(accept, false, s.editor, func() {
+	s.daemon(accept, false, true, func() {
 		_, err := s.decides(s.editor, api.Decision{All: true, Accept: accept})
 		require.NoError(s.t, err)
 	})

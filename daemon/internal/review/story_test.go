@@ -102,6 +102,7 @@ type story struct {
 	calm  bool     // nobody has written the file since the latest decision
 	lines int      // the number of the last new line
 	told  []string // what happened
+	steps []step   // of TestStories
 }
 
 // newStory begins a story with a file of n lines, open in the editor.
@@ -248,8 +249,8 @@ func (s *story) shows(text string) {
 	require.NoError(s.t, s.docs.Change(s.editor, s.uri(), s.version, text))
 }
 
-// steps walks the editor's own history.
-func (s *story) steps(by int) {
+// walks goes through the editor's own history.
+func (s *story) walks(by int) {
 	s.at = min(max(s.at+by, 0), len(s.history)-1)
 	s.shows(s.history[s.at])
 	s.tell("the editor's undo (%d) leads to %s", by, short(s.text))
@@ -288,7 +289,7 @@ func (s *story) reads() {
 
 // reloads has the editor read the file over an unsaved text, which its undo brings back.
 func (s *story) reloads() {
-	s.saved = s.disk()
+	s.saved, s.coming = s.disk(), nil // edits of the text before are not made
 	s.set(s.saved)
 	s.tell("the editor reloads %s", short(s.text))
 }

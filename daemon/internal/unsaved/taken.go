@@ -82,7 +82,12 @@ func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool
 		if undo {
 			old, now = now, old
 		}
-		if there.From = there.To - len(old); !threeway.Has(text, there, old) {
+		first := there.From
+		there.From = there.To - len(old)
+		for there.From > first && !threeway.Has(text, there, old) { // other lines were typed behind them
+			there.From, there.To = there.From-1, there.To-1
+		}
+		if !threeway.Has(text, there, old) {
 			return "", false
 		}
 		text = threeway.Replace(text, there, now...)
