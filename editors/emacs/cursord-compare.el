@@ -19,28 +19,35 @@
 (require 'cursord-decide)
 (require 'cursord-marks)
 (require 'cursord-hunks)
+(require 'cursord-await)
 (require 'cursord-replace)
 
-(defun cursord--file-to-compare ()
-  "Return the buffer and the diff of the file at point, (BUFFER . DIFF)."
-  (pcase-let* ((`(,ws ,path . ,_) (cursord-file-here))
-               (diff (gethash path (cursord-workspace-diffs ws)))
-               (document (cursord-document-at ws path)))
+(defun cursord--diff-to-compare (ws path)
+  "Return the diff of the file PATH of WS, or signal a `user-error'."
+  (let ((diff (gethash path (cursord-workspace-diffs ws))))
     (cond
-     ((and document (cursord-document-conflict document)))
      ((null diff) (user-error "There is nothing to review in %s" path))
      ((not (cursord-diff-text-p diff))
       (user-error "There is no text to compare: %s is %s" path
                   (plist-get diff :kind))))
-    (let ((buffer (cursord-file-buffer ws path)))
-      (when (and document (not (cursord-document-conflict document))
-                 (not (cursord--diff-fits-p document)))
-        (if (cursord--in-sync-p document)
-            (with-current-buffer buffer
-              (cursord--list-diff document #'ignore))
-          (cursord-report document))
-        (user-error "%s has just changed; try again" path))
-      (cons buffer diff))))
+    diff))
+
+(defun cursord--file-to-compare ()
+  "Return the buffer and the diff of the file at point, (BUFFER . DIFF).
+If both buffer and file have changed, the diff may be nil."
+  (pcase-let* ((`(,ws ,path . ,_) (cursord-file-here))
+               (document (cursord-document-at ws path)))
+    (if (and document (cursord-document-conflict document))
+        (cons (cursord-document-buffer document)
+              (gethash path (cursord-workspace-diffs ws)))
+      (cursord--diff-to-compare ws path)
+      (let* ((buffer (cursord-file-buffer ws path))
+             (document (cursord-document buffer)))
+        (when document
+          (cursord-await-marks document)
+          (unless (cursord--diff-fits-p document)
+            (user-error "%s has unsaved changes that the daemon cannot read; save it first" path)))
+        (cons buffer (cursord--diff-to-compare ws path))))))
 
 (defun cursord--other-side (text diff)
   "Return TEXT, of a file, with the hunks of DIFF taken back.

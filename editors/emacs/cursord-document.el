@@ -32,6 +32,8 @@
         :documentation "`buffer-chars-modified-tick' of the text that the daemon has.")
   (answered nil
             :documentation "The tick of the unsaved text that the diff is about.")
+  (asking 0 :documentation "How many requests for the diff are under way.")
+  (refused nil :documentation "The error of the last such request, if it failed.")
   (cost 0 :documentation "Seconds that sending the text took.")
   (timer nil :documentation "The timer that sends the text.")
   (left nil

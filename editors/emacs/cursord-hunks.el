@@ -17,6 +17,7 @@
 (require 'cursord-workspace)
 (require 'cursord-files)
 (require 'cursord-decide)
+(require 'cursord-await)
 
 (autoload 'cursord-review "cursord-review" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
@@ -81,6 +82,8 @@ In the review, the heading of a file with one hunk counts as that hunk."
 
 (defun cursord--parts-of-region ()
   "Return the parts of hunks in the region."
+  (unless (cursord--in-review-p)
+    (cursord--document-here))
   (let ((parts (if (cursord--in-review-p)
                    (cursord-review-parts (region-beginning) (region-end))
                  (cursord-hunk-parts (region-beginning) (region-end)))))
@@ -210,7 +213,7 @@ Hunks that may be yours are left; `cursord-reject-hunk' rejects each."
 (defun cursord-accept-all ()
   "Accept all hunks of the workspace, after a question."
   (interactive)
-  (let ((ws (cursord-workspace-reviewed)))
+  (let ((ws (cursord-workspace-settled)))
     (when-let* ((all (cursord-confirm-all ws :diff/accept)))
       (cursord-decide-all ws :diff/accept nil all))))
 
@@ -219,7 +222,7 @@ Hunks that may be yours are left; `cursord-reject-hunk' rejects each."
   "Reject all hunks of the workspace, after a question.
 Hunks that may be yours are left; `cursord-reject-hunk' rejects each."
   (interactive)
-  (let ((ws (cursord-workspace-reviewed)))
+  (let ((ws (cursord-workspace-settled)))
     (when-let* ((all (cursord-confirm-all ws :diff/reject)))
       (cursord-decide-all ws :diff/reject nil all))))
 
@@ -266,6 +269,7 @@ decided.  The files stay as they are, and this cannot be undone."
   "Go to the first hunk of the file PATH of WS, to the last unless FORWARD."
   (push-mark nil t)
   (pop-to-buffer-same-window (cursord-file-buffer ws path))
+  (cursord-await-marks)
   (widen)
   (let ((starts (cursord--hunk-starts))
         (hunks (append (plist-get (gethash path (cursord-workspace-diffs ws))

@@ -169,10 +169,12 @@ Reuse the one in THERE, a table of the former overlays, if it is still right."
          :documentation "The former marks that were not reused yet, by key.")
   (at 1)
   (row 0 :documentation "The row of AT.")
-  tick)
+  diff
+  tick
+  (missing nil :documentation "Whether the text lacks lines of a hunk."))
 
 (defvar-local cursord--placing nil
-  "The `cursord-placing' that is under way in this buffer, or nil.")
+  "The latest `cursord-placing' of this buffer, or nil.")
 (put 'cursord--placing 'permanent-local t)
 
 (defconst cursord--place-slice 0.008
@@ -226,6 +228,7 @@ They are copies, which nothing would keep up to date."
                   (cursord-placing-marks placing))
             (when (eobp)
               (funcall from-begin))))
+      (setf (cursord-placing-missing placing) t)
       (funcall from-begin))
     (setf (cursord-placing-row placing) row)))
 
@@ -244,7 +247,8 @@ They are copies, which nothing would keep up to date."
     (if (null (cursord-placing-hunks placing))
         (progn
           (maphash (lambda (_key overlay) (cursord-delete-mark overlay)) there)
-          (setq cursord--placing nil))
+          (setf (cursord-placing-marks placing) nil
+                (cursord-placing-there placing) nil))
       ;; The former marks behind stay for now.
       (setq cursord--marks (nconc cursord--marks (sort (hash-table-values there)
                                                        (lambda (a b)
@@ -271,8 +275,19 @@ that are right already stay.  Of very many hunks, some are marked later."
                           :hunks (and (cursord-diff-text-p diff)
                                       (append (plist-get diff :hunks) nil))
                           :there (cursord--marks-there)
-                          :tick (buffer-chars-modified-tick)))
+                          :diff diff :tick (buffer-chars-modified-tick)))
   (cursord--place-some cursord--placing))
+
+(defun cursord-marks-state (diff)
+  "Return whether the marks of the current buffer are those of DIFF.
+The value is nil if they are not, `begun' if some of them are placed later,
+`missing' if the text lacks lines of hunks, else t."
+  (let ((placing cursord--placing))
+    (and placing (eq diff (cursord-placing-diff placing))
+         (eql (cursord-placing-tick placing) (buffer-chars-modified-tick))
+         (cond ((cursord-placing-hunks placing) 'begun)
+               ((cursord-placing-missing placing) 'missing)
+               (t)))))
 
 (defun cursord-marks-hide (buffer hidden)
   "Hide the marks of BUFFER if HIDDEN is non-nil, else show them."

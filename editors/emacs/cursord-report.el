@@ -263,10 +263,12 @@ The buffer of DOCUMENT is current."
                       (eql tick
                            (with-current-buffer buffer
                              (buffer-chars-modified-tick)))))))
+    (cl-incf (cursord-document-asking document))
     (cursord-request
      ws :diff/list (list :path path)
      :then (lambda (result)
              (let ((diffs (plist-get result :diffs)))
+               (cl-decf (cursord-document-asking document))
                (cond
                 ((not (funcall fits)) (funcall done))
                 ((not (seq-empty-p diffs))
@@ -282,7 +284,11 @@ The buffer of DOCUMENT is current."
                  (funcall done))
                 (t (with-current-buffer buffer
                      (cursord--list-diff document done))))))
-     :else (lambda (_err) (funcall done)))))
+     :else (lambda (err)
+             (cl-decf (cursord-document-asking document))
+             (unless (equal (cursord-error-kind err) "disconnected")
+               (setf (cursord-document-refused document) err))
+             (funcall done)))))
 
 (defun cursord--diff-fits-p (document)
   "Return non-nil if the diff of DOCUMENT is about its buffer's present text."
@@ -297,38 +303,6 @@ The buffer of DOCUMENT is current."
     (cursord-put-diff ws diff)
     (when-let* ((document (cursord-document-at ws (plist-get diff :path))))
       (cursord--document-show document))))
-
-(defun cursord-workspace-reviewed ()
-  "Return the current buffer's workspace, with its pending changes loaded.
-The first command in Emacs waits for them."
-  (let ((ws (cursord-workspace-open))
-        (limit (time-add nil 10)))
-    (unless (cursord-workspace-known ws)
-      (while (not (cursord-workspace-ready ws))
-        (when-let* ((trouble (cursord-workspace-trouble ws)))
-          (user-error "%s" (cursord-error-text trouble)))
-        (unless (time-less-p nil limit)
-          (user-error "The daemon has sent no pending changes for 10 seconds; see M-x cursord-doctor"))
-        (accept-process-output nil 0.02))
-      (cursord--put-diffs ws (plist-get (cursord-call ws :diff/list nil) :diffs))
-      (setf (cursord-workspace-known ws) t))
-    (cursord--await-marks)
-    ws))
-
-(defun cursord--await-marks ()
-  "Wait until the hunks of the current buffer are placed in its unsaved text.
-Typing right after a file was opened comes before its first marks."
-  (when-let* (((null cursord--marks))
-              (document (cursord-document))
-              ((cursord-document-reviewed document))
-              (diff (gethash (cursord-document-path document)
-                             (cursord-workspace-diffs (cursord-document-ws document))))
-              ((cursord-diff-text-p diff))
-              ((not (cursord--diff-fits-p document))))
-    (let (answered)
-      (cursord-report document (lambda () (setq answered t)))
-      (cursord--await cursord--tell-most
-                      (lambda () (or answered cursord--marks))))))
 
 (defun cursord--report-soon (document)
   "Tell the daemon the text of DOCUMENT after a pause in typing."

@@ -12,8 +12,9 @@
 ;;
 ;;   (cursord-workspace-open)         the workspace of the current buffer,
 ;;                                    connected; commands begin with it
-;;   (cursord-workspace-reviewed)     the same, with its pending changes loaded;
-;;                                    commands for hunks begin with it
+;;   (cursord-workspace-reviewed)     the same, with its pending changes loaded
+;;                                    and marked; commands for hunks begin
+;;                                    with it (cursord-await.el)
 ;;   (cursord-workspace-find)         the same if it is in use already, else
 ;;                                    nil; cheap, for mode lines and hooks
 ;;   (cursord-request WS METHOD PARAMS :then FN :else FN)

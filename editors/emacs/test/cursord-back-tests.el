@@ -167,22 +167,6 @@ Else a later undo would say that the hunk is not back, which it is."
       (cursord-test-undo-once ws '(5 15 26))
       (cursord-test-until "the way back" (= 5 (line-number-at-pos))))))
 
-(ert-deftest cursord-test-typing-before-the-first-command ()
-  "The first command finds the hunks of a buffer with text typed just before."
-  (cursord-test-with-world
-    (let ((ws (progn (cursord-test-put "a" cursord-test-before)
-                     (cursord-test-put "f" cursord-test-before)
-                     (cursord-test-open))))
-      (cursord-test-plays
-       (cursord-test-edits "a" cursord-test-before cursord-test-after)
-       (cursord-test-edits "f" cursord-test-before cursord-test-after))
-      (cursord-test-turn ws "change them")
-      (cursord-test-forget)
-      (find-file (cursord-test-file "f"))
-      (insert "x")
-      (cursord-next-hunk)
-      (should (equal '("f" 5) (list (buffer-name) (line-number-at-pos)))))))
-
 (ert-deftest cursord-test-killed-buffer-has-rejected-nothing ()
   "The counts agree again when a buffer with unsaved rejects is killed."
   (cursord-test-with-hunks

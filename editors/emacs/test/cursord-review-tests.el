@@ -76,31 +76,6 @@
         (cursord-test-until "the hunk to be back"
           (equal '("-line 5" "+five" "-line 35" "+35") (funcall seen)))))))
 
-(ert-deftest cursord-test-comparing-waits-for-the-diff ()
-  "What was typed is told at once; until the diff of it is there, nothing is compared."
-  (cursord-test-with-world
-    (let* ((before (cursord-test-numbered 9))
-           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
-           compared)
-      (cursord-test-plays (cursord-test-edits "f" before
-                                              (cursord-test-numbered 9 5
-                                                                     "five\n")))
-      (cl-letf (((symbol-function 'ediff-buffers)
-                 (lambda (a &rest _) (setq compared a))))
-        (with-current-buffer (find-file-noselect (cursord-test-file "f"))
-          (cursord-test-turn ws "change f")
-          (cursord-test-until "the mark" (equal '(5) (cursord-test-rows)))
-          (goto-char (point-min))
-          (insert "mine\n")
-          (cursord--tell-text (cursord-document))
-          (should-error (cursord-ediff-file) :type 'user-error)
-          (cursord-test-until "the diff"
-            (cursord--diff-fits-p (cursord-document)))
-          (cursord-ediff-file)
-          (should (equal (concat "mine\n" before)
-                         (with-current-buffer compared (buffer-string))))
-          (kill-buffer compared))))))
-
 (ert-deftest cursord-test-review-style ()
   "A review begins where the person likes it to."
   (cursord-test-with-world

@@ -125,6 +125,35 @@ The value is that of BODY."
   "A line by which the agent waits until there is a file NAME beside the workspace."
   (format "{\"fake\":\"wait\",\"path\":\"{{cwd}}/../%s\"}" name))
 
+;;;; A slow daemon
+
+(defun cursord-test-hold (&rest methods)
+  "Have the answers to METHODS, and all messages behind them, wait."
+  (write-region (string-join methods "\n") nil
+                (expand-file-name "hold" cursord-test-dir) nil 'silent))
+
+(defun cursord-test-release ()
+  "Let the held messages go."
+  (delete-file (expand-file-name "hold" cursord-test-dir)))
+
+(defmacro cursord-test-when-it-waits (act &rest body)
+  "Run BODY, a command, and ACT, once, when the command says that it waits.
+Fail if it does not wait."
+  (declare (indent 1) (debug t))
+  `(let* ((cursord--await-quietly 0) (waited nil)
+          (say (symbol-function 'cursord-say)))
+     (prog1
+         (cl-letf (((symbol-function 'cursord-say)
+                    (lambda (&rest words)
+                      (apply say words)
+                      (when (and (not waited)
+                                 (string-prefix-p "waiting for the daemon"
+                                                  (apply #'format words)))
+                        (setq waited t)
+                        ,act))))
+           ,@body)
+       (should waited))))
+
 ;;;; The world
 
 (defun cursord-test-begin ()
@@ -170,7 +199,8 @@ The value is that of BODY."
                              ("CURSORD_SOCKET" . "d.sock")
                              ("CURSORD_CONFIG" . "config.toml")
                              ("CURSORD_FAKE_SCRIPT" . "script")
-                             ("CURSORD_FAKE_LOG" . "runs")))
+                             ("CURSORD_FAKE_LOG" . "runs")
+                             ("CURSORD_HOLD" . "hold")))
                    process-environment))
           (cursord-test-answers nil)
           (cursord-prompt-history nil)

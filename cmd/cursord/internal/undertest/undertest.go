@@ -1,7 +1,7 @@
 //go:build unix
 
 // Package undertest is in the program only if it is built with the tag cursordtest. It injects faults, moves the clock
-// ahead, records messages, and ends the process together with its test. Environment variables select these.
+// ahead, records messages, holds answers back, and ends the process together with its test. Environment variables select these.
 package undertest
 
 import (
@@ -22,6 +22,7 @@ const (
 	Meter       = "CURSORD_METER"     // a file to which SIGUSR1 writes the process's use of memory
 	GivesWay    = "CURSORD_GIVES_WAY" // a file: the daemon that removes it exits, as if another daemon had come first
 	Life        = apart.Life
+	Hold        = "CURSORD_HOLD"          // a file with methods: while it exists, "cursord stdio" holds back the answers to them
 	Wires       = "CURSORD_TEST_WIRES"    // a folder to which processes record their messages
 	WiresOf     = "CURSORD_TEST_WIRES_OF" // the commands that record
 )
@@ -44,5 +45,6 @@ func Start() (fault func(daemon.Step) error, ahead func(unix int64) time.Duratio
 	}
 	apart.EndWithTest()
 	recordWires()
+	holdAnswers()
 	return fault, apart.ClockAhead()
 }
