@@ -60,15 +60,26 @@ func (h clientHandler) Handle(ctx context.Context, conn *jsonrpc2.Conn, req *jso
 // Call makes a request by its name and stores its result in *result, unless result is nil. A nil params is left out. It
 // returns an *Error if the daemon answered with one, or ErrClosed, or ctx's error, in which case it cancels the request.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	return c.Begin(ctx, method, params)(result)
+}
+
+// Begin sends a request without waiting, and returns a function that waits for its answer and returns what Call does. Requests that
+// one goroutine begins arrive in that order.
+func (c *Client) Begin(ctx context.Context, method string, params any) (wait func(result any) error) {
+	failed := func(err error) func(any) error { return func(any) error { return err } }
 	raw, err := encodeParams(params)
 	if err != nil {
-		return err
+		return failed(err)
 	}
 	id := jsonrpc2.ID{Num: c.lastID.Add(1)}
 	call, err := c.conn.DispatchCall(ctx, method, raw, jsonrpc2.PickID(id))
 	if err != nil {
-		return closedError(err)
+		return failed(closedError(err))
 	}
+	return func(result any) error { return c.wait(ctx, id, method, call, result) }
+}
+
+func (c *Client) wait(ctx context.Context, id jsonrpc2.ID, method string, call jsonrpc2.Waiter, result any) error {
 	var answer json.RawMessage
 	if err := call.Wait(ctx, &answer); err != nil {
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {

@@ -56,6 +56,13 @@ func NewFrameReader(r io.Reader, limit int) *FrameReader {
 	return &FrameReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
+// NewLineReader returns a reader of the messages in r, one a line whatever the first byte is, of at most limit bytes each.
+func NewLineReader(r io.Reader, limit int) *FrameReader {
+	f := NewFrameReader(r, limit)
+	f.framing = FramingLines
+	return f
+}
+
 // Framing returns the framing that the peer has chosen.
 func (f *FrameReader) Framing() Framing { return f.framing }
 

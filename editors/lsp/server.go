@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"cursord/editors/lsp/client"
-	"cursord/editors/lsp/outbox"
+	"cursord/editors/outbox"
 	"cursord/rpc"
 )
 

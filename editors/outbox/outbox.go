@@ -21,6 +21,8 @@ type Outbox struct {
 	closed  bool               // guarded by mu
 	group   int                // guarded by mu; counts the messages without a key
 	broken  bool               // guarded by mu; a write has failed: messages are dropped
+	size    int                // guarded by mu; of the bodies in queue and of those that are being written, in bytes
+	room    *sync.Cond
 }
 
 type letter struct {
@@ -32,7 +34,7 @@ type letter struct {
 // New returns an outbox that writes to w.
 func New(w io.Writer) *Outbox {
 	b := &Outbox{w: w, done: make(chan struct{}), keyed: map[string]*letter{}}
-	b.more = sync.NewCond(&b.mu)
+	b.more, b.room = sync.NewCond(&b.mu), sync.NewCond(&b.mu)
 	return b
 }
 
@@ -69,8 +71,10 @@ func (b *Outbox) Send(key string, body []byte) {
 		return
 	}
 	if l := b.keyed[key]; l != nil {
+		b.size -= len(l.body)
 		if l.group == b.group {
 			l.body = body
+			b.size += len(body)
 			return
 		}
 		l.body = nil // messages without a key came since: this one goes behind them
@@ -82,7 +86,19 @@ func (b *Outbox) Send(key string, body []byte) {
 		b.group++
 	}
 	b.queue = append(b.queue, l)
+	b.size += len(body)
 	b.more.Signal()
+}
+
+// Wait waits until at most limit bytes wait for the editor. It is for a sender whose messages cannot replace each other and who can
+// wait. It returns false after Close, and once the editor is gone.
+func (b *Outbox) Wait(limit int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.size > limit && !b.closed && !b.broken {
+		b.room.Wait()
+	}
+	return !b.closed && !b.broken
 }
 
 // Close writes all that was sent and waits for that.
@@ -90,6 +106,7 @@ func (b *Outbox) Close() {
 	b.mu.Lock()
 	b.closed = true
 	b.more.Signal()
+	b.room.Broadcast()
 	started := b.started
 	b.mu.Unlock()
 	if started {
@@ -110,10 +127,11 @@ func (b *Outbox) run() {
 			return
 		}
 		frames = frames[:0]
-		n := 0
+		n, written := 0, 0
 		for ; n < len(b.queue) && len(frames) < 64<<10; n++ {
 			if l := b.queue[n]; l.body != nil {
 				frames = rpc.AppendFrame(frames, b.framing, l.body)
+				written += len(l.body)
 				delete(b.keyed, l.key)
 			}
 			b.queue[n] = nil
@@ -122,11 +140,14 @@ func (b *Outbox) run() {
 			b.queue = nil
 		}
 		b.mu.Unlock()
-		if _, err := b.w.Write(frames); err != nil {
-			b.mu.Lock()
+		_, err := b.w.Write(frames)
+		b.mu.Lock()
+		b.size -= written
+		if err != nil {
 			b.broken, b.queue = true, nil
-			b.mu.Unlock()
 		}
+		b.room.Broadcast()
+		b.mu.Unlock()
 		if cap(frames) > 1<<20 {
 			frames = nil
 		}

@@ -75,3 +75,24 @@ func TestBeforeStart(t *testing.T) {
 	b.Close()
 	require.Empty(t, b.queue)
 }
+
+// TestWait: a sender that waits for room goes on when the editor has read, and when the outbox is closed.
+func TestWait(t *testing.T) {
+	to := newSlow()
+	b := New(to)
+	b.SetFraming(rpc.FramingLines)
+	b.Start()
+	require.True(t, b.Wait(0), "nothing was sent")
+	b.Send("", []byte("first"))
+	<-to.writing
+	b.Send("k", []byte("long, and replaced"))
+	b.Send("k", []byte("short"))
+	require.True(t, b.Wait(10), "what waits are ten bytes")
+	waited := make(chan bool)
+	go func() { waited <- b.Wait(9) }()
+	close(to.reads)
+	require.True(t, <-waited)
+	require.True(t, b.Wait(0))
+	b.Close()
+	require.False(t, b.Wait(0))
+}

@@ -1,0 +1,313 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
+	"cursord/daemon/paths"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+const (
+	// maxShown bounds the text of /review, in bytes.
+	maxShown = 64 << 10
+	// maxListed bounds the sessions of /sessions.
+	maxListed = 50
+)
+
+// A command is a prompt that begins with a slash and its name. It asks no agent.
+type command struct {
+	name, hint, description string
+
+	run func(s *Server, at *session, r *request, rest string)
+}
+
+var commands []command
+
+// The table refers to functions that refer to it.
+func init() {
+	commands = []command{
+		{"review", "all", "Show what is left to review of this session, or of the whole folder", (*Server).reviewCommand},
+		{"accept", "FILE, HUNK or all", "Accept what this session has changed, or what you name", func(s *Server, at *session, r *request, rest string) {
+			s.decideCommand(at, r, rest, "diff/accept")
+		}},
+		{"reject", "FILE, HUNK or all", "Take back what this session has changed, or what you name", func(s *Server, at *session, r *request, rest string) {
+			s.decideCommand(at, r, rest, "diff/reject")
+		}},
+		{"undo", "", "Take the last decision back", (*Server).undoCommand},
+		{"sessions", "", "List the sessions of this folder", (*Server).sessionsCommand},
+	}
+	offered := protocol.Commands{Update: "available_commands_update"}
+	for _, c := range commands {
+		one := protocol.Command{Name: c.name, Description: c.description}
+		if c.hint != "" {
+			one.Input = &protocol.Input{Hint: c.hint}
+		}
+		offered.AvailableCommands = append(offered.AvailableCommands, one)
+	}
+	commandsUpdate = protocol.Encode(offered)
+}
+
+var commandsUpdate json.RawMessage
+
+// commandOf returns the command that a prompt is, and what follows its name; nil if it is one for the agent.
+func commandOf(blocks []protocol.Block) (c *command, rest string) {
+	if len(blocks) == 0 || blocks[0].Type != "text" {
+		return nil, ""
+	}
+	words := strings.TrimSpace(blocks[0].Text)
+	for _, b := range blocks[1:] { // files that the editor makes links of
+		switch path, _, ok := fileOf(b.URI); {
+		case b.Type == "text":
+			words += " " + b.Text
+		case ok:
+			words += " " + path
+		}
+	}
+	name, rest, _ := strings.Cut(words, " ")
+	for i := range commands {
+		if name == "/"+commands[i].name {
+			return &commands[i], strings.TrimSpace(rest)
+		}
+	}
+	return nil, ""
+}
+
+// says answers a command.
+func (s *Server) says(at *session, r *request, text string) {
+	if !r.answered {
+		s.remarks++
+		s.update(at.info.ID, protocol.Chunk(protocol.AgentChunk, remarkID(s.remarks), text))
+	}
+	r.answer(protocol.PromptResult{StopReason: "end_turn"}, nil)
+}
+
+// saysError answers a command that has failed. Its words are for the person who typed the command, so it is no error of the request.
+func (s *Server) saysError(at *session, r *request, err error) {
+	s.says(at, r, "That did not work: "+failure(err).Message)
+}
+
+// pending calls then with what is left to review in a session's folder.
+func (s *Server) pending(at *session, r *request, then func([]*sessions.Diff)) {
+	call(s, "diff/list", rpc.DiffParams{Workspace: at.folder.path}, func(list rpc.DiffList, err error) {
+		if err != nil {
+			s.saysError(at, r, err)
+			return
+		}
+		then(list.Diffs)
+	})
+}
+
+func ofSession(id string) func(*sessions.Diff, *sessions.Hunk) bool {
+	return func(_ *sessions.Diff, h *sessions.Hunk) bool {
+		return slices.ContainsFunc(h.Sources, func(from sessions.Source) bool { return from.SessionID == id })
+	}
+}
+
+func (s *Server) reviewCommand(at *session, r *request, rest string) {
+	s.pending(at, r, func(diffs []*sessions.Diff) {
+		wanted := ofSession(at.info.ID)
+		if rest == "all" {
+			wanted = func(*sessions.Diff, *sessions.Hunk) bool { return true }
+		}
+		s.says(at, r, reviewText(diffs, wanted))
+	})
+}
+
+// reviewText shows the wanted hunks as Markdown, and counts the others.
+func reviewText(diffs []*sessions.Diff, wanted func(*sessions.Diff, *sessions.Hunk) bool) string {
+	var b strings.Builder
+	shown, hidden, others, files := 0, 0, 0, 0
+	for _, d := range diffs {
+		begun := false
+		for i := range d.Hunks {
+			h := &d.Hunks[i]
+			switch {
+			case !wanted(d, h):
+				others++
+				continue
+			case b.Len() > maxShown:
+				hidden++
+				continue
+			}
+			if !begun {
+				begun = true
+				files++
+				fmt.Fprintf(&b, "\n**%s**\n", d.Path)
+			}
+			shown++
+			b.WriteString(hunkText(d, h))
+		}
+	}
+	head := fmt.Sprintf("%s in %s to review.\n", plaintext.Count(shown+hidden, "hunk"), plaintext.Count(files, "file"))
+	if shown == 0 {
+		head = "Nothing to review.\n"
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "\n…and %s more.\n", plaintext.Count(hidden, "hunk"))
+	}
+	if others > 0 {
+		fmt.Fprintf(&b, "\nOther sessions have %s here: `/review all` shows them.\n", plaintext.Count(others, "hunk"))
+	}
+	if shown > 0 {
+		b.WriteString("\n`/accept` and `/reject` decide about all of it, or about the file or the hunk that you name.\n")
+	}
+	return head + b.String()
+}
+
+func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
+	note := ""
+	switch {
+	case h.MaybeYours():
+		note = " — may be your own: no call of the agent explains it"
+	case h.InConflict():
+		note = " — you have unsaved changes of the same lines"
+	}
+	if h.Kind != "text" {
+		note = fmt.Sprintf(" — %s%s", d.Kind, note)
+	}
+	text := fmt.Sprintf("\nHunk `%s`%s\n", h.ID, note)
+	if len(h.Lines) == 0 {
+		return text
+	}
+	body := strings.Join(h.Lines, "\n")
+	fence := "```"
+	for strings.Contains(body, fence) {
+		fence += "`"
+	}
+	return fmt.Sprintf("%s%sdiff\n@@ -%d,%d +%d,%d @@\n%s\n%s\n", text, fence, h.OldStart, h.OldLines, h.NewStart, h.NewLines, body, fence)
+}
+
+func (s *Server) decideCommand(at *session, r *request, rest, method string) {
+	s.pending(at, r, func(diffs []*sessions.Diff) {
+		ids, left, err := chosen(at, diffs, rest, method == "diff/reject")
+		switch {
+		case err != nil:
+			s.saysError(at, r, err)
+			return
+		case len(ids) == 0 && left > 0:
+			s.says(at, r, leftText(left))
+			return
+		case len(ids) == 0:
+			s.says(at, r, "Nothing to decide.")
+			return
+		}
+		s.decide(at, rpc.DecideParams{Workspace: at.folder.path, Hunks: &ids}, method, func(done api.Decided, err error) {
+			if err != nil {
+				s.saysError(at, r, err)
+				return
+			}
+			verb := "Accepted"
+			if method == "diff/reject" {
+				verb = "Rejected"
+			}
+			text := fmt.Sprintf("%s %s. `/undo` takes that back.\n", verb, plaintext.Count(done.Applied, "hunk"))
+			if left > 0 {
+				text += "\n" + leftText(left)
+			}
+			s.says(at, r, text)
+		})
+	})
+}
+
+func leftText(n int) string {
+	return fmt.Sprintf("%s may be your own and stayed: name each by its id to reject it.\n", plaintext.Count(n, "hunk"))
+}
+
+// chosen returns the hunks that the words of a command name: those of the session without words. Those that may be a person's are only
+// rejected by their ids; left counts the others.
+func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids []string, left int, err error) {
+	add := func(d *sessions.Diff, h *sessions.Hunk, named bool) {
+		switch {
+		case slices.Contains(ids, h.ID):
+		case reject && !named && d.MaybeYours()[h.ID]:
+			left++
+		default:
+			ids = append(ids, h.ID)
+		}
+	}
+	fields := strings.Fields(words)
+	if len(fields) == 0 {
+		fields = []string{""}
+	}
+	for _, word := range fields {
+		before := len(ids) + left
+		for _, d := range diffs {
+			for i := range d.Hunks {
+				h := &d.Hunks[i]
+				named := word != "" && len(word) >= 4 && strings.HasPrefix(h.ID, word) || word == h.ID
+				if named || word == "all" || word == "" && ofSession(at.info.ID)(d, h) || word != "" && isAt(at, d, word) {
+					add(d, h, named)
+				}
+			}
+		}
+		if word != "" && word != "all" && len(ids)+left == before {
+			return nil, 0, invalid(word, "is no file and no hunk that is to review: /review lists them")
+		}
+	}
+	return ids, left, nil
+}
+
+// isAt reports whether a diff is at a path: of the file, or of a folder that has it.
+func isAt(at *session, d *sessions.Diff, path string) bool {
+	path = strings.TrimPrefix(path, "@")
+	for _, folder := range []string{at.cwd, at.folder.path} {
+		if inside, ok := paths.Within(folder, path); ok && filepath.IsAbs(path) {
+			path = inside
+		}
+	}
+	path = strings.TrimSuffix(filepath.ToSlash(path), "/")
+	return d.Path == path || strings.HasPrefix(d.Path, path+"/")
+}
+
+func (s *Server) undoCommand(at *session, r *request, _ string) {
+	call(s, "diff/undo", rpc.UndoParams{Workspace: at.folder.path}, func(undone rpc.UndoResult, err error) {
+		if err != nil {
+			s.saysError(at, r, err)
+			return
+		}
+		what := "the last decision"
+		if undone.Step != nil {
+			what = fmt.Sprintf("the %s of %s", undone.Step.Kind, plaintext.Count(undone.Step.Hunks, "hunk"))
+		}
+		s.says(at, r, "Took back "+what+".\n")
+	})
+}
+
+func (s *Server) sessionsCommand(at *session, r *request, _ string) {
+	call(s, "session/list", rpc.SessionListParams{Workspace: at.folder.path, Limit: maxListed}, func(list rpc.SessionList, err error) {
+		if err != nil {
+			s.saysError(at, r, err)
+			return
+		}
+		var b strings.Builder
+		for _, one := range list.Sessions {
+			if one.Turns == 0 && one.ID != at.info.ID {
+				continue
+			}
+			title := plaintext.FirstLine(one.Title, 60)
+			if title == "" {
+				title = "(no title)"
+			}
+			note := ""
+			if one.ID == at.info.ID {
+				note = " · this one"
+			}
+			if one.State != sessions.SessionIdle {
+				note += " · " + string(one.State)
+			}
+			fmt.Fprintf(&b, "- %s · %s · %s · `%s`%s\n", title, one.UpdatedAt.Local().Format("2006-01-02 15:04"), plaintext.Count(one.Turns, "turn"), one.ID, note)
+		}
+		if list.NextCursor != "" {
+			b.WriteString("\nThere are more: `cursord sessions` lists them all.\n")
+		}
+		s.says(at, r, b.String())
+	})
+}

@@ -1,0 +1,125 @@
+package acp
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"cursord/daemon/api"
+	"cursord/daemon/paths"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+)
+
+// contentOf returns the words of a prompt, and what goes with them. Where a file is named between words, its name stays there.
+func contentOf(cwd, root string, blocks []protocol.Block) (text string, context []rpc.Context, err error) {
+	var words strings.Builder
+	c := composing{cwd: cwd, root: root, words: &words}
+	for i, b := range blocks {
+		switch b.Type {
+		case "text":
+			words.WriteString(b.Text)
+		case "resource_link":
+			context = append(context, c.link(b.URI, b.Name)...)
+		case "resource":
+			if b.Resource == nil {
+				return "", nil, invalid(fmt.Sprintf("prompt[%d].resource", i), "is missing")
+			}
+			context = append(context, c.embedded(b.Resource)...)
+		case "image":
+			context = append(context, rpc.Context{Kind: "image", Data: &b.Data, MimeType: b.MimeType})
+		case "audio":
+			return "", nil, invalid(fmt.Sprintf("prompt[%d]", i), "audio is not supported")
+		default:
+			return "", nil, invalid(fmt.Sprintf("prompt[%d].type", i), fmt.Sprintf("%q is not known", b.Type))
+		}
+	}
+	if text = words.String(); strings.TrimSpace(text) == "" {
+		if len(context) == 0 {
+			return "", nil, invalid("prompt", "is empty")
+		}
+		text = "See the context."
+	}
+	return text, context, nil
+}
+
+// A composing is a prompt while its blocks are put together.
+type composing struct {
+	cwd, root string // the folder, as the editor spells it and as the daemon does
+	words     *strings.Builder
+}
+
+// link names a file or a page in the words. A file also goes along.
+func (c *composing) link(uri, name string) []rpc.Context {
+	path, lines, ok := c.fileOf(uri)
+	if ok {
+		c.words.WriteString("@" + path)
+		return []rpc.Context{{Kind: "file", Path: &path, Range: lines}}
+	}
+	if name != "" && name != uri {
+		fmt.Fprintf(c.words, "[%s](%s)", name, uri)
+	} else {
+		c.words.WriteString(uri)
+	}
+	return nil
+}
+
+// embedded puts a text along, and names its file in the words.
+func (c *composing) embedded(r *protocol.Resource) []rpc.Context {
+	switch {
+	case r.Text == nil && r.Blob != nil && strings.HasPrefix(r.MimeType, "image/"):
+		return []rpc.Context{{Kind: "image", Data: r.Blob, MimeType: r.MimeType}}
+	case r.Text == nil:
+		return c.link(r.URI, "")
+	}
+	path, lines, ok := c.fileOf(r.URI)
+	if !ok {
+		return []rpc.Context{{Kind: "text", Title: r.URI, Text: r.Text}}
+	}
+	c.words.WriteString("@" + path)
+	if lines == nil {
+		return []rpc.Context{{Kind: "text", Title: path, Text: r.Text}}
+	}
+	return []rpc.Context{{Kind: "selection", Path: &path, Range: lines, Text: r.Text}}
+}
+
+// fileOf returns the file that a URI names, relative to the folder if it is in it, and the lines of its fragment.
+func (c *composing) fileOf(uri string) (path string, lines *api.Range, ok bool) {
+	if path, lines, ok = fileOf(uri); !ok {
+		return "", nil, false
+	}
+	for _, folder := range []string{c.cwd, c.root} {
+		if inside, is := paths.Within(folder, filepath.Clean(path)); is {
+			return inside, lines, true
+		}
+	}
+	return path, lines, true
+}
+
+// lineFragment is how editors name lines in URIs: #L10, #L10-20, #L10:20, #L10-L20, from 1.
+var lineFragment = regexp.MustCompile(`^L(\d+)(?:[-:]L?(\d+))?$`)
+
+// fileOf returns the absolute path that a URI names, and the lines of its fragment.
+func fileOf(uri string) (path string, lines *api.Range, ok bool) {
+	if filepath.IsAbs(uri) {
+		return uri, nil, true
+	}
+	u, err := url.Parse(uri)
+	if err != nil || !strings.EqualFold(u.Scheme, "file") || !filepath.IsAbs(u.Path) {
+		return "", nil, false
+	}
+	if m := lineFragment.FindStringSubmatch(u.Fragment); m != nil {
+		from, _ := strconv.Atoi(m[1])
+		to := from
+		if m[2] != "" {
+			to, _ = strconv.Atoi(m[2])
+		}
+		if from > 0 && to >= from {
+			lines = &api.Range{Start: api.Position{Line: from - 1}, End: api.Position{Line: to}}
+		}
+	}
+	return u.Path, lines, true
+}

@@ -1,0 +1,71 @@
+package acp
+
+import (
+	"errors"
+
+	"cursord/daemon/api"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// failure turns an error of the daemon into one with ACP's codes. The hint is in the message too: most editors show only that.
+func failure(err error) *rpc.Error {
+	var e *rpc.Error
+	if !errors.As(err, &e) {
+		return &rpc.Error{Code: rpc.CodeInternal, Message: err.Error(), Data: rpc.ErrorData{Kind: api.KindInternal}}
+	}
+	out := *e
+	out.Message = withHint(e.Message, e.Data.Hint)
+	out.Code = rpc.CodeInternal
+	switch e.Data.Kind {
+	case "": // our own, which has its code
+		out.Code = e.Code
+	case api.KindInvalid:
+		out.Code = rpc.CodeInvalidParams
+	case api.KindNotFound:
+		out.Code = protocol.CodeResourceNotFound
+	case api.KindAgentNotLoggedIn:
+		out.Code = protocol.CodeAuthRequired
+	case api.KindCancelled:
+		out.Code = rpc.CodeCancelled
+	}
+	return &out
+}
+
+func withHint(message, hint string) string {
+	if hint == "" {
+		return message
+	}
+	return message + " – " + hint
+}
+
+// turnFailure is the answer to the prompt of a turn that has failed or was interrupted.
+func turnFailure(t *sessions.Turn) *rpc.Error {
+	e := &rpc.Error{Code: rpc.CodeInternal, Message: "the turn was interrupted, because the daemon ended", Data: rpc.ErrorData{
+		Kind: "interrupted", Hint: "send the prompt again",
+	}}
+	if t.Error != nil {
+		e.Message = t.Error.Message
+		e.Data = rpc.ErrorData{Kind: api.ErrorKind(t.Error.Kind), Hint: t.Error.Hint}
+	}
+	if e.Data.Kind == api.KindAgentNotLoggedIn {
+		e.Code = protocol.CodeAuthRequired
+	}
+	e.Message = withHint(e.Message, e.Data.Hint)
+	return e
+}
+
+func invalid(field, message string) *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: field + ": " + message, Data: rpc.ErrorData{Kind: api.KindInvalid, Field: field}}
+}
+
+// unknownSession is the error for a session that the editor has not opened.
+func unknownSession(id string) *rpc.Error {
+	if id == "" {
+		return invalid("sessionId", "is missing")
+	}
+	return &rpc.Error{Code: protocol.CodeResourceNotFound, Message: "session " + id + " is not open here: session/load or session/resume opens it", Data: rpc.ErrorData{
+		Kind: api.KindNotFound,
+	}}
+}

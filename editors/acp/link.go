@@ -1,0 +1,283 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// maxWaiting bounds what waits for an editor that does not read, in bytes, before the daemon is not read either. The daemon joins
+// what then waits there.
+const maxWaiting = 1 << 20
+
+// A link is a connection that outlives daemons. It only ends when a daemon with another database comes.
+type link struct {
+	s      *Server
+	client *rpc.Client
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// need returns the link to the daemon, and makes one if there is none.
+func (s *Server) need() *link {
+	if s.link != nil {
+		return s.link
+	}
+	l := &link{s: s}
+	l.ctx, l.cancel = context.WithCancel(s.ctx)
+	s.link = l
+	l.client = rpc.NewClient(s.opts.Dial(), l.heard)
+	go func() {
+		<-l.client.Done()
+		s.post(func() {
+			if s.link == l {
+				l.close()
+				s.forget()
+			}
+		})
+	}()
+	call(s, "initialize", rpc.InitializeParams{ClientInfo: &rpc.Info{Name: s.name + " (acp)"}}, func(none, error) {})
+	return l
+}
+
+func (l *link) close() {
+	l.cancel()
+	l.client.Close()
+}
+
+// forget drops everything that came from a daemon with another database.
+func (s *Server) forget() {
+	s.link, s.folders, s.trusting, s.models = nil, map[string]*folder{}, map[string][]*prompt{}, models{}
+	for id, at := range s.sessions {
+		delete(s.sessions, id)
+		for _, p := range at.prompts {
+			p.r.answer(nil, unreachable())
+		}
+	}
+}
+
+// unreachable is the error for a request that no daemon answers.
+func unreachable() *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeInternal, Message: "the cursord daemon cannot be reached", Data: rpc.ErrorData{
+		Kind: api.KindUnavailable, Hint: `run "cursord doctor" to see what is wrong`,
+	}}
+}
+
+// call makes a request of the daemon; requests arrive in the order of the calls. The loop calls then with the answer.
+func call[R any](s *Server, method string, params any, then func(R, error)) {
+	l := s.need()
+	wait := l.client.Begin(l.ctx, method, params)
+	go func() {
+		var result R
+		err := wait(&result)
+		if errors.Is(err, context.Canceled) || errors.Is(err, rpc.ErrClosed) {
+			err = unreachable()
+		}
+		s.post(func() { then(result, err) })
+	}()
+}
+
+// kindOf returns the kind of the daemon's error.
+func kindOf(err error) api.ErrorKind {
+	if e := (*rpc.Error)(nil); errors.As(err, &e) {
+		return e.Data.Kind
+	}
+	return ""
+}
+
+// heard hands a notification of the daemon to the loop. It holds up the goroutine that reads from the daemon while an editor
+// does not read.
+func (l *link) heard(method string, params json.RawMessage) {
+	if !l.s.out.Wait(maxWaiting) {
+		return
+	}
+	switch method {
+	case "item/delta":
+		hearing(l, params, (*Server).delta)
+	case "item/changed":
+		hearing(l, params, (*Server).itemChanged)
+	case "turn/changed":
+		hearing(l, params, (*Server).turnChanged)
+	case "diff/changed":
+		hearing(l, params, (*Server).diffChanged)
+	case "session/changed":
+		hearing(l, params, (*Server).sessionChanged)
+	case "log/message":
+		hearing(l, params, (*Server).logMessage)
+	}
+}
+
+func hearing[N any](l *link, params json.RawMessage, take func(*Server, *N)) {
+	n := new(N)
+	if json.Unmarshal(params, n) != nil {
+		return
+	}
+	l.s.post(func() {
+		if l.s.link == l {
+			take(l.s, n)
+		}
+	})
+}
+
+// A folder is a workspace with a subscription, which the joiner keeps alive.
+type folder struct {
+	path  string // as the daemon spells it
+	epoch string
+	seq   uint64 // the highest that came
+}
+
+// subscribeTo calls then with the folder at a path, once it is subscribed.
+func (s *Server) subscribeTo(path string, then func(*folder, error)) {
+	if at := s.folders[path]; at != nil {
+		then(at, nil)
+		return
+	}
+	call(s, "workspace/subscribe", rpc.SubscribeParams{Workspace: path}, func(said api.Subscribed, err error) {
+		if err != nil {
+			then(nil, err)
+			return
+		}
+		at := s.folders[said.Workspace]
+		if at == nil {
+			at = &folder{path: said.Workspace}
+			s.folders[said.Workspace] = at
+		}
+		at.epoch, at.seq = said.Epoch, max(at.seq, said.Seq)
+		s.folders[path] = at // and by the editor's spelling
+		then(at, nil)
+	})
+}
+
+// repeatSince has the daemon send again what has changed in a folder after a seq, in its newest form.
+func (s *Server) repeatSince(at *folder, seq uint64) {
+	params := rpc.SubscribeParams{Workspace: at.path, After: &seq, Epoch: at.epoch}
+	call(s, "workspace/subscribe", params, func(api.Subscribed, error) {}) // an error means that the folder is gone, or the daemon
+}
+
+// came notes the seq of a notification.
+func (s *Server) came(workspace string, seq uint64) {
+	if at := s.folders[workspace]; at != nil {
+		at.seq = max(at.seq, seq)
+	}
+}
+
+// hears returns the session that news are for; nil if the editor has not opened it, or if it gets them later (repeatSince).
+func (s *Server) hears(id string) *session {
+	at := s.sessions[id]
+	if at != nil && at.opening {
+		at.missed = true
+		return nil
+	}
+	return at
+}
+
+func (s *Server) delta(d *rpc.DeltaParams) {
+	if at := s.hears(d.SessionID); at != nil {
+		at.tell.Delta(d)
+	}
+}
+
+func (s *Server) itemChanged(n *rpc.ItemChanged) {
+	s.came(n.Workspace, n.Seq)
+	at := s.hears(n.Item.SessionID)
+	if at == nil || n.Seq <= at.since && !at.tell.Knows(n.Item.TurnID) {
+		return
+	}
+	s.tellItem(at, n.Item)
+}
+
+// tellItem tells the editor of an item. If it was cut, it is read whole first; the end of its turn waits for that.
+func (s *Server) tellItem(at *session, i *sessions.Item) {
+	if !at.tell.Item(i, false) {
+		return
+	}
+	at.reading[i.TurnID]++
+	call(s, "item/read", rpc.ItemReadParams{ItemID: i.ID}, func(read rpc.ItemResult, err error) {
+		if err != nil || read.Item == nil {
+			read.Item = i // better cut than not at all
+		}
+		at.tell.Item(read.Item, true)
+		at.reading[i.TurnID]--
+		if at.reading[i.TurnID] > 0 {
+			return
+		}
+		delete(at.reading, i.TurnID)
+		if ended := at.endings[i.TurnID]; ended != nil {
+			delete(at.endings, i.TurnID)
+			s.turnEnded(at, ended)
+		}
+	})
+}
+
+func (s *Server) turnChanged(n *rpc.TurnChanged) {
+	s.came(n.Workspace, n.Seq)
+	at, t := s.hears(n.Turn.SessionID), n.Turn
+	if at == nil || !at.tell.Knows(t.ID) && (n.Seq <= at.since || t.StartedAt == nil) {
+		return
+	}
+	if t.Status.Final() {
+		s.turnEnded(at, t)
+		return
+	}
+	at.tell.Turn(t)
+	at.turn = t.ID
+	if t.Status == sessions.TurnQueued {
+		at.turn = ""
+	}
+}
+
+// turnEnded tells the editor the end of a turn, and answers its prompt after that.
+func (s *Server) turnEnded(at *session, t *sessions.Turn) {
+	if at.reading[t.ID] > 0 {
+		at.endings[t.ID] = t
+		return
+	}
+	if at.tell.Knows(t.ID) {
+		at.tell.Turn(t)
+	}
+	if at.turn == t.ID {
+		at.turn = ""
+	}
+	if p := at.promptOf(t.ID); p != nil {
+		s.endPrompt(p, t)
+	}
+}
+
+func (s *Server) diffChanged(n *rpc.DiffChanged) {
+	s.came(n.Workspace, n.Seq)
+	for _, at := range s.sessions {
+		if at.folder.path == n.Workspace && !at.opening {
+			at.tell.Diff(n.Diff)
+		}
+	}
+}
+
+func (s *Server) sessionChanged(n *rpc.SessionChanged) {
+	s.came(n.Workspace, n.Seq)
+	if n.Removed {
+		if at := s.sessions[n.SessionID]; at != nil {
+			s.drop(at, &rpc.Error{Code: rpc.CodeInternal, Message: "the session was deleted", Data: rpc.ErrorData{Kind: api.KindNotFound}})
+		}
+		return
+	}
+	if at := s.hears(n.Session.ID); at != nil && n.Seq > at.info.Seq {
+		s.tellSession(at, n.Session)
+	}
+}
+
+// logMessage passes on what the daemon has to say to people, where a prompt is open.
+func (s *Server) logMessage(n *rpc.LogMessage) {
+	if n.Level != "error" {
+		return
+	}
+	for _, at := range s.sessions {
+		if len(at.prompts) > 0 {
+			s.remarks++
+			at.tell.Remark(remarkID(s.remarks), n.Message)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package acp
+
+import (
+	"crypto/rand"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A prompt is a request session/prompt until it is answered.
+type prompt struct {
+	r         *request
+	at        *session
+	params    rpc.TurnStartParams // the turn's id is ours, so that it is known before the turn is
+	begun     bool                // the daemon was asked for the turn
+	cancelled bool                // the editor wants no more of it
+	asking    string              // the request by which a person is asked for trust, or ""
+}
+
+// prompt takes a prompt: a command of cursord's, or a turn, which waits behind the turns of its session.
+func (s *Server) prompt(r *request) {
+	r.patient = true
+	at := s.sessionOf(r)
+	if at == nil {
+		return
+	}
+	var p protocol.PromptParams
+	r.decode(&p)
+	if command, rest := commandOf(p.Prompt); command != nil {
+		r.patient = false
+		command.run(s, at, r, rest)
+		return
+	}
+	text, context, err := contentOf(at.cwd, at.folder.path, p.Prompt)
+	if err != nil {
+		r.answer(nil, err)
+		return
+	}
+	one := &prompt{r: r, at: at, params: rpc.TurnStartParams{
+		Workspace: at.folder.path, SessionID: at.info.ID, Prompt: text, Context: context, TurnID: "acp-" + rand.Text(),
+	}}
+	if len(at.dirs) > 0 {
+		one.params.AddDirs = &at.dirs
+	}
+	at.prompts = append(at.prompts, one)
+	r.onCancel = func() { s.cancelPrompt(one) }
+	at.tell.Asked(one.params.TurnID)
+	s.start(one)
+}
+
+// start asks the daemon for the turn of a prompt. Its notifications say the rest.
+func (s *Server) start(p *prompt) {
+	if waiting := s.trusting[p.at.folder.path]; waiting != nil && !slices.Contains(waiting, p) {
+		s.trusting[p.at.folder.path] = append(waiting, p) // the order stays
+		return
+	}
+	p.begun = true
+	call(s, "turn/start", p.params, func(_ rpc.TurnStartResult, err error) {
+		switch {
+		case p.r.answered:
+		case err == nil:
+			s.follow(p)
+		case p.cancelled:
+			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+		case kindOf(err) == api.KindWorkspaceUntrusted:
+			p.begun = false
+			s.askTrust(p, err)
+		default:
+			s.settle(p, nil, err)
+		}
+	})
+}
+
+// follow answers a prompt in the cases in which no notification does: no daemon can be reached any more.
+func (s *Server) follow(p *prompt) {
+	call(s, "turn/wait", rpc.TurnParams{TurnID: p.params.TurnID}, func(last rpc.TurnResult, err error) {
+		switch {
+		case p.r.answered:
+		case err != nil && p.cancelled:
+			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+		case err != nil:
+			s.settle(p, nil, err)
+		case p.at.opening:
+			s.endPrompt(p, last.Turn) // what was said comes with the history
+		default:
+			s.turnEnded(p.at, last.Turn)
+		}
+	})
+}
+
+// promptOf returns the open prompt of a turn; nil if there is none.
+func (at *session) promptOf(turnID string) *prompt {
+	for _, p := range at.prompts {
+		if p.params.TurnID == turnID {
+			return p
+		}
+	}
+	return nil
+}
+
+// endPrompt answers a prompt whose turn has ended.
+func (s *Server) endPrompt(p *prompt, t *sessions.Turn) {
+	switch {
+	case p.cancelled || t.Status == sessions.TurnCancelled:
+		s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+	case t.Status == sessions.TurnCompleted:
+		s.settle(p, protocol.PromptResult{StopReason: "end_turn"}, nil)
+	default:
+		s.settle(p, nil, turnFailure(t))
+	}
+}
+
+// settle answers a prompt and forgets it.
+func (s *Server) settle(p *prompt, result any, err error) {
+	if p.asking != "" {
+		s.withdraw(p.asking)
+		p.asking = ""
+	}
+	p.at.prompts = slices.DeleteFunc(p.at.prompts, func(other *prompt) bool { return other == p })
+	s.stopsWaiting(p)
+	p.r.answer(result, err)
+}
+
+// stopsWaiting takes a prompt off those that wait for trust. If a person was asked for it, the others ask again.
+func (s *Server) stopsWaiting(p *prompt) {
+	folder := p.at.folder.path
+	waiting := s.trusting[folder]
+	i := slices.Index(waiting, p)
+	if i < 0 {
+		return
+	}
+	waiting = slices.Delete(waiting, i, i+1)
+	if s.trusting[folder] = waiting; i > 0 {
+		return
+	}
+	delete(s.trusting, folder)
+	for _, next := range waiting {
+		s.start(next)
+	}
+}
+
+// cancelAll ends the turn that runs in a session, whoever started it, and this editor's prompts. The latest end first: else the end of
+// one would start the next.
+func (s *Server) cancelAll(at *session) {
+	running := at.turn
+	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
+		s.cancelPrompt(p)
+		if p.params.TurnID == running {
+			running = ""
+		}
+	}
+	if running != "" {
+		call(s, "turn/cancel", rpc.TurnParams{TurnID: running}, func(none, error) {})
+	}
+}
+
+// cancelPrompt ends a prompt. It is answered when its turn has ended.
+func (s *Server) cancelPrompt(p *prompt) {
+	p.cancelled = true
+	if !p.begun {
+		s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+		return
+	}
+	call(s, "turn/cancel", rpc.TurnParams{TurnID: p.params.TurnID}, func(_ none, err error) {
+		if err != nil && kindOf(err) == api.KindUnavailable && !p.r.answered { // the turn ended with the daemon
+			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"cursord/editors/acp/protocol"
+	"cursord/editors/outbox"
+	"cursord/rpc"
+)
+
+const (
+	// flushLimit bounds how long the end waits for an editor to read the last messages.
+	flushLimit = 5 * time.Second
+	// answerLimit bounds how long the end waits for the answers to requests that the editor has sent before.
+	answerLimit = 5 * time.Second
+)
+
+// Options are the surroundings of a server.
+type Options struct {
+	Version string
+	Greeted func() // called after the first message, for work that its answer must not wait for; may be nil
+	// Dial returns a connection that outlives daemons. It does not wait for a daemon.
+	Dial func() io.ReadWriteCloser
+	Log  *slog.Logger // editors show what is on stderr as an error, so it gets panics only
+}
+
+// A Server serves one editor.
+type Server struct {
+	opts   Options
+	out    *outbox.Outbox
+	inbox  chan func()
+	ended  chan struct{} // closed when the loop has ended
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	greeted  bool // initialize was answered
+	leaving  bool // the editor's input has ended
+	client   protocol.ClientCapabilities
+	name     string                       // of the editor, for the daemon
+	open     map[string]*request          // requests of the editor that have no answer yet, by id
+	asked    map[string]func(rpc.Message) // requests to the editor that have no answer yet, by id
+	askedID  int
+	remarks  int                 // how many there were
+	link     *link               // nil: the daemon was not needed yet
+	folders  map[string]*folder  // by the daemon's path
+	sessions map[string]*session // that the editor has opened, by id
+	models   models
+	trusting map[string][]*prompt // prompts that wait until a person trusts a folder, by the folder
+}
+
+// Serve serves the editor at in and out until in ends. It returns false if something else ended it: ctx, or a broken input.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok bool) {
+	s := newServer(ctx, out, opts)
+	defer s.cancel()
+	r := rpc.NewLineReader(in, rpc.MaxMessage)
+	// The first message waits for no other goroutine.
+	body, err := s.next(r)
+	if err != nil {
+		return errors.Is(err, io.EOF)
+	}
+	s.take(body)
+	s.out.Start()
+	if opts.Greeted != nil {
+		opts.Greeted()
+	}
+	gone := make(chan bool, 1)
+	go s.read(r, gone)
+	ok = s.loop(gone)
+	close(s.ended)
+	s.cancel()
+	if s.link != nil {
+		s.link.close()
+	}
+	flushed := make(chan struct{})
+	go func() {
+		s.out.Close()
+		close(flushed)
+	}()
+	select {
+	case <-flushed:
+	case <-time.After(flushLimit):
+	}
+	return ok
+}
+
+func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
+	s := &Server{
+		opts: opts, out: outbox.New(out), inbox: make(chan func(), 256), ended: make(chan struct{}), open: map[string]*request{},
+		asked: map[string]func(rpc.Message){}, folders: map[string]*folder{}, sessions: map[string]*session{}, trusting: map[string][]*prompt{},
+	}
+	s.out.SetFraming(rpc.FramingLines)
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	return s
+}
+
+// next returns the editor's next line. It answers lines that are too long.
+func (s *Server) next(r *rpc.FrameReader) ([]byte, error) {
+	for {
+		body, err := r.Read()
+		if errors.Is(err, rpc.ErrTooLong) {
+			s.reply(nil, nil, &rpc.Error{Code: rpc.CodeInvalidRequest, Message: "a message over the limit of " + strconv.Itoa(rpc.MaxMessage) + " bytes"})
+			continue
+		}
+		return body, err
+	}
+}
+
+// read hands the editor's messages to the loop. It sends to gone at the end: true for the end of input.
+func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
+	for {
+		body, err := s.next(r)
+		if err != nil {
+			gone <- errors.Is(err, io.EOF)
+			return
+		}
+		if !s.post(func() { s.take(body) }) {
+			return
+		}
+	}
+}
+
+// post runs f in the loop. It returns false if the loop has ended.
+func (s *Server) post(f func()) bool {
+	select {
+	case s.inbox <- f:
+		return true
+	case <-s.ended:
+		return false
+	}
+}
+
+func (s *Server) loop(gone <-chan bool) (ok bool) {
+	for {
+		select {
+		case f := <-s.inbox:
+			s.guard("", f)
+			continue
+		case ok = <-gone:
+		case <-s.ctx.Done():
+			return false
+		}
+		break
+	}
+	// Requests that came before the end are answered. Nobody waits for turns: they go on.
+	s.leaving = true
+	limit := time.After(answerLimit)
+	for len(s.inbox) > 0 || s.waited() {
+		select {
+		case f := <-s.inbox:
+			s.guard("", f)
+		case <-limit:
+			return ok
+		case <-s.ctx.Done():
+			return false
+		}
+	}
+	return ok
+}
+
+// waited reports whether a request has no answer yet that does not wait for a turn or a person.
+func (s *Server) waited() bool {
+	for _, r := range s.open {
+		if !r.patient {
+			return true
+		}
+	}
+	return false
+}
+
+// guard runs f and contains its panic.
+func (s *Server) guard(what string, f func()) (panicked bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			panicked = true
+			s.opts.Log.Error("panic", "in", what, "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	f()
+	return false
+}
+
+// take handles a message of the editor.
+func (s *Server) take(body []byte) {
+	m, bad := parse(body)
+	switch {
+	case bad != nil:
+		s.reply(m.ID, nil, bad)
+	case m.IsResponse():
+		if f := s.asked[string(m.ID)]; f != nil {
+			delete(s.asked, string(m.ID))
+			f(m)
+		}
+	case m.ID == nil:
+		if f := notifications[m.Method]; f != nil && s.greeted {
+			s.guard(m.Method, func() { f(s, m.Params) })
+		}
+	default:
+		s.serve(&request{s: s, id: m.ID, method: m.Method, params: m.Params})
+	}
+}
+
+// parse is rpc.ParseMessage, and takes null for the id of a request, as ACP does.
+func parse(body []byte) (rpc.Message, *rpc.Error) {
+	m, bad := rpc.ParseMessage(body)
+	if bad == nil || bad.Code != rpc.CodeInvalidRequest {
+		return m, bad
+	}
+	var nameless struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(body, &nameless) != nil || string(nameless.ID) != "null" || nameless.Method == "" {
+		return m, bad
+	}
+	return rpc.Message{ID: nameless.ID, Method: nameless.Method, Params: nameless.Params}, nil
+}
+
+// reply answers a request, with the error if there is one, else with the result.
+func (s *Server) reply(id json.RawMessage, result any, err *rpc.Error) {
+	var raw json.RawMessage
+	if err == nil {
+		raw = protocol.Encode(result)
+	}
+	s.out.Send("", rpc.AppendResponse(nil, id, raw, err))
+}
+
+// ask sends the editor a request, and calls then with the answer. It returns the request's id.
+func (s *Server) ask(method string, params any, then func(rpc.Message)) (id string) {
+	s.askedID++
+	id = strconv.Itoa(s.askedID)
+	s.asked[id] = then
+	s.out.Send("", rpc.AppendRequest(nil, json.RawMessage(id), method, protocol.Encode(params)))
+	return id
+}
+
+// withdraw tells the editor that a request needs no answer any more. A late answer is dropped.
+func (s *Server) withdraw(id string) {
+	if s.asked[id] == nil {
+		return
+	}
+	delete(s.asked, id)
+	s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancel_request", protocol.Encode(protocol.CancelParams{RequestID: json.RawMessage(id)})))
+}

@@ -1,0 +1,359 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"cursord/daemon/api"
+	"cursord/editors/acp/protocol"
+	"cursord/editors/acp/updates"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// listPage is the length of a page of session/list. Some clients ask for one page only.
+const listPage = 500
+
+// resumed is how many items of a session are read to find those of a turn that runs.
+const resumed = 200
+
+// A session is one that the editor has opened.
+type session struct {
+	info    *sessions.Session // its newest form
+	cwd     string            // as the editor spells it
+	dirs    []string          // further folders for the agent, as the editor named them
+	folder  *folder
+	tell    *updates.Session
+	since   uint64 // what has a higher seq is news
+	opening bool   // it is being loaded or resumed: news are left out
+	missed  bool   // some were
+	turn    string // the id of the turn that runs, whoever started it
+	prompts []*prompt
+	reading map[string]int            // by turn: how many of its items are being read
+	endings map[string]*sessions.Turn // turns whose end waits for that
+	told    string                    // the options that the editor has, encoded
+	through bool                      // accepts are written by the editor
+}
+
+func remarkID(n int) string { return fmt.Sprintf("cursord:%d", n) }
+
+// openable checks the parameters by which a session is made or opened.
+func openable(p *protocol.SessionParams) error {
+	if p.CWD == "" || !filepath.IsAbs(p.CWD) {
+		return invalid("cwd", "must be an absolute path")
+	}
+	for i, dir := range p.AdditionalDirectories {
+		if !filepath.IsAbs(dir) {
+			return invalid(fmt.Sprintf("additionalDirectories[%d]", i), "must be an absolute path")
+		}
+	}
+	return nil
+}
+
+// opens makes a session the editor's.
+func (s *Server) opens(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
+	at := &session{
+		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq, reading: map[string]int{},
+		endings: map[string]*sessions.Turn{},
+	}
+	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
+	if old := s.sessions[info.ID]; old != nil { // it is opened again
+		at.prompts, at.turn, at.through = old.prompts, old.turn, old.through
+		for _, p := range at.prompts {
+			p.at = at
+		}
+	}
+	s.sessions[info.ID] = at
+	return at
+}
+
+func (s *Server) update(session string, update json.RawMessage) {
+	s.out.Send("", protocol.AppendUpdate(nil, session, update))
+}
+
+func (s *Server) newSession(r *request) {
+	var p protocol.SessionParams
+	r.decode(&p)
+	if err := openable(&p); err != nil {
+		r.answer(nil, err)
+		return
+	}
+	s.subscribeTo(p.CWD, func(in *folder, err error) {
+		if err != nil {
+			r.answer(nil, inCWD(err))
+			return
+		}
+		call(s, "session/create", rpc.SessionCreateParams{Workspace: in.path}, func(made rpc.SessionResult, err error) {
+			if err != nil {
+				r.answer(nil, inCWD(err))
+				return
+			}
+			s.opened(r, s.opens(in, &p, made.Session), made.Session.ID)
+		})
+	})
+}
+
+// inCWD names the parameter by which the editor gave the workspace.
+func inCWD(err error) error {
+	if e, ok := err.(*rpc.Error); ok && e.Data.Field == "workspace" {
+		return invalid("cwd", e.Message)
+	}
+	return err
+}
+
+// opened answers the request that has opened a session, with its choices, and offers the commands.
+func (s *Server) opened(r *request, at *session, id string) {
+	at.opening = false
+	options := s.optionsOf(at)
+	at.told = string(protocol.Encode(options))
+	r.answer(protocol.NewResult{SessionID: id, Modes: modesOf(at), ConfigOptions: options}, nil)
+	s.update(at.info.ID, commandsUpdate)
+	if at.missed {
+		at.missed = false
+		s.repeatSince(at.folder, at.since)
+	}
+	s.learnModels()
+}
+
+// openSession loads a session, with all that was said, or resumes it, without.
+func (s *Server) openSession(r *request, replay bool) {
+	var p protocol.SessionParams
+	r.decode(&p)
+	err := openable(&p)
+	if p.SessionID == "" {
+		err = invalid("sessionId", "is missing")
+	}
+	if err != nil {
+		r.answer(nil, err)
+		return
+	}
+	s.subscribeTo(p.CWD, func(in *folder, err error) {
+		if err != nil {
+			r.answer(nil, inCWD(err))
+			return
+		}
+		call(s, "session/read", rpc.SessionReadParams{SessionID: p.SessionID, Limit: 1}, func(read api.Transcript, err error) {
+			switch {
+			case err != nil:
+				r.answer(nil, err)
+			case read.Session.Workspace != in.path:
+				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: open it with that cwd", read.Session.Workspace)))
+			default:
+				at := s.opens(in, &p, read.Session)
+				at.opening = true
+				if replay {
+					(&replaying{s: s, r: r, at: at}).page("")
+				} else {
+					s.pass(r, at)
+				}
+			}
+		})
+	})
+}
+
+// pass opens a session without its history. Of a turn that runs the editor gets what comes from now on.
+func (s *Server) pass(r *request, at *session) {
+	call(s, "session/read", rpc.SessionReadParams{SessionID: at.info.ID, Limit: resumed}, func(read api.Transcript, err error) {
+		if err != nil {
+			s.failedToOpen(r, at, err)
+			return
+		}
+		runs := map[string]bool{}
+		for _, t := range read.Turns {
+			if t.Status == sessions.TurnRunning {
+				at.tell.Asked(t.ID)
+				runs[t.ID] = true
+				at.runs(t)
+			}
+		}
+		for _, i := range read.Items {
+			if runs[i.TurnID] {
+				at.tell.Pass(i)
+			}
+		}
+		s.opened(r, at, "")
+	})
+}
+
+func (at *session) runs(t *sessions.Turn) {
+	if t.Status == sessions.TurnRunning {
+		at.turn = t.ID
+	}
+}
+
+func (s *Server) failedToOpen(r *request, at *session, err error) {
+	if s.sessions[at.info.ID] == at {
+		s.drop(at, nil)
+	}
+	r.answer(nil, err)
+}
+
+// A replaying gives an editor the whole history of a session, page by page, at the speed at which the editor reads.
+type replaying struct {
+	s    *Server
+	r    *request
+	at   *session
+	last *sessions.Turn
+}
+
+func (h *replaying) page(cursor string) {
+	call(h.s, "session/export", rpc.SessionExportParams{SessionID: h.at.info.ID, Cursor: cursor}, func(part api.SessionExport, err error) {
+		if err != nil {
+			h.s.failedToOpen(h.r, h.at, err)
+			return
+		}
+		if h.r.answered || h.s.sessions[h.at.info.ID] != h.at {
+			h.r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled"}) // it was closed, or is opened again
+			return
+		}
+		for _, p := range part.Parts {
+			switch {
+			case p.Turn != nil:
+				h.begin(p.Turn)
+			case p.Item != nil:
+				h.at.tell.Item(p.Item, true)
+			}
+		}
+		if part.NextCursor == "" {
+			h.end()
+			return
+		}
+		go func() {
+			h.s.out.Wait(maxWaiting)
+			h.s.post(func() { h.page(part.NextCursor) })
+		}()
+	})
+}
+
+func (h *replaying) begin(t *sessions.Turn) {
+	if h.last != nil && h.settled(h.last) {
+		h.at.tell.Forget(h.last.ID)
+	}
+	h.last = t
+	begins := *t
+	if t.Status.Final() {
+		begins.Status = sessions.TurnRunning
+	}
+	h.at.tell.Turn(&begins)
+	h.at.runs(t)
+}
+
+// settled reports whether nothing more will come about a turn.
+func (h *replaying) settled(t *sessions.Turn) bool { return t.Status.Final() && t.Seq <= h.at.since }
+
+func (h *replaying) end() {
+	if h.last != nil && h.settled(h.last) {
+		h.at.tell.Turn(h.last)
+	}
+	h.s.opened(h.r, h.at, "")
+}
+
+func (s *Server) listSessions(r *request) {
+	var p protocol.ListParams
+	r.decode(&p)
+	if p.CWD != "" && !filepath.IsAbs(p.CWD) {
+		r.answer(nil, invalid("cwd", "must be an absolute path"))
+		return
+	}
+	params := rpc.SessionListParams{Workspace: p.CWD, Limit: listPage, Cursor: p.Cursor}
+	call(s, "session/list", params, func(list rpc.SessionList, err error) {
+		if err != nil {
+			r.answer(nil, inCWD(err))
+			return
+		}
+		result := protocol.ListResult{Sessions: []protocol.SessionInfo{}, NextCursor: list.NextCursor}
+		for _, one := range list.Sessions {
+			if one.Turns == 0 {
+				continue // editors make sessions that they never use
+			}
+			info := protocol.SessionInfo{SessionID: one.ID, CWD: one.Workspace, Title: one.Title, UpdatedAt: rfc3339(one.UpdatedAt)}
+			if p.CWD != "" {
+				info.CWD = p.CWD
+			}
+			result.Sessions = append(result.Sessions, info)
+		}
+		r.answer(result, nil)
+	})
+}
+
+func rfc3339(t sessions.Time) string { return t.Format(time.RFC3339Nano) }
+
+// closeSession lets go of a session, and cancels the turns that this editor has started in it. The turns of others go on.
+func (s *Server) closeSession(r *request) {
+	at := s.sessionOf(r)
+	if at == nil {
+		return
+	}
+	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
+		s.cancelPrompt(p)
+	}
+	s.drop(at, nil)
+	r.answer(none{}, nil)
+}
+
+// deleteSession deletes a session. That of one which is not there succeeds.
+func (s *Server) deleteSession(r *request) {
+	var p protocol.SessionParams
+	r.decode(&p)
+	if p.SessionID == "" {
+		r.answer(nil, invalid("sessionId", "is missing"))
+		return
+	}
+	call(s, "session/delete", rpc.SessionParams{SessionID: p.SessionID}, func(_ none, err error) {
+		if err != nil && kindOf(err) != api.KindNotFound {
+			r.answer(nil, err)
+			return
+		}
+		r.answer(none{}, nil)
+	})
+}
+
+// sessionOf returns the session that a request names; if it is not open here, it answers the request and returns nil.
+func (s *Server) sessionOf(r *request) *session {
+	var p protocol.SessionParams
+	r.decode(&p)
+	at := s.sessions[p.SessionID]
+	if at == nil {
+		r.answer(nil, unknownSession(p.SessionID))
+	}
+	return at
+}
+
+// drop forgets a session. Its prompts are answered with err, or as cancelled.
+func (s *Server) drop(at *session, err error) {
+	delete(s.sessions, at.info.ID)
+	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
+		if err != nil {
+			s.settle(p, nil, err)
+		} else {
+			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+		}
+	}
+}
+
+// tellSession takes the newest form of a session, and tells the editor what is new in it.
+func (s *Server) tellSession(at *session, info *sessions.Session) {
+	was := at.info
+	at.info = info
+	if was.Title != info.Title {
+		s.update(info.ID, protocol.Encode(protocol.InfoUpdate{Update: "session_info_update", Title: info.Title, UpdatedAt: rfc3339(info.UpdatedAt)}))
+	}
+	if was.Mode != info.Mode {
+		s.update(info.ID, protocol.Encode(protocol.ModeUpdate{Update: "current_mode_update", CurrentModeID: string(info.Mode)}))
+	}
+	s.tellOptions(at)
+}
+
+// tellOptions tells the editor the choices of a session, if it has others.
+func (s *Server) tellOptions(at *session) {
+	options := s.optionsOf(at)
+	encoded := string(protocol.Encode(options))
+	if encoded == at.told {
+		return
+	}
+	at.told = encoded
+	s.update(at.info.ID, protocol.Encode(protocol.OptionsUpdate{Update: "config_option_update", ConfigOptions: options}))
+}

@@ -1,0 +1,147 @@
+package updates
+
+import (
+	"encoding/json"
+	"strings"
+
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// Window is the size of the agent's context in tokens. The agent does not report it; this is the size that Cursor gives its models
+// outside of its "max mode".
+const Window = 200_000
+
+// A Session has what a client knows of a session's turns that have not ended.
+type Session struct {
+	root  string // the workspace
+	emit  func(update json.RawMessage)
+	turns map[string]*turn
+}
+
+type turn struct {
+	asked bool // the client has the prompt
+	items map[string]*item
+	order []string // ids, in the order in which they came
+}
+
+type item struct {
+	text *text
+	tool *tool
+}
+
+// NewSession returns a session in the workspace root, which calls emit with each update.
+func NewSession(root string, emit func(update json.RawMessage)) *Session {
+	return &Session{root: root, emit: emit, turns: map[string]*turn{}}
+}
+
+// Knows reports whether the turn has begun here and not ended.
+func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
+
+// Asked notes that the client has the prompt of a turn, because it sent it.
+func (s *Session) Asked(turnID string) { s.turn(turnID).asked = true }
+
+func (s *Session) turn(id string) *turn {
+	t := s.turns[id]
+	if t == nil {
+		t = &turn{items: map[string]*item{}}
+		s.turns[id] = t
+	}
+	return t
+}
+
+// Turn takes a turn that runs or has ended. The client gets the prompt, unless it has it; of a turn that has ended, also the end of
+// calls that are open, and what the turn has used. Then the turn is forgotten.
+func (s *Session) Turn(t *sessions.Turn) {
+	if t.Status == sessions.TurnQueued {
+		return
+	}
+	known := s.turn(t.ID)
+	if !known.asked {
+		known.asked = true
+		s.emit(protocol.Chunk(protocol.UserChunk, t.ID, t.Asked()))
+	}
+	if !t.Status.Final() {
+		return
+	}
+	for _, id := range known.order {
+		if open := known.items[id].tool; open != nil && !open.ended() {
+			s.emit(protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: protocol.Failed}))
+		}
+	}
+	if u := t.Usage; u != nil {
+		used := u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
+		s.emit(protocol.Encode(protocol.UsageUpdate{Update: "usage_update", Used: min(used, Window), Size: Window}))
+	}
+	delete(s.turns, t.ID)
+}
+
+// Forget forgets a turn without a word: it ended before the client came.
+func (s *Session) Forget(turnID string) { delete(s.turns, turnID) }
+
+// Pass takes an item that a client which joins now is not told: of its text, only what comes later.
+func (s *Session) Pass(i *sessions.Item) {
+	emit := s.emit
+	s.emit = func(json.RawMessage) {}
+	s.Item(i, true)
+	s.emit = emit
+}
+
+// Item takes an item in its newest form. It returns true, and has done nothing, if the item must be read whole first; whole says that
+// it was.
+func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
+	t := s.turn(i.TurnID)
+	known := t.items[i.ID]
+	if known == nil {
+		known = &item{}
+	}
+	switch {
+	case i.Tool == nil:
+		if known.text == nil {
+			known.text = newText(i)
+		}
+		known.text.take(i.Text, i.Status != sessions.ItemRunning, s.emit)
+	case i.Tool.Name == "todo":
+		if known.tool == nil {
+			known.tool = &tool{status: protocol.Completed}
+		}
+		s.plan(known.tool, i.Tool.Todos)
+	default:
+		if known.tool != nil && known.tool.ended() {
+			return false // it comes again
+		}
+		if !whole && needsWhole(i) {
+			return true
+		}
+		if known.tool == nil {
+			known.tool = &tool{}
+		}
+		s.call(i, known.tool)
+	}
+	if t.items[i.ID] == nil {
+		t.items[i.ID] = known
+		t.order = append(t.order, i.ID)
+	}
+	return false
+}
+
+// Delta takes a piece of an item's text. A piece that does not follow what the client has is left to the item's next form.
+func (s *Session) Delta(d *rpc.DeltaParams) {
+	t := s.turns[d.TurnID]
+	if t == nil {
+		return
+	}
+	if known := t.items[d.ItemID]; known != nil && known.text != nil {
+		known.text.grow(d.Offset, d.Text, s.emit)
+	}
+}
+
+// Remark tells the client something in cursord's own name.
+func (s *Session) Remark(id, words string) {
+	s.emit(protocol.Chunk(protocol.AgentChunk, id, remark(words)))
+}
+
+func remark(words string) string {
+	return "\n\n> **cursord:** " + strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n> ") + "\n\n"
+}

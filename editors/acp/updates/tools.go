@@ -1,0 +1,178 @@
+package updates
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/agent/plaintext"
+	"cursord/editors/acp/protocol"
+	"cursord/sessions"
+)
+
+// maxInput bounds the arguments of a call that a client gets, in bytes.
+const maxInput = 16 << 10
+
+// A tool is a call, as the client has it.
+type tool struct {
+	status    string // "": the client does not know the call
+	title     string
+	locations []protocol.Location
+	reported  bool               // it has said itself what it changed
+	hunks     []protocol.Content // else: what the review says that it changed, at most maxHunks
+	words     []protocol.Content // its output, and why it failed; kept for hunks that come later
+	sum       uint64             // of the content that the client has; for todos, of the plan
+}
+
+func (t *tool) ended() bool { return t.status == protocol.Completed || t.status == protocol.Failed }
+
+// kinds are ACP's names for the kinds of tools; those that are missing are "other".
+var kinds = map[string]string{
+	"read": "read", "lints": "read", "ls": "read", "write": "edit", "edit": "edit", "delete": "delete",
+	"grep": "search", "glob": "search", "search": "search", "shell": "execute", "fetch": "fetch",
+}
+
+func kindOf(name string) string {
+	if kind := kinds[name]; kind != "" {
+		return kind
+	}
+	return "other"
+}
+
+// call tells the client what has changed in a call.
+func (s *Session) call(i *sessions.Item, known *tool) {
+	t := i.Tool
+	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: i.ID, Status: statusOf(i.Status)}
+	first := known.status == ""
+	if first {
+		now.Update, now.Kind = "tool_call", kindOf(t.Name)
+		if bytes.HasPrefix(t.Args, []byte("{")) && len(t.Args) <= maxInput {
+			now.RawInput = t.Args
+		}
+	}
+	diffs, line := known.hunks, 0
+	if i.Status != sessions.ItemRunning {
+		if d := s.reported(t); d != nil {
+			line = firstChange(d)
+			diffs, known.hunks, known.reported = []protocol.Content{shortened(d)}, nil, true
+		}
+	}
+	known.words = words(i)
+	changed := first || now.Status != known.status
+	if title := titleOf(t); first || title != known.title {
+		now.Title, known.title, changed = title, title, true
+	}
+	if locations := s.locations(t, line); !slices.Equal(locations, known.locations) {
+		now.Locations, known.locations, changed = locations, locations, true
+	}
+	if content := append(slices.Clip(diffs), known.words...); known.isNews(content) {
+		now.Content, changed = content, true
+	}
+	known.status = now.Status
+	if changed {
+		s.emit(protocol.Encode(&now))
+	}
+}
+
+// isNews reports whether the client lacks a content of the call, and notes that it gets it.
+func (t *tool) isNews(content []protocol.Content) bool {
+	if len(content) == 0 {
+		return false
+	}
+	sum := sumOf(emptySum, string(protocol.Encode(content)))
+	news := sum != t.sum
+	t.sum = sum
+	return news
+}
+
+func titleOf(t *sessions.Tool) string {
+	switch {
+	case t.Title != "":
+		return t.Title
+	case t.RawName != "":
+		return t.RawName
+	}
+	return t.Name
+}
+
+func statusOf(status sessions.ItemStatus) string {
+	switch status {
+	case sessions.ItemRunning:
+		return protocol.InProgress
+	case sessions.ItemCompleted:
+		return protocol.Completed
+	}
+	return protocol.Failed // the words say whether it was rejected or cancelled
+}
+
+// words returns what a call said: its output, and why it failed.
+func words(i *sessions.Item) (all []protocol.Content) {
+	t := i.Tool
+	if t.Command != "" && t.Command != t.Title {
+		all = append(all, protocol.TextContent(fenced("sh", t.Command)))
+	}
+	if t.Output != "" {
+		all = append(all, protocol.TextContent(fenced("", plaintext.StripANSI(t.Output))))
+	}
+	switch {
+	case t.Error != "":
+		all = append(all, protocol.TextContent(t.Error))
+	case i.Status == sessions.ItemCancelled:
+		all = append(all, protocol.TextContent("The turn ended before this call did."))
+	case i.Status == sessions.ItemRejected:
+		all = append(all, protocol.TextContent("This was not allowed."))
+	}
+	return all
+}
+
+// fenced returns text as a block of Markdown, with a fence that the text does not contain.
+func fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// locations returns the places that a call is about; line is where it changes the first one, from 1, or 0.
+func (s *Session) locations(t *sessions.Tool, line int) (all []protocol.Location) {
+	for n, path := range t.Paths {
+		at := protocol.Location{Path: s.absolute(path)}
+		if n == 0 {
+			at.Line = line
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+func (s *Session) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.root, filepath.FromSlash(path))
+}
+
+// plan tells the client the agent's own list of what is to do. ACP has no cancelled entries, so these are left out.
+func (s *Session) plan(known *tool, todos []sessions.Todo) {
+	if todos == nil {
+		return
+	}
+	p := protocol.Plan{Update: "plan", Entries: []protocol.PlanEntry{}}
+	for _, t := range todos {
+		switch t.Status {
+		case "cancelled":
+			continue
+		case protocol.InProgress, protocol.Completed:
+		default:
+			t.Status = protocol.Pending
+		}
+		p.Entries = append(p.Entries, protocol.PlanEntry{Content: t.Content, Priority: "medium", Status: t.Status})
+	}
+	encoded := protocol.Encode(p)
+	if sum := sumOf(emptySum, string(encoded)); sum != known.sum {
+		known.sum = sum
+		s.emit(encoded)
+	}
+}

@@ -1,0 +1,259 @@
+package acp
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cursord/daemon/api"
+	"cursord/daemon/paths"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// writeLimit bounds how long an editor may take to read or write a file. Some never answer.
+const writeLimit = time.Minute
+
+// An accepting is an accept whose files the editor writes, one after the other. Each file is a decision of its own.
+type accepting struct {
+	s    *Server
+	at   *session
+	p    rpc.DecideParams
+	left []*sessions.Diff // the files that are still to be written, with the chosen hunks
+	done api.Decided
+	then func(api.Decided, error)
+}
+
+// acceptThrough accepts hunks of a copy. For each file it opens the editor's text as a document of this client, so that the daemon answers
+// with edits and writes nothing; the editor writes the text with these. What is no change of a text the daemon writes.
+func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.Decided, error)) {
+	call(s, "diff/list", rpc.DiffParams{Workspace: at.folder.path}, func(list rpc.DiffList, err error) {
+		if err != nil {
+			then(api.Decided{}, err)
+			return
+		}
+		a := &accepting{s: s, at: at, p: p, then: then}
+		others := []string{}
+		for _, d := range list.Diffs {
+			ours := *d
+			ours.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h sessions.Hunk) bool { return !selects(&p, d, &h) })
+			text := d.Kind == sessions.DiffModified && d.OldPath == "" &&
+				!slices.ContainsFunc(ours.Hunks, func(h sessions.Hunk) bool { return !h.Isolated || h.Kind != "text" })
+			switch {
+			case len(ours.Hunks) == 0:
+			case text && p.Lines == nil:
+				a.left = append(a.left, &ours)
+			default:
+				for i := range ours.Hunks {
+					others = append(others, ours.Hunks[i].ID)
+				}
+			}
+		}
+		if len(a.left) == 0 {
+			call(s, "diff/accept", p, then)
+			return
+		}
+		if len(others) == 0 {
+			a.next()
+			return
+		}
+		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both}
+		call(s, "diff/accept", rest, func(done api.Decided, err error) {
+			if err != nil {
+				then(done, err)
+				return
+			}
+			a.add(done)
+			a.next()
+		})
+	})
+}
+
+// selects reports whether a decision selects a hunk.
+func selects(p *rpc.DecideParams, d *sessions.Diff, h *sessions.Hunk) bool {
+	switch {
+	case p.Hunks != nil:
+		return slices.Contains(*p.Hunks, h.ID)
+	case p.TurnID != "":
+		return slices.ContainsFunc(h.Sources, func(from sessions.Source) bool { return from.TurnID == p.TurnID })
+	case p.Path != "":
+		local, err := paths.Local(p.Path)
+		return err == nil && (d.Path == local || filepath.Join(d.Workspace, d.Path) == local)
+	}
+	return p.All
+}
+
+func (a *accepting) add(done api.Decided) {
+	a.done.Diffs = append(a.done.Diffs, done.Diffs...)
+	a.done.Applied += done.Applied
+	a.done.Skipped = append(a.done.Skipped, done.Skipped...)
+	if done.Decision > 0 {
+		a.done.Decision = done.Decision
+	}
+}
+
+// next accepts the next file.
+func (a *accepting) next() {
+	if len(a.left) == 0 {
+		a.then(a.done, nil)
+		return
+	}
+	d := a.left[0]
+	a.left = a.left[1:]
+	if a.p.Rev != nil && *a.p.Rev != d.Rev {
+		a.then(a.done, &rpc.Error{Code: rpc.CodeInternal, Message: d.Path + " has changed since you saw it", Data: rpc.ErrorData{Kind: api.KindConflict}})
+		return
+	}
+	a.text(d, func(text string, err error) {
+		if err != nil {
+			a.then(a.done, fmt.Errorf("%s cannot be read: %w", d.Path, err))
+			return
+		}
+		a.accept(d, text)
+	})
+}
+
+// text calls then with the editor's text of a file, else with that on disk.
+func (a *accepting) text(d *sessions.Diff, then func(string, error)) {
+	path := filepath.Join(a.at.folder.path, filepath.FromSlash(d.Path))
+	ofDisk := func() {
+		go func() {
+			b, err := os.ReadFile(path)
+			if err == nil && !utf8.Valid(b) {
+				err = errors.New("it is not UTF-8")
+			}
+			a.s.post(func() { then(string(b), err) })
+		}()
+	}
+	if !a.s.client.FS.ReadTextFile {
+		ofDisk()
+		return
+	}
+	a.s.askInTime("fs/read_text_file", protocol.ReadParams{SessionID: a.at.info.ID, Path: a.shown(d)}, func(m rpc.Message, err error) {
+		var read protocol.ReadResult
+		if err != nil || protocol.Decode(m.Result, &read) != nil || read.Content == nil {
+			ofDisk()
+			return
+		}
+		then(*read.Content, nil)
+	})
+}
+
+// shown is a file's path as the editor spells it.
+func (a *accepting) shown(d *sessions.Diff) string {
+	return filepath.Join(a.at.cwd, filepath.FromSlash(d.Path))
+}
+
+// accept accepts the chosen hunks of a file in a text, and has the editor write what becomes of it.
+func (a *accepting) accept(d *sessions.Diff, text string) {
+	l := a.s.need()
+	uri := paths.URI(filepath.Join(a.at.folder.path, filepath.FromSlash(d.Path)))
+	closes := func() { _ = l.client.Notify("document/didClose", rpc.DidCloseParams{URI: uri}) } // the connection's end closes it too
+	ids := []string{}
+	for i := range d.Hunks {
+		ids = append(ids, d.Hunks[i].ID)
+	}
+	if err := l.client.Notify("document/didOpen", rpc.DidOpenParams{URI: uri, Version: 1, Text: &text}); err != nil {
+		a.then(a.done, unreachable())
+		return
+	}
+	params := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &ids, Both: a.p.Both, Comment: a.p.Comment, AsEdits: true}
+	call(a.s, "diff/accept", params, func(done api.Decided, err error) {
+		if err != nil {
+			closes()
+			a.then(a.done, err)
+			return
+		}
+		now, changed := edited(text, done.Edits, d.Path)
+		if !changed {
+			closes()
+			a.add(done)
+			a.next()
+			return
+		}
+		_ = l.client.Notify("document/didChange", rpc.DidChangeParams{URI: uri, Version: 2, Text: now})
+		a.s.askInTime("fs/write_text_file", protocol.WriteParams{SessionID: a.at.info.ID, Path: a.shown(d), Content: now}, func(_ rpc.Message, err error) {
+			if err != nil {
+				call(a.s, "diff/undo", rpc.UndoParams{Workspace: a.p.Workspace, Decision: done.Decision}, func(rpc.UndoResult, error) {
+					closes()
+					a.then(a.done, fmt.Errorf("the editor did not write %s, so it was not accepted: %w", d.Path, err))
+				})
+				return
+			}
+			saved := 2
+			_ = l.client.Notify("document/didSave", rpc.DidSaveParams{URI: uri, Version: &saved})
+			closes()
+			done.Edits = nil
+			a.add(done)
+			a.next()
+		})
+	})
+}
+
+// askInTime asks the editor and calls then once: with the answer, or with an error if it refuses or takes too long.
+func (s *Server) askInTime(method string, params any, then func(rpc.Message, error)) {
+	var limit *time.Timer
+	id := s.ask(method, params, func(m rpc.Message) {
+		limit.Stop()
+		if m.Error == nil {
+			then(m, nil)
+			return
+		}
+		e := &rpc.Error{}
+		_ = protocol.Decode(m.Error, e)
+		then(m, fmt.Errorf("%s: %s", method, e.Message))
+	})
+	limit = time.AfterFunc(writeLimit, func() {
+		s.post(func() {
+			if s.asked[id] != nil {
+				s.withdraw(id)
+				then(rpc.Message{}, fmt.Errorf("%s: no answer within %v", method, writeLimit))
+			}
+		})
+	})
+}
+
+// edited returns a text with the edits of its file, and whether there are any.
+func edited(text string, all []api.DocumentEdits, path string) (string, bool) {
+	changed := false
+	for _, of := range all {
+		if of.Path != path {
+			continue
+		}
+		for _, e := range slices.Backward(of.Edits) { // so that the places of the others stay
+			from, to := offset(text, e.Range.Start), offset(text, e.Range.End)
+			text = text[:from] + e.NewText + text[max(from, to):]
+			changed = true
+		}
+	}
+	return text, changed
+}
+
+// offset returns the place of a position in bytes. Characters are counted in UTF-16.
+func offset(text string, p api.Position) int {
+	at := 0
+	for range p.Line {
+		n := strings.IndexByte(text[at:], '\n')
+		if n < 0 {
+			return len(text)
+		}
+		at += n + 1
+	}
+	units := 0
+	for i, c := range text[at:] {
+		if units >= p.Character || c == '\n' {
+			return at + i
+		}
+		units++
+		if c > 0xffff {
+			units++
+		}
+	}
+	return len(text)
+}
