@@ -23,6 +23,8 @@ declare -A known=(
 	[stylua]='npm:@johnnymorganz/stylua@2.5.2:2.5.2'
 	[json2ts]='npm:json-schema-to-typescript@16.0.0:16.0.0'
 	[quicktype]='npm:quicktype@26.0.0:quicktype version 26.0.0'
+	[acp-sdk]='npm:@agentclientprotocol/sdk@2.4.0:2.4.0'
+	[acpx]='npm:acpx@0.19.1:0.19.1'
 	[tsc]='npm:typescript@5.9.3:Version 5.9.3'
 )
 
@@ -213,7 +215,19 @@ from_npm_stylua() {
 	script "$run" "exec node '$root/stylua.mjs' \"\$@\""
 }
 
+from_npm_acp-sdk() {
+	# The package is a library, and has the schema of the protocol.
+	local package=$root/node_modules/@agentclientprotocol/sdk
+	script "$run" "case \"\${1:-}\" in
+--version) exec echo '${what##*@}' ;;
+schema) exec echo '$package/schema/v1/schema.json' ;;
+esac
+export ACP_SDK='$package/dist/v1/stable/acp.js'
+exec node \"\$@\""
+}
+
 # Commands of packages that are run as they are.
+from_npm_acpx() { script "$run" "exec '$root/node_modules/.bin/acpx' \"\$@\""; }
 from_npm_quicktype() { script "$run" "exec '$root/node_modules/.bin/quicktype' \"\$@\""; }
 from_npm_tsc() { script "$run" "exec '$root/node_modules/.bin/tsc' \"\$@\""; }
 from_npm_json2ts() {

@@ -24,7 +24,7 @@ import (
 var pages = []string{
 	"README.md", "ARCHITECTURE.md", "cmd/cursord/README.md", "rpc/README.md", "rpc/PROTOCOL.md",
 	"editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md", "editors/lsp/README.md",
-	"editors/vscode/README.md",
+	"editors/vscode/README.md", "editors/acp/README.md",
 }
 
 // TestReadmeHasEveryCommand: whoever reads README and the page that it leads to learns of each command but those that

@@ -40,12 +40,14 @@ func main() {
 
 // execute runs one command and returns the exit status.
 func execute(args []string, inject serve.Injected) int {
-	// An editor waits for the first answer of these two commands: they do without the command tree.
+	// An editor waits for the first answer of these commands: they do without the command tree.
 	switch {
 	case len(args) == 1 && args[0] == "stdio":
 		return joinStdio(context.Background(), os.Stdin, os.Stdout)
 	case len(args) == 1 && args[0] == "lsp":
 		return serveLSP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
+	case len(args) == 1 && args[0] == "acp":
+		return serveACP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
 	}
 	root := rootCommand(inject)
 	root.SetArgs(args)
@@ -154,7 +156,7 @@ was cancelled.`,
 		{"daemon", "Daemon:", []*cobra.Command{
 			backupCommand(), configCommand(), doctorCommand(), gcCommand(), logsCommand(), serviceCommand(), statusCommand(), stopCommand(),
 		}},
-		{"editors", "Editors:", []*cobra.Command{editorCommand(), lspCommand(), stdioCommand()}},
+		{"editors", "Editors:", []*cobra.Command{acpCommand(), editorCommand(), lspCommand(), stdioCommand()}},
 		{"other", "Other:", []*cobra.Command{demoCommand(), manCommand(), versionCommand()}},
 		{"", "", []*cobra.Command{callCommand(), checkClientCommand(), fakeAgentCommand(inject), schemaCommand(), serveCommand(inject)}},
 	} {

@@ -242,7 +242,7 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 		for _, d := range diffs {
 			for i := range d.Hunks {
 				h := &d.Hunks[i]
-				named := word != "" && len(word) >= 4 && strings.HasPrefix(h.ID, word) || word == h.ID
+				named := word == h.ID // not its beginning: 1.2 is not 1.25
 				if named || word == "all" || word == "" && ofSession(at.info.ID)(d, h) || word != "" && isAt(at, d, word) {
 					add(d, h, named)
 				}

@@ -49,10 +49,6 @@ func turnFailure(t *sessions.Turn) *rpc.Error {
 		e.Message = t.Error.Message
 		e.Data = rpc.ErrorData{Kind: api.ErrorKind(t.Error.Kind), Hint: t.Error.Hint}
 	}
-	if e.Data.Kind == api.KindAgentNotLoggedIn {
-		e.Code = protocol.CodeAuthRequired
-	}
-	e.Message = withHint(e.Message, e.Data.Hint)
 	return e
 }
 

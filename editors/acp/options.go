@@ -152,10 +152,7 @@ func (s *Server) setMode(r *request) {
 		r.answer(nil, invalid("modeId", "must be agent, ask or plan"))
 		return
 	}
-	s.change(r, at, rpc.SessionUpdateParams{Mode: &mode}, func() any {
-		s.tellOptions(at)
-		return none{}
-	})
+	s.change(r, at, rpc.SessionUpdateParams{Mode: &mode}, func() any { return none{} })
 }
 
 // setOption sets a choice for the turns that begin later.
@@ -224,14 +221,17 @@ func mayBe(o protocol.ConfigOption, value any) bool {
 // change changes a session, and then answers with what answer returns.
 func (s *Server) change(r *request, at *session, u rpc.SessionUpdateParams, answer func() any) {
 	u.SessionID = at.info.ID
+	at.setting++
 	call(s, "session/update", u, func(now rpc.SessionResult, err error) {
+		at.setting--
 		if err != nil {
 			r.answer(nil, err)
-			return
+		} else {
+			if now.Session.Seq > at.info.Seq {
+				at.info = now.Session
+			}
+			r.answer(answer(), nil)
 		}
-		if now.Session.Seq > at.info.Seq {
-			at.info = now.Session
-		}
-		r.answer(answer(), nil)
+		s.tellOptions(at) // what has changed beside it, and the options after a change of the mode
 	})
 }

@@ -35,6 +35,7 @@ type session struct {
 	reading map[string]int            // by turn: how many of its items are being read
 	endings map[string]*sessions.Turn // turns whose end waits for that
 	told    string                    // the options that the editor has, encoded
+	setting int                       // changes that the editor has asked for; their answers tell it of these
 	through bool                      // accepts are written by the editor
 }
 
@@ -340,6 +341,9 @@ func (s *Server) tellSession(at *session, info *sessions.Session) {
 	at.info = info
 	if was.Title != info.Title {
 		s.update(info.ID, protocol.Encode(protocol.InfoUpdate{Update: "session_info_update", Title: info.Title, UpdatedAt: rfc3339(info.UpdatedAt)}))
+	}
+	if at.setting > 0 {
+		return
 	}
 	if was.Mode != info.Mode {
 		s.update(info.ID, protocol.Encode(protocol.ModeUpdate{Update: "current_mode_update", CurrentModeID: string(info.Mode)}))

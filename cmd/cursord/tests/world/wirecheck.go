@@ -220,7 +220,7 @@ func pointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1", "%", "%25", "$", "%24").Replace(name)
 }
 
-// schemas holds the parts of rpc/schema.json, each compiled at its first use.
+// schemas holds the parts of a schema, each compiled at its first use.
 type schemas struct {
 	compiler *jsonschema.Compiler
 	file     map[string]any
@@ -229,8 +229,11 @@ type schemas struct {
 	made map[string]*jsonschema.Schema
 }
 
-var wireSchemas = sync.OnceValue(func() *schemas {
-	raw, err := os.ReadFile(Top("rpc", "schema.json"))
+var wireSchemas = sync.OnceValue(func() *schemas { return schemasIn(Top("rpc", "schema.json")) })
+
+// schemasIn returns the parts of a file.
+func schemasIn(path string) *schemas {
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		panic(err)
 	}
@@ -244,7 +247,7 @@ var wireSchemas = sync.OnceValue(func() *schemas {
 		panic(err)
 	}
 	return s
-})
+}
 
 func (s *schemas) at(place string) (*jsonschema.Schema, error) {
 	s.mu.Lock()
