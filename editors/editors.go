@@ -5,9 +5,10 @@
 //
 // nvim: rpc.lua has the connection, workspace.lua the map from id to object that its notifications keep, docs.lua what ties
 // buffers to files, follow.lua how they follow the disk, report.lua their reports to the daemon, review/ marks, decisions
-// and lists, transcript.lua the chat's buffer. emacs likewise: cursord-connection.el has one queue for all that comes, in the
-// order of the wire, which a timer empties in slices; cursord-workspace.el the map and the one hook that views listen to;
-// cursord-files.el what ties buffers to files, cursord-disk.el how they follow the disk, in slices if they are large;
+// and lists, review/await.lua the commands that wait for marks, transcript.lua the chat's buffer. emacs likewise:
+// cursord-connection.el has one queue for all that comes, in the order of the wire, which a timer empties in slices;
+// cursord-workspace.el the map and the one hook that views listen to; cursord-files.el what ties buffers to files,
+// cursord-disk.el how they follow the disk, in slices if they are large; cursord-await.el how commands wait for marks;
 // cursord-transcript.el and cursord-blocks.el the chat. Tests that drive real ones: cmd/cursord/tests/nvim and tests/emacs;
 // what batch can show of Emacs is in Lisp, emacs/test, and run by tests/emacs/ert_test.go.
 package editors

@@ -206,7 +206,7 @@ func TestNvimAcceptsAsEdited(t *testing.T) {
 		n.untilText("g", "one\ntwo\nmine\n")
 		n.untilRows("g", 2)
 		n.ex("Cursord diff | wincmd l")
-		require.Equal(t, "one\n2\nmine\n", n.text())
+		n.poll("the agent's side", func() bool { return n.text() == "one\n2\nmine\n" })
 		n.keys("2Gccedited<Esc>:silent! w<CR>")
 		n.until("why not", "return said[#said] and said[#said].text == 'cursord: the file has unsaved changes; write it first'")
 		n.ex("wincmd h | write | wincmd l")

@@ -59,7 +59,25 @@ func (w *World) Env(more ...string) []string {
 	if wires := w.wires(); wires != "" {
 		env = append(env, undertest.Wires+"="+wires, undertest.WiresOf+"=stdio")
 	}
+	if w.hold != "" {
+		env = append(env, undertest.Hold+"="+w.hold)
+	}
 	return append(env, more...)
+}
+
+// HoldsBack has editors that start from now on get no answers to these methods, and nothing that comes behind such an
+// answer, until LetsGo.
+func (w *World) HoldsBack(methods ...string) {
+	w.T.Helper()
+	w.hold = filepath.Join(w.Dir, "hold")
+	require.NoError(w.T, os.WriteFile(w.hold+"~", []byte(strings.Join(methods, "\n")), 0o600))
+	require.NoError(w.T, os.Rename(w.hold+"~", w.hold))
+}
+
+// LetsGo lets what is held back go.
+func (w *World) LetsGo() {
+	w.T.Helper()
+	require.NoError(w.T, os.Remove(w.hold))
 }
 
 // Start starts the daemon and returns when it takes connections.

@@ -61,6 +61,7 @@ type World struct {
 	Root    string        // the workspace
 	Script  string        // the agent's script
 	runLog  string        // the agent's runs
+	hold    string        // a file that holds back what the daemon answers; "" if no editor looks at it
 	Args    []string      // arguments of cursord serve
 	Within  []string      // a command that runs "cursord serve" in its place; nil: none
 	Hostile bool          // clients or a daemon send wrong messages on purpose

@@ -37,28 +37,31 @@ function M.run(cmd)
   if name == 'health' then
     return sub.run({} --[[@as cursord.Args]])
   end
-  local range, count = nil, tonumber(rest) or 1
+  local range, count = nil, math.max(tonumber(rest) or 1, 1)
   if counted[name] and cmd.range > 0 then
-    count = cmd.line2
+    count = math.max(cmd.line2, 1)
   elseif cmd.range > 0 then
     local last = api.nvim_buf_line_count(0)
     range = { first = math.min(cmd.line1, last) - 1, last = math.min(cmd.line2, last) - 1 }
   end
-  local ws, buf = workspace.open(), api.nvim_get_current_buf()
-  local function go()
-    if sub.reviews == 'here' and buf ~= api.nvim_get_current_buf() then
-      return rpc.say(('nothing is done: %q was meant for another buffer'):format(name))
+  local ws = workspace.open()
+  local function go(_, row, rows)
+    if range then
+      range = { first = rows[1], last = rows[2] }
     end
-    sub.run({ ws = ws, rest = rest, bang = bang, range = range, count = math.max(count, 1) })
+    --- @type cursord.Args
+    local given = { ws = ws, rest = rest, bang = bang, range = range, count = count, row = row }
+    sub.run(given)
     if following then
       vim.cmd(following)
     end
   end
-  if sub.reviews then
-    require('cursord.docs').when_known(ws, go)
-  else
-    go()
+  local rows = range and { range.first, range.last } or {}
+  if not sub.reviews then
+    return go(0, api.nvim_win_get_cursor(0)[1] - 1, rows)
   end
+  local of = sub.reviews == 'here' and (range and 'rows' or 'cursor') or sub.reviews
+  require('cursord.review.await').run(ws, { name = name, of = of, rows = rows, act = go })
 end
 
 --- Completes the command's arguments.

@@ -30,7 +30,9 @@ local M = {}
 --- @field text? string the last reported text
 --- @field base? string the content of the file before the decision that is on its way
 --- @field gone? boolean the buffer is no document any more
---- @field telling integer reports that are on their way
+--- @field telling integer questions for its diff that are on their way
+--- @field answered? integer the 'changedtick' of the text that the diff is about
+--- @field refused? cursord.Error why the last such question failed
 --- @field cost number milliseconds that the last report took
 --- @field followed? integer the state in the undo history at which the buffer last followed the disk
 --- @field wrote cursord.Made[] decisions that are saved
@@ -334,19 +336,6 @@ function M.flush(ws, done)
     end
   end
   one()
-end
-
---- Calls act when the pending changes of a workspace are loaded, those of unsaved texts included. Later calls act at
---- once.
---- @param ws cursord.Workspace
---- @param act fun()
-function M.when_known(ws, act)
-  if ws.loaded then
-    return act()
-  end
-  ws:after_load(function()
-    M.flush(ws, act)
-  end)
 end
 
 --- Makes the edits of an answer in the buffers that it names. In each buffer they are one step for undo.

@@ -155,4 +155,23 @@ function M.moved(pieces)
   end
 end
 
+--- Edits of the protocol as pieces.
+--- @param edits cursord.TextEdit[]
+--- @return cursord.Piece[]? # nil if an edit changes the end of the last line
+function M.pieces_of(edits)
+  local out = {} --- @type cursord.Piece[]
+  for _, edit in ipairs(edits) do
+    local from, to, text = edit.range.start, edit.range['end'], edit.newText
+    if from.character > 0 or to.character > 0 or text ~= '' and text:sub(-1) ~= '\n' then
+      return nil
+    end
+    out[#out + 1] = {
+      from = from.line + 1,
+      count = to.line - from.line,
+      lines = text ~= '' and vim.split(text:sub(1, -2), '\n', { plain = true }) or {},
+    }
+  end
+  return out
+end
+
 return M

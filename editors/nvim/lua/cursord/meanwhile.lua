@@ -51,9 +51,10 @@ local function tell(doc)
   end
 end
 
---- Prepares a buffer for a write. Decisions that are on their way reach the buffer first, so that Neovim finds the file that it
---- knows. Two texts are reported before the file has them: the text to which "u" has led, because the daemon takes the
---- decision after it back, and a text that is typed while an agent runs, because the daemon takes it for a command's otherwise.
+--- Prepares a buffer for a write. Commands that wait and decisions that are on their way reach the buffer first, so that
+--- Neovim finds the file that it knows. Two texts are reported before the file has them: the text to which "u" has led,
+--- because the daemon takes the decision after it back, and a text that is typed while an agent runs, because the daemon takes
+--- it for a command's otherwise.
 --- @param buf integer
 function M.before_write(buf)
   local doc = docs.get(buf)
@@ -61,10 +62,13 @@ function M.before_write(buf)
     return
   end
   if doc.reviewed then
-    local decide = require('cursord.review.decide')
-    if report.takes_back(doc) or decide.is_busy(doc.ws) then
+    local await, decide = require('cursord.review.await'), require('cursord.review.decide')
+    local function is_busy()
+      return decide.is_busy(doc.ws) or await.is_waiting(doc.ws)
+    end
+    if report.takes_back(doc) or is_busy() then
       vim.wait(patience, function()
-        return not doc.undoing and not decide.is_busy(doc.ws)
+        return not doc.undoing and not is_busy()
       end, 2)
     end
   end

@@ -5,25 +5,31 @@ local function here()
   return require('cursord.review.here')
 end
 
---- @param act fun()
-local function when_known(act)
-  require('cursord.docs').when_known(require('cursord.workspace').open(), act)
+--- @param command cursord.Command
+local function run(command)
+  require('cursord.review.await').run(require('cursord.workspace').open(), command)
 end
 
 -- The functions for 'operatorfunc': they decide the lines of the motion, or the hunk at the cursor.
 for _, name in ipairs({ 'accept', 'reject' }) do
   M[name .. '_range'] = function()
-    local first, last = vim.fn.line("'["), vim.fn.line("']")
-    local buf = vim.api.nvim_get_current_buf()
-    when_known(function()
-      here().range(name, buf, first - 1, last - 1)
-    end)
+    run({
+      name = name,
+      of = 'rows',
+      rows = { vim.fn.line("'[") - 1, vim.fn.line("']") - 1 },
+      act = function(buf, _, rows)
+        here().range(name, buf, rows[1], rows[2])
+      end,
+    })
   end
   M[name .. '_hunk'] = function()
-    local buf, row = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1] - 1
-    when_known(function()
-      here().at(name, buf, row)
-    end)
+    run({
+      name = name,
+      of = 'cursor',
+      act = function(buf, row)
+        here().at(name, buf, row)
+      end,
+    })
   end
 end
 

@@ -281,6 +281,39 @@ function M.saved(doc)
   end
 end
 
+--- Gets the diff of a document's present text, which the daemon knows.
+--- @param doc cursord.Doc
+--- @param done? fun()
+function M.ask(doc, done)
+  local tick, seq = api.nvim_buf_get_changedtick(doc.buf), doc.ws.diff_seqs[doc.rel]
+  doc.telling = doc.telling + 1
+  rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
+    doc.telling = doc.telling - 1
+    local waiting = doc.gone and doc.telling == 0 and leaving[doc.path] or {}
+    if #waiting > 0 then
+      leaving[doc.path] = nil
+    end
+    for _, act in ipairs(waiting) do
+      act()
+    end
+    doc.refused = err and not (err.data and err.data.kind == 'disconnected') and err or nil
+    local fits = not err and not doc.gone and doc.reviewed
+    if fits and tick == api.nvim_buf_get_changedtick(doc.buf) then
+      local diff = result.diffs[1]
+      if not diff and seq ~= doc.ws.diff_seqs[doc.rel] then
+        return M.ask(doc, done) -- a notification that is newer may have come before this answer
+      end
+      doc.answered = tick
+      doc.ws:put_diff(
+        diff or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
+      )
+    end
+    if done then
+      done()
+    end
+  end)
+end
+
 --- Reports a buffer's text, and gets the diff for it.
 --- @param doc cursord.Doc
 --- @param done? fun()
@@ -293,7 +326,7 @@ function M.tell(doc, done, save)
   elseif M.takes_back(doc) then
     table.insert(doc.undoing, done)
     return
-  elseif M.in_sync(doc) then
+  elseif M.in_sync(doc) or not rpc.start() then
     return done()
   elseif leaving[doc.path] then
     table.insert(leaving[doc.path], function()
@@ -312,25 +345,7 @@ function M.tell(doc, done, save)
   })
   doc.open = true
   doc.cost = (vim.uv.hrtime() - began) / 1e6
-  doc.telling = doc.telling + 1
-  rpc.request('diff/list', { workspace = doc.ws.root, path = doc.rel }, function(err, result)
-    doc.telling = doc.telling - 1
-    local waiting = doc.gone and doc.telling == 0 and leaving[doc.path] or {}
-    if #waiting > 0 then
-      leaving[doc.path] = nil
-    end
-    for _, act in ipairs(waiting) do
-      act()
-    end
-    local now = doc.tick == api.nvim_buf_get_changedtick(doc.buf)
-    if not err and not doc.gone and doc.reviewed and now then
-      doc.ws:put_diff(
-        result.diffs[1]
-          or { path = doc.rel, state = 'clean', hunks = {}, kind = 'modified', rev = 0 }
-      )
-    end
-    done()
-  end)
+  M.ask(doc, done)
 end
 
 --- Reports the text when the person pauses and no decision is on its way.
@@ -352,24 +367,6 @@ function M.soon(doc)
   )
 end
 
---- @param edits cursord.TextEdit[]
---- @return cursord.Piece[]? # nil if an edit changes the end of the last line
-local function pieces_of(edits)
-  local out = {} --- @type cursord.Piece[]
-  for _, edit in ipairs(edits) do
-    local from, to, text = edit.range.start, edit.range['end'], edit.newText
-    if from.character > 0 or to.character > 0 or text ~= '' and text:sub(-1) ~= '\n' then
-      return nil
-    end
-    out[#out + 1] = {
-      from = from.line + 1,
-      count = to.line - from.line,
-      lines = text ~= '' and vim.split(text:sub(1, -2), '\n', { plain = true }) or {},
-    }
-  end
-  return out
-end
-
 --- Makes edits in a buffer, as one step for undo. They are for the text of the last report; what was typed since stays.
 --- @param doc cursord.Doc
 --- @param version integer of the text for which the edits are
@@ -382,7 +379,7 @@ function M.edit(doc, version, edits)
     follow.apply(doc.buf, edits)
     return true
   end
-  local theirs, was, now = pieces_of(edits), lines.with_eol(doc.text), lines.text(doc.buf)
+  local theirs, was, now = lines.pieces_of(edits), lines.with_eol(doc.text), lines.text(doc.buf)
   local mine = lines.pieces(was, lines.with_eol(now), lines.counted(was))
   local pieces = theirs and lines.rebase(theirs, mine)
   if not pieces then

@@ -9,11 +9,12 @@ local api = vim.api
 --- @field bang boolean
 --- @field range? { first: integer, last: integer } rows from 0
 --- @field count integer
+--- @field row integer the row of the cursor
 
 --- @class cursord.Sub
 --- @field run fun(args: cursord.Args)
 --- @field complete? string[]|fun(lead: string): string[]
---- @field reviews? 'here'|'all' it acts on hunks of this buffer, or of all
+--- @field reviews? 'here'|'move'|'all' it acts on hunks of this buffer, goes from it to another, or acts on hunks of all buffers
 --- @field bang? boolean it takes a "!"
 --- @field range? boolean it takes a range, or a count
 --- @field rest? boolean it takes arguments
@@ -29,7 +30,7 @@ local function file_here(args)
   local buf = api.nvim_get_current_buf()
   local other = require('cursord.review.places').others[buf]
   if other then
-    return other.path(api.nvim_win_get_cursor(0)[1] - 1)
+    return other.path(args.row)
   end
   local doc = require('cursord.docs').get(buf)
   return doc and doc.ws == args.ws and doc.rel or nil
@@ -51,13 +52,13 @@ local function decide(verb)
         rpc.say('this buffer has no file of the workspace', vim.log.levels.WARN)
       end
     elseif args.rest == 'both' and verb == 'accept' then
-      here.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1, nil, true)
+      here.at(verb, buf, args.row, nil, true)
     elseif args.rest ~= '' and args.rest ~= 'hunk' then
       rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
     elseif args.range then
       here.range(verb, buf, args.range.first, args.range.last)
     else
-      here.at(verb, buf, api.nvim_win_get_cursor(0)[1] - 1)
+      here.at(verb, buf, args.row)
     end
   end
 end
@@ -83,7 +84,7 @@ local function hunk_here(args)
   if args.range then
     return places.parts(buf, args.range.first, args.range.last)[1]
   end
-  return places.at(buf, api.nvim_win_get_cursor(0)[1] - 1)
+  return places.at(buf, args.row)
 end
 
 local hunk_choices = { 'hunk', 'file', 'all' }
@@ -196,10 +197,10 @@ local subs = {
       require('cursord.review.decide').dismiss(args.ws, path)
     end,
   },
-  undo = { run = step('undo') },
-  redo = { run = step('redo') },
-  next = { reviews = 'all', range = true, rest = true, run = move(1) },
-  prev = { reviews = 'all', range = true, rest = true, run = move(-1) },
+  undo = { reviews = 'all', run = step('undo') },
+  redo = { reviews = 'all', run = step('redo') },
+  next = { reviews = 'move', range = true, rest = true, run = move(1) },
+  prev = { reviews = 'move', range = true, rest = true, run = move(-1) },
   diff = {
     reviews = 'here',
     range = true,

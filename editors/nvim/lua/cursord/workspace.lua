@@ -21,7 +21,7 @@ local wording = require('cursord.wording')
 --- @field decisions integer how many decisions are on their way
 --- @field ready boolean the subscription is there
 --- @field loaded boolean the pending hunks are loaded
---- @field when_loaded fun()[] calls that wait until they are
+--- @field trouble? cursord.Error why they cannot be; it was said
 local Workspace = {}
 Workspace.__index = Workspace
 
@@ -118,10 +118,7 @@ end
 function M.open_root(root)
   local ws = all[root]
   if not ws then
-    ws = setmetatable(
-      { root = root, mine = {}, next_permits = {}, decisions = 0, when_loaded = {} },
-      Workspace
-    )
+    ws = setmetatable({ root = root, mine = {}, next_permits = {}, decisions = 0 }, Workspace)
     ws:forget()
     all[root] = ws
     require('cursord.attach')
@@ -139,7 +136,16 @@ function Workspace:forget()
   self.sessions, self.turns, self.diffs, self.diff_seqs = {}, {}, {}, {}
 end
 
+--- @param err cursord.Error of a request for what the workspace holds
+function Workspace:fails(err)
+  if not err.data or err.data.kind ~= 'disconnected' then
+    self.trouble = err
+    rpc.say_error(err)
+  end
+end
+
 function Workspace:subscribe()
+  self.trouble = nil
   rpc.request('workspace/subscribe', {
     workspace = self.root,
     after = self.seq,
@@ -147,10 +153,7 @@ function Workspace:subscribe()
     deltaInterval = delta_interval,
   }, function(err, result)
     if err then
-      if err.data and err.data.kind ~= 'disconnected' then
-        rpc.say_error(err)
-      end
-      return
+      return self:fails(err)
     end
     if result.reset then
       local diffs = self.diffs
@@ -172,32 +175,14 @@ end
 --- Loads the pending hunks. Commands about hunks wait for it.
 function Workspace:load()
   rpc.request('diff/list', { workspace = self.root }, function(err, result)
-    local waiting = self.when_loaded
     if err then
-      if err.data and err.data.kind ~= 'disconnected' then
-        rpc.say_error(err)
-        self.when_loaded = {}
-      end
-      return
+      return self:fails(err)
     end
     for _, diff in ipairs(result.diffs) do
       self:put_diff(diff)
     end
-    self.loaded, self.when_loaded = true, {}
-    for _, act in ipairs(waiting) do
-      act()
-    end
+    self.loaded = true
   end)
-end
-
---- Calls act when the pending hunks are loaded.
---- @param act fun()
-function Workspace:after_load(act)
-  if self.loaded then
-    act()
-  else
-    table.insert(self.when_loaded, act)
-  end
 end
 
 local handlers = {}
@@ -349,7 +334,7 @@ end
 
 rpc.on.down = function()
   for _, ws in pairs(all) do
-    ws.ready, ws.when_loaded = false, {}
+    ws.ready = false
     emit('down', ws)
   end
   return next(all) ~= nil

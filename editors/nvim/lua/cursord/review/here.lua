@@ -3,47 +3,11 @@ local author = require('cursord.review.author')
 local config = require('cursord.config')
 local counts = require('cursord.review.counts')
 local decide = require('cursord.review.decide')
-local docs = require('cursord.docs')
 local places = require('cursord.review.places')
-local report = require('cursord.report')
 local rpc = require('cursord.rpc')
 
 local api = vim.api
 local M = {}
-
-local ns = api.nvim_create_namespace('cursord_decide')
-
---- If the daemon does not know a buffer's text yet, has it know the text, and then calls act with the rows, wherever they
---- are then: the person has typed just now, and the hunks that they see are older.
---- @param buf integer
---- @param rows integer[]
---- @param act fun(rows: integer[])
---- @return boolean # false if the daemon knows the text
-local function when_told(buf, rows, act)
-  local doc = docs.get(buf)
-  if not doc or not doc.reviewed or report.in_sync(doc) then
-    return false
-  end
-  local tick = api.nvim_buf_get_changedtick(buf)
-  local ids = vim.tbl_map(function(row)
-    return api.nvim_buf_set_extmark(buf, ns, row, 0, {})
-  end, rows)
-  report.tell(doc, function()
-    if not api.nvim_buf_is_loaded(buf) then
-      return
-    end
-    local now = vim.tbl_map(function(id)
-      return api.nvim_buf_get_extmark_by_id(buf, ns, id, {})[1]
-    end, ids)
-    api.nvim_buf_clear_namespace(buf, ns, 0, -1)
-    if report.in_sync(doc) or tick ~= api.nvim_buf_get_changedtick(buf) then
-      act(now)
-    else
-      rpc.say('nothing is decided: the daemon does not know the text', vim.log.levels.WARN)
-    end
-  end)
-  return true
-end
 
 --- Decides the hunk at a row, and goes to the next one if `after_decide` says so.
 --- @param verb 'accept'|'reject'
@@ -52,11 +16,6 @@ end
 --- @param comment? string
 --- @param both? boolean for a conflict: keep the person's lines before the agent's
 function M.at(verb, buf, row, comment, both)
-  if when_told(buf, { row }, function(rows)
-    M.at(verb, buf, rows[1], comment, both)
-  end) then
-    return
-  end
   local ws, place = places.workspace(buf), places.at(buf, row)
   if not ws or not place then
     places.say_none(ws, 'here')
@@ -91,13 +50,6 @@ end
 --- @param last integer
 --- @param comment? string
 function M.range(verb, buf, first, last, comment)
-  if
-    when_told(buf, { first, last }, function(rows)
-      M.range(verb, buf, rows[1], rows[2], comment)
-    end)
-  then
-    return
-  end
   local ws, parts = places.workspace(buf), places.parts(buf, first, last)
   if not ws or #parts == 0 then
     places.say_none(ws, 'in these lines')

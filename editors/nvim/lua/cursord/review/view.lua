@@ -181,6 +181,25 @@ local function is_shown(view, diff)
     )
 end
 
+--- Whether the marks of a buffer are those of a diff, in the present text.
+--- @param buf integer
+--- @param diff cursord.Diff
+--- @return boolean shown
+--- @return boolean lacks the text lacks lines of a hunk
+function M.shows(buf, diff)
+  local view = views[buf]
+  local fits = view and view.tick == api.nvim_buf_get_changedtick(buf)
+  if not view or not fits or view.diff ~= diff and not is_shown(view, diff) then
+    return false, false
+  end
+  for _, shown in pairs(view.shown) do
+    if #shown.groups == 0 and not shown.deciding and #shown.hunk.lines > 0 then
+      return true, true
+    end
+  end
+  return true, false
+end
+
 --- Shows a diff in a buffer. Unchanged hunks keep their marks.
 --- @param buf integer
 --- @param ws cursord.Workspace

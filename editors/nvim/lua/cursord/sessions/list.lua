@@ -185,9 +185,13 @@ function M.open(ws)
       with(function(entry)
         local of = workspace.open_root(entry.root)
         vim.cmd.close()
-        require('cursord.docs').when_known(of, function()
-          require('cursord.review.buffer').open(of)
-        end)
+        require('cursord.review.await').run(of, {
+          name = 'review',
+          of = 'all',
+          act = function()
+            require('cursord.review.buffer').open(of)
+          end,
+        })
       end),
     },
     { 'read the list again', '<C-l>', 'n', again },
