@@ -51,4 +51,5 @@ require (
 	golang.org/x/sync v0.21.0 // indirect
 	golang.org/x/text v0.14.0 // indirect
 	golang.org/x/tools v0.44.0 // indirect
+	mvdan.cc/sh/v3 v3.13.1 // indirect
 )

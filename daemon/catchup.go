@@ -141,7 +141,7 @@ func (w *workspace) notification(e sessions.Entry) *Notification {
 }
 
 // snapshot lists the present in seq order, within bounds: sessions that run or wait and the latest others, their last turns,
-// the items of running turns, and pending diffs.
+// the items of running turns, pending approvals and pending diffs.
 func (w *workspace) snapshot() ([]sessions.Entry, error) {
 	var refs []sessions.Entry
 	add := func(o sessions.Object) {
@@ -192,6 +192,9 @@ func (w *workspace) snapshot() ([]sessions.Entry, error) {
 		for _, e := range items {
 			refs = append(refs, sessions.Entry{Kind: e.Kind, ID: e.ID, Seq: e.Seq})
 		}
+	}
+	for _, q := range w.questions {
+		add(q.approval)
 	}
 	diffs, err := w.d.store.PendingDiffs(w.root)
 	if err != nil {

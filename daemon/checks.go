@@ -38,6 +38,9 @@ func checkTurn(p *api.TurnParams) error {
 	if p.Mode != nil && !validMode(*p.Mode) {
 		return api.Invalid("mode", "must be agent, ask or plan")
 	}
+	if p.Approvals != "" && p.Approvals != askApprovals && p.Approvals != denyApprovals {
+		return api.Invalid("approvals", `must be "ask" or "deny"`)
+	}
 	if err := checkIsolation(p.Isolation); err != nil {
 		return err
 	}

@@ -28,14 +28,15 @@ type liveTurn struct {
 	waiters   []*waiter
 	queued    atomic.Int32 // batches that wait for the loop; later ones must wait too
 
-	items     int                   // number of items so far
-	open      *liveText             // the text item that is growing
-	unflushed []*liveText           // assistant items since the agent's last repeated message or tool call
-	calls     map[string][]openCall // by call id, the latest last
-	unread    int                   // number of lines that were no JSON
-	unreadTop string                // the first of them
-	denied    denied.Calls
-	failure   string // the last error in the agent's stream
+	items         int                   // number of items so far
+	open          *liveText             // the text item that is growing
+	unflushed     []*liveText           // assistant items since the agent's last repeated message or tool call
+	calls         map[string][]openCall // by call id, the latest last
+	unread        int                   // number of lines that were no JSON
+	unreadTop     string                // the first of them
+	denied        denied.Calls
+	deniedUnasked int    // requests of the agent that were denied without asking a person
+	failure       string // the last error in the agent's stream
 }
 
 // An openCall is what memory keeps of a running tool call's item; the store has the rest. It is small because an agent may
@@ -141,6 +142,10 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		t.turn = &turn
 		w.put(c, &turn, nil)
 		w.count()
+	case agent.ApprovalRequested:
+		w.ask(c, t, &ev)
+	case agent.ApprovalWithdrawn:
+		w.withdrawRequest(c, t, ev.ID)
 	case agent.Failure:
 		t.failure = ev.Message
 	case agent.Notice:
@@ -149,9 +154,7 @@ func (w *workspace) said(c *commit, t *liveTurn, ev agent.Event) {
 		if t.unread++; t.unread == 1 {
 			t.unreadTop = ev.Line
 		}
-	case agent.ApprovalRequested:
-		_ = t.control.Answer(ev.ID, ev.Refusal()) // no client can be asked; an agent that no longer waits needs no answer
-	case agent.Result, agent.BackgroundEnded, agent.Unknown, agent.ApprovalWithdrawn:
+	case agent.Result, agent.BackgroundEnded, agent.Unknown:
 		// The outcome, or the review of the turn, uses these.
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/internal/allow"
+	"cursord/daemon/internal/approvals"
 )
 
 // TestProtocolNamesLimits compares the daemon's limits for clients' input with those in PROTOCOL.md.
@@ -23,6 +26,12 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"| `turnId` | %d characters,":                              turnIDMax,
 		"| a model, or the agent's name of a chat | %d characters": wordMax,
 		"| text in one item | %d MiB,":                             maxText >> 20,
+		"| a command in an approval | %d KiB;":                     approvals.MaxCommand >> 10,
+		"| a text in an approval | %d KiB;":                        approvals.MaxDetail >> 10,
+		"| pending approvals of a turn | %d;":                      approvals.MaxPending,
+		"| a text in `approval/answer` | %d KiB |":                 approvals.MaxText >> 10,
+		"| rules of a workspace | %d,":                             approvals.MaxRules,
+		", each up to %d KiB; for others":                          allow.MaxCommand >> 10,
 	} {
 		if text := fmt.Sprintf(row, limit); !strings.Contains(limits, text) {
 			t.Errorf("PROTOCOL.md, Limits, has no row with: %s", text)

@@ -37,6 +37,10 @@ func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
 func (w *workspace) cancelTurn(t *liveTurn, status sessions.TurnStatus, cause error) {
 	if t.status() == sessions.TurnRunning {
 		t.cancel(cause)
+		var c commit
+		if w.withdrawAll(&c, t); len(c.ops) > 0 {
+			w.submit(&c)
+		}
 		return
 	}
 	w.queue = slices.DeleteFunc(w.queue, func(q *liveTurn) bool { return q == t })

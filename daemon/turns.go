@@ -189,6 +189,9 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
+	if p.Approvals == denyApprovals {
+		turn.Approvals = p.Approvals
+	}
 	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
@@ -212,7 +215,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 // asksFor reports whether the parameters may be those of t. A repeated request finds its turn, and no request gets a turn
 // that may do more or less than it asked for.
 func asksFor(p *api.TurnParams, t *sessions.Turn) bool {
-	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
+	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Approvals == "" || (p.Approvals == denyApprovals) == (t.Approvals == denyApprovals)) && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
 }
 
 // aliasOf returns the client's name of the workspace.
@@ -347,7 +350,8 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 		t.session.running = false
 	}
 	t.session.turns--
-	turn.Background = nil
+	w.withdrawAll(c, t)
+	turn.Background, turn.Waiting = nil, false
 	s := *t.session.session
 	w.putSession(c, t.session, &s)
 	t.turn = turn

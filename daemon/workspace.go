@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/approvals"
 	"cursord/daemon/internal/claims"
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/review"
@@ -63,7 +64,9 @@ type workspace struct {
 	subs      map[*Subscription]struct{}
 	views     map[api.ClientID]map[string]*sessions.Diff // by path; the files that a client holds unsaved
 	notes     []note                                     // for the agent's next prompts
-	tick      *time.Timer                                // runs while something waits for it
+	questions map[string]*question                       // pending approvals, by id
+	rules     *approvals.Rules
+	tick      *time.Timer // runs while something waits for it
 	ticking   bool
 	stopping  bool
 }
@@ -144,6 +147,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 		awaited:   map[*commit]struct{}{},
 		subs:      map[*Subscription]struct{}{},
 		views:     map[api.ClientID]map[string]*sessions.Diff{},
+		questions: map[string]*question{},
 		tick:      time.NewTimer(time.Hour),
 		survivors: survivors.Turns{Store: d.store.Epoch()},
 	}
@@ -156,6 +160,11 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 	if err := w.loadNotes(); err != nil {
 		return nil, err
 	}
+	rules, err := d.store.Rules(w.root)
+	if err != nil {
+		return nil, err
+	}
+	w.rules = approvals.NewRules(w.root, rules, func(n uint64, err error) { d.damagedRecord(w.root, fmt.Sprint("rule ", n), err) })
 	review, err := review.New(review.Setup{
 		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.claims.Git(), Claims: w.claims,
 		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Watching: d.watching,
@@ -278,6 +287,8 @@ func (w *workspace) put(c *commit, obj sessions.Object, detail []byte) {
 	case *sessions.Turn:
 		o.Seq = w.seq
 	case *sessions.Item:
+		o.Seq = w.seq
+	case *sessions.Approval:
 		o.Seq = w.seq
 	case *sessions.Diff:
 		o.Seq = w.seq

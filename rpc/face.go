@@ -72,6 +72,10 @@ func (f *face) table() table {
 			"diff/place":            review(f.place),
 			"diff/comment":          review(f.comment),
 			"diff/dismiss":          review(f.dismiss),
+			"approval/list":         quick(f.listApprovals),
+			"approval/answer":       quick(f.answerApproval),
+			"approval/rules":        quick(f.approvalRules),
+			"approval/removeRule":   quick(f.removeApprovalRule),
 			"agent/status":          slow(f.agentStatus),
 			"agent/environment":     quick(f.agentEnvironment),
 			"agent/models":          slow(f.agentModels),
@@ -92,7 +96,7 @@ func (f *face) table() table {
 
 // notificationNames returns the notifications that clients get, sorted.
 func notificationNames() []string {
-	return []string{"$/logTrace", "diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
+	return []string{"$/logTrace", "approval/changed", "diff/changed", "item/changed", "item/delta", "log/message", "session/changed", "turn/changed"}
 }
 
 // methodNames returns the requests that clients may make, sorted.

@@ -212,9 +212,10 @@ type TurnStartParams struct {
 	Force      bool           `json:"force,omitempty"`
 	Sandbox    *string        `json:"sandbox,omitempty"` // enabled or disabled
 	AutoReview *bool          `json:"autoReview,omitempty"`
-	AddDirs    *[]string      `json:"addDirs,omitempty"` // absolute, or relative to the workspace
-	TurnID     string         `json:"turnId,omitempty"`  // a name for the turn, so that the call may be repeated
-	Recap      bool           `json:"recap,omitempty"`   // begin a fresh chat with the session's transcript as context
+	AddDirs    *[]string      `json:"addDirs,omitempty"`   // absolute, or relative to the workspace
+	Approvals  string         `json:"approvals,omitempty"` // ask, the default, or deny
+	TurnID     string         `json:"turnId,omitempty"`    // a name for the turn, so that the call may be repeated
+	Recap      bool           `json:"recap,omitempty"`     // begin a fresh chat with the session's transcript as context
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has

@@ -125,7 +125,7 @@ func (p *TurnStartParams) core() (api.TurnParams, error) {
 	isolation, err := isolationOf(p.Isolation)
 	return api.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Recap: p.Recap,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }

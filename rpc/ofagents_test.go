@@ -14,7 +14,8 @@ import (
 
 // ofAnybody are the methods that an agent's process may call; turn/start without wider permissions.
 var ofAnybody = []string{
-	"agent/chats", "agent/environment", "agent/models", "agent/status", "daemon/backup", "daemon/join", "daemon/status",
+	"agent/chats", "agent/environment", "agent/models", "agent/status", "approval/list", "approval/rules",
+	"daemon/backup", "daemon/join", "daemon/status",
 	"diff/comment", "diff/list", "diff/merge", "diff/place", "diff/unified", "initialize", "item/read", "session/create",
 	"session/export", "session/fork", "session/import", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",
 	"turn/wait", "workspace/list", "workspace/subscribe", "workspace/unsubscribe",

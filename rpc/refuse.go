@@ -16,13 +16,13 @@ type refusal struct {
 // unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build does not support.
 // Unknown parameters are otherwise ignored; ignoring these could do harm.
 var unbuilt = map[string]refusal{
-	"approvals": {message: "this build cannot ask a person for approvals", hint: `leave it out; mode "ask" or "plan" lets the agent only read`},
-	"driver":    {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
+	"driver": {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
 }
 
 // ofTurns are parameters of turn/start that a client might wrongly expect the session to keep.
 var ofTurns = map[string]refusal{
-	"force": {message: "a session does not keep it", hint: "send it with each turn/start", except: "false"},
+	"force":     {message: "a session does not keep it", hint: "send it with each turn/start", except: "false"},
+	"approvals": {message: "a session does not keep it", hint: "send it with each turn/start", except: `"ask"`},
 }
 
 // refusing returns m, but refuses the parameters in lists. As everywhere, null counts as absent.

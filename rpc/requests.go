@@ -31,6 +31,30 @@ func (c *Client) AgentStatus(ctx context.Context, p AgentStatusParams) (result a
 	return result, err
 }
 
+// ApprovalAnswer makes the request approval/answer, as PROTOCOL.md describes it.
+func (c *Client) ApprovalAnswer(ctx context.Context, p ApprovalAnswerParams) (result ApprovalResult, err error) {
+	err = c.Call(ctx, "approval/answer", p, &result)
+	return result, err
+}
+
+// ApprovalList makes the request approval/list, as PROTOCOL.md describes it.
+func (c *Client) ApprovalList(ctx context.Context, p ApprovalListParams) (result ApprovalList, err error) {
+	err = c.Call(ctx, "approval/list", p, &result)
+	return result, err
+}
+
+// ApprovalRemoveRule makes the request approval/removeRule, as PROTOCOL.md describes it.
+func (c *Client) ApprovalRemoveRule(ctx context.Context, p ApprovalRuleParams) (result ApprovalRules, err error) {
+	err = c.Call(ctx, "approval/removeRule", p, &result)
+	return result, err
+}
+
+// ApprovalRules makes the request approval/rules, as PROTOCOL.md describes it.
+func (c *Client) ApprovalRules(ctx context.Context, p WorkspaceParams) (result ApprovalRules, err error) {
+	err = c.Call(ctx, "approval/rules", p, &result)
+	return result, err
+}
+
 // DaemonBackup makes the request daemon/backup, as PROTOCOL.md describes it.
 func (c *Client) DaemonBackup(ctx context.Context, p BackupParams) (result BackupResult, err error) {
 	err = c.Call(ctx, "daemon/backup", p, &result)

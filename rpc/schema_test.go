@@ -27,13 +27,14 @@ var update = flag.Bool("update", false, "write schema.json anew")
 // notificationTypes returns the parameters of the daemon's notifications.
 func notificationTypes() map[string]reflect.Type {
 	return map[string]reflect.Type{
-		"$/logTrace":      reflect.TypeFor[LogTraceParams](),
-		"session/changed": reflect.TypeFor[SessionChanged](),
-		"turn/changed":    reflect.TypeFor[TurnChanged](),
-		"item/changed":    reflect.TypeFor[ItemChanged](),
-		"item/delta":      reflect.TypeFor[DeltaParams](),
-		"diff/changed":    reflect.TypeFor[DiffChanged](),
-		"log/message":     reflect.TypeFor[LogMessage](),
+		"$/logTrace":       reflect.TypeFor[LogTraceParams](),
+		"session/changed":  reflect.TypeFor[SessionChanged](),
+		"turn/changed":     reflect.TypeFor[TurnChanged](),
+		"item/changed":     reflect.TypeFor[ItemChanged](),
+		"item/delta":       reflect.TypeFor[DeltaParams](),
+		"diff/changed":     reflect.TypeFor[DiffChanged](),
+		"approval/changed": reflect.TypeFor[ApprovalChanged](),
+		"log/message":      reflect.TypeFor[LogMessage](),
 	}
 }
 
@@ -53,6 +54,8 @@ func clientNotificationTypes() map[string]reflect.Type {
 
 // wordsOf lists the fields with a fixed set of words that have no type of their own.
 var wordsOf = map[string][]string{
+	"Turn.approvals":                {"deny"},
+	"TurnStartParams.approvals":     {"ask", "deny"},
 	"AgentInfo.state":               {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.state":             {"unknown", "ready", "notInstalled", "notLoggedIn"},
 	"AgentStatus.foundBy":           {"daemon", "client"},
@@ -100,11 +103,14 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 // plain returns the schemas of types whose JSON differs from their Go type.
 func plain() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[sessions.Time]():         {Type: "string", Format: "date-time"},
-		reflect.TypeFor[uint64]():                {Type: "integer", Minimum: "0"},
-		reflect.TypeFor[json.RawMessage]():       {Type: "object"},
-		reflect.TypeFor[sessions.SessionState](): words(sessions.SessionIdle, sessions.SessionQueued, sessions.SessionRunning),
-		reflect.TypeFor[sessions.Mode]():         words(sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan),
+		reflect.TypeFor[sessions.Time]():               {Type: "string", Format: "date-time"},
+		reflect.TypeFor[uint64]():                      {Type: "integer", Minimum: "0"},
+		reflect.TypeFor[json.RawMessage]():             {Type: "object"},
+		reflect.TypeFor[sessions.SessionState]():       words(sessions.SessionIdle, sessions.SessionQueued, sessions.SessionRunning),
+		reflect.TypeFor[sessions.Mode]():               words(sessions.ModeAgent, sessions.ModeAsk, sessions.ModePlan),
+		reflect.TypeFor[sessions.ApprovalKind]():       words(sessions.ApprovalPermission, sessions.ApprovalQuestion, sessions.ApprovalPlan),
+		reflect.TypeFor[sessions.ApprovalStatus]():     words(sessions.ApprovalPending, sessions.ApprovalAnswered, sessions.ApprovalWithdrawn, sessions.ApprovalExpired),
+		reflect.TypeFor[sessions.ApprovalOptionKind](): words(sessions.AllowOnce, sessions.AllowAlways, sessions.RejectOnce, sessions.RejectAlways, sessions.AnswerOption),
 		reflect.TypeFor[sessions.TurnStatus](): words(sessions.TurnQueued, sessions.TurnRunning, sessions.TurnCompleted,
 			sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted),
 		reflect.TypeFor[sessions.ItemKind](): words(sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemTool,

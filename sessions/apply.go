@@ -38,6 +38,11 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 					return nil, 0, fmt.Errorf("store: encoding %s %s: %w", kind, id, err)
 				}
 			}
+			if a, ok := op.Object.(*Approval); ok {
+				if turn, tag, ok := splitApprovalID(a.ID); !ok || turn != a.TurnID || tag == "" {
+					return nil, 0, fmt.Errorf("store: approval %q is not named for its turn %q", a.ID, a.TurnID)
+				}
+			}
 			ops[i] = op
 			size += len(op.JSON) + len(op.Detail)
 		case AppendText:
@@ -63,6 +68,8 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			if op.ID == "" {
 				return nil, 0, errors.New("store: filling a session without an id")
 			}
+		case PutRule:
+			size += len(op.Data)
 		case RemoveSession:
 			if op.Seq == 0 {
 				return nil, 0, fmt.Errorf("store: removing session %q without a seq", op.ID)
@@ -138,6 +145,8 @@ func (w space) applyOne(op Op) error {
 			return w.putTurn(o, v)
 		case *Item:
 			return w.putItem(o, v, op.Detail)
+		case *Approval:
+			return w.putApproval(o, v)
 		case *Diff:
 			return w.replace(w.b.Bucket(bucketDiffs), []byte(o.Path), v, changed{kind: KindDiff, id: o.Path})
 		}
@@ -173,6 +182,10 @@ func (w space) applyOne(op Op) error {
 		return w.b.Bucket(bucketDecisions).Delete(be64(op.N))
 	case PutNote:
 		return putNumbered(w.b.Bucket(bucketNotes), op.N, op.Data)
+	case PutRule:
+		return w.putRule(op)
+	case DropRule:
+		return w.dropRule(op.N)
 	case setAside:
 		return w.setAside(op.at)
 	case forgetDamaged:
@@ -185,7 +198,7 @@ func (w space) applyOne(op Op) error {
 		}
 		return w.b.Delete(keyTrusted)
 	case Forget:
-		return errors.Join(w.b.Delete(keyTrusted), w.b.Delete(keyClaims), w.b.Put(keyForgotten, []byte{1}))
+		return errors.Join(w.b.Delete(keyTrusted), w.b.Delete(keyClaims), w.dropRules(), w.b.Put(keyForgotten, []byte{1}))
 	case SetClaims:
 		return w.b.Put(keyClaims, []byte(strings.Join(op.Hashes, "\n")))
 	}

@@ -139,6 +139,11 @@ func (r *resolver) value(at changed) []byte {
 			key := itemKey(prefixItem, r.ref.ordinal, index)
 			return r.s.soundItem(r.session, r.ref.session, key, r.session.Get(key))
 		}
+	case KindApproval:
+		if turn, tag, ok := splitApprovalID(at.id); ok && r.seek(turn) {
+			key := approvalKey(r.ref.ordinal, tag)
+			return bytes.Clone(r.s.sound(r.tx, spot{session: r.ref.session, key: key}, r.session.Get(key)))
+		}
 	case KindDiff:
 		if r.space != nil {
 			key := []byte(at.id)

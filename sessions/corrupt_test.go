@@ -32,6 +32,8 @@ func fillStore(t testing.TB, path string) {
 		}
 		ops = append(ops, puts(item(tid, id, 20, ItemRunning, next()))...)
 		ops = append(ops, AppendText{ItemID: tid + ":20", Text: "half a sen"})
+		ops = append(ops, puts(approval(tid, id, "a", ApprovalPending, next()))...)
+		ops = append(ops, PutRule{N: uint64(i), Data: []byte("rule")})
 		path := fmt.Sprintf("src/f%02d.go", i)
 		ops = append(ops, puts(diff(path, "pending", next()))...)
 		ops = append(ops, PutReview{Path: path, State: []byte(path), Blobs: [][]byte{fmt.Appendf(nil, "content %d", i)}}, PutNote{N: uint64(i), Data: []byte("note")},
@@ -202,6 +204,9 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 		detail, err := s.ItemDetail(tid + ":7")
 		require.NoError(t, err)
 		require.Contains(t, string(detail), tid+":7 ")
+		asked, err := s.Approval(ApprovalID("a", tid))
+		require.NoError(t, err)
+		require.Equal(t, ApprovalWithdrawn, asked.Status)
 	}
 	ds, err := s.PendingDiffs(root)
 	require.NoError(t, err)
@@ -209,6 +214,9 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 	notes, err := s.Notes(root)
 	require.NoError(t, err)
 	require.Len(t, notes, 40, "notes")
+	rules, err := s.Rules(root)
+	require.NoError(t, err)
+	require.Len(t, rules, 40, "rules")
 	intents, err := s.Intents(root)
 	require.NoError(t, err)
 	require.Len(t, intents, 40, "intents")

@@ -36,6 +36,8 @@ func (at spot) kind() Kind {
 		return KindItem
 	case at.key[0] == prefixTurn:
 		return KindTurn
+	case at.key[0] == prefixApproval:
+		return KindApproval
 	}
 	return KindSession
 }
@@ -73,6 +75,8 @@ func soundFor(kind Kind, v []byte) bool {
 		o, err = decodeObject[Turn](v)
 	case KindItem:
 		o, err = decodeObject[Item](v)
+	case KindApproval:
+		o, err = decodeObject[Approval](v)
 	default:
 		o, err = decodeObject[Diff](v)
 	}
@@ -131,6 +135,8 @@ func damageOf(o Object) Damage {
 	case *Turn:
 		d.Workspace = o.Workspace
 	case *Item:
+		d.Workspace = o.Workspace
+	case *Approval:
 		d.Workspace = o.Workspace
 	case *Diff:
 		d.Workspace = o.Workspace
@@ -213,6 +219,8 @@ func standIn(tx *bolt.Tx, at spot, v []byte) (stored, Object) {
 		o.Seq = seq
 	case *Item:
 		o.Seq = seq
+	case *Approval:
+		o.Seq = seq
 	case *Diff:
 		o.Seq = seq
 	}
@@ -278,6 +286,8 @@ func (at spot) object(tx *bolt.Tx, old stored) Object {
 			t.Status, t.Error, t.EndedAt = TurnRunning, nil, nil // its end will be stored
 		}
 		return t
+	case KindApproval:
+		return at.standInApproval(tx, root, when)
 	}
 	turn, index := turnAt(tx, at.session, ordinalOf(at.key)), int(indexOf(at.key))
 	return &Item{

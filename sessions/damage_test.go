@@ -44,6 +44,7 @@ func fillDamageable(t *testing.T, path string) {
 				put(&Item{ID: ItemID(turn, 1), TurnID: turn, SessionID: id, Workspace: damagedRoot, Index: 1, Kind: ItemAssistant, Status: ItemRunning, StartedAt: now, Seq: next()}),
 				AppendText{ItemID: ItemID(turn, 1), Text: "half a sen"})
 		}
+		ops = append(ops, put(&Approval{ID: ApprovalID("a", turn), TurnID: turn, SessionID: id, Workspace: damagedRoot, Kind: ApprovalPlan, Title: "können", Status: ApprovalAnswered, CreatedAt: now, Seq: next()}))
 		ops = append(ops, put(&Diff{Workspace: damagedRoot, Path: fmt.Sprintf("f%d", i), State: "pending", Baseline: "known", Rev: 3, Seq: next()}))
 	}
 	s.Submit(damagedRoot, ops, nil)
@@ -56,7 +57,7 @@ func spots(t *testing.T, path string) (all []spot) {
 		sessions := tx.Bucket(bucketSessions)
 		err := sessions.ForEachBucket(func(id []byte) error {
 			return sessions.Bucket(id).ForEach(func(k, v []byte) error {
-				if k[0] == keySession[0] || k[0] == prefixTurn || k[0] == prefixItem {
+				if k[0] == keySession[0] || k[0] == prefixTurn || k[0] == prefixItem || k[0] == prefixApproval {
 					all = append(all, spot{session: string(id), key: bytes.Clone(k)})
 				}
 				return nil
@@ -125,6 +126,7 @@ func readAll(t *testing.T, s *Store) map[string]string {
 			object(x, nil)
 			object(s.Item(x.ID))
 		}
+		object(s.Approval(ApprovalID("a", turns[0].ID)))
 		parts, _, err := s.Parts(one.ID, Place{})
 		require.NoError(t, err)
 		require.Len(t, parts, 1+len(items))
@@ -161,7 +163,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "db")
 	fillDamageable(t, whole)
 	all := spots(t, whole)
-	require.Len(t, all, 3*4+2)
+	require.Len(t, all, 3*5+2)
 	r := rand.New(rand.NewPCG(14, 4))
 	for _, ended := range []bool{false, true} {
 		if ended {
@@ -206,7 +208,7 @@ func TestDamagedObjectIsSetAside(t *testing.T) {
 			require.Equal(t, got, readAll(t, s), what)
 			for name, raw := range got {
 				if name == string(d.Kind)+" "+d.ID {
-					require.Contains(t, raw, map[Kind]string{KindSession: damagedTitle, KindTurn: damagedTitle, KindItem: damagedText, KindDiff: `"unknown"`}[d.Kind], what)
+					require.Contains(t, raw, map[Kind]string{KindSession: damagedTitle, KindTurn: damagedTitle, KindItem: damagedText, KindApproval: damagedText, KindDiff: `"unknown"`}[d.Kind], what)
 				} else {
 					require.NotContains(t, raw, "damaged", what)
 				}
@@ -338,7 +340,7 @@ func TestDamagedSeq(t *testing.T) {
 	change(t, path, func(tx *bolt.Tx) error { return spaceBucket(tx, damagedRoot).Put(keySeq, be64(3)) })
 	s, _, err := Open(path, Options{})
 	require.NoError(t, err)
-	require.Len(t, readAll(t, s), 3*4+2, "the ends of turns have taken the place of nothing")
+	require.Len(t, readAll(t, s), 3*5+2, "the ends of turns have taken the place of nothing")
 	changes, err := s.Changes(damagedRoot, 0, 0)
 	require.NoError(t, err)
 	w, err := s.Workspace(damagedRoot)

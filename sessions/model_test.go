@@ -44,6 +44,10 @@ func (m *model) put(o Object, session string) {
 		if !m.alive(session) {
 			return
 		}
+	case *Approval:
+		if _, ok := m.seqs["turn "+o.TurnID]; !ok {
+			return
+		}
 	case *Item:
 		if _, ok := m.seqs["turn "+o.TurnID]; !ok {
 			return
@@ -97,13 +101,15 @@ func TestStoreIsLikeTheModel(t *testing.T) {
 				sid := rapid.SampledFrom([]string{"s0", "s1", "s2"}).Draw(rt, "session")
 				tid := sid + ":t" + rapid.SampledFrom([]string{"0", "1"}).Draw(rt, "turn")
 				var o Object
-				switch rapid.SampledFrom([]string{"session", "turn", "item", "item", "diff", "remove"}).Draw(rt, "op") {
+				switch rapid.SampledFrom([]string{"session", "turn", "item", "item", "diff", "remove", "approval"}).Draw(rt, "op") {
 				case "session":
 					o = session(sid, seq)
 				case "turn":
 					o = turn(tid, sid, TurnCompleted, seq)
 				case "item":
 					o = item(tid, sid, rapid.IntRange(0, 3).Draw(rt, "index"), ItemCompleted, seq)
+				case "approval":
+					o = approval(tid, sid, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "tag"), ApprovalAnswered, seq)
 				case "diff":
 					o = diff("file-"+sid, "pending", seq)
 				default:

@@ -121,6 +121,10 @@ type Turn struct {
 	CreatedAt    Time   `json:"createdAt"`
 	StartedAt    *Time  `json:"startedAt,omitempty"`
 	EndedAt      *Time  `json:"endedAt,omitempty"`
+	// Approvals is "deny" if what the agent asks is denied at once; "": people are asked.
+	Approvals string `json:"approvals,omitempty"`
+	// Waiting says that one of the turn's approvals is pending.
+	Waiting bool `json:"waiting,omitempty"`
 	// Background lists the background commands that the agent of a running turn still waits for after it has finished
 	// speaking. It is empty while the agent works, and after the turn.
 	Background []string `json:"background,omitempty"`
@@ -349,9 +353,11 @@ const (
 	KindTurn    Kind = "turn"
 	KindItem    Kind = "item"
 	KindDiff    Kind = "diff"
+
+	KindApproval Kind = "approval"
 )
 
-// An Object is a *Session, *Turn, *Item or *Diff.
+// An Object is a *Session, *Turn, *Item, *Diff or *Approval.
 type Object interface {
 	// Key returns the object's kind and its id within the store; a diff's id is its path, unique in its workspace.
 	Key() (Kind, string)

@@ -67,10 +67,17 @@ type PutNote struct {
 }
 type DropNote struct{ N uint64 }
 
+// PutRule stores rule N of the workspace: what its agents need not ask; DropRule deletes one.
+type PutRule struct {
+	N    uint64
+	Data []byte
+}
+type DropRule struct{ N uint64 }
+
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
-// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust goes.
+// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust and its rules go.
 // SetTrust{true} and the next session make it known again.
 type Forget struct{}
 
@@ -89,6 +96,8 @@ func (PutDecision) isOp()   {}
 func (DropDecision) isOp()  {}
 func (PutNote) isOp()       {}
 func (DropNote) isOp()      {}
+func (PutRule) isOp()       {}
+func (DropRule) isOp()      {}
 func (SetTrust) isOp()      {}
 func (SetClaims) isOp()     {}
 func (Forget) isOp()        {}

@@ -11,7 +11,7 @@ import (
 )
 
 // interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
-// running items become cancelled, with the text that was kept; their sessions become idle. They get new seqs in the order in
+// running items become cancelled, with the text that was kept; their pending approvals become withdrawn; their sessions become idle. They get new seqs in the order in
 // which a live end is published: items, session, turns. idle names more sessions that can no longer be busy; leftOpen and
 // damaged are those of Options. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it
 // did something. interrupt returns the turns, by workspace and age.
@@ -72,6 +72,9 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, alive); err != nil {
 			return nil, err
 		}
+		if err := w.withdrawApprovals(b, id, ordinal, &seq, damaged); err != nil {
+			return nil, err
+		}
 	}
 	s, err := decodeSound[Session](w, spot{session: id, key: keySession}, damaged)
 	if err != nil {
@@ -95,7 +98,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 		if t.StartedAt != nil {
 			ended = later(*t.StartedAt, alive)
 		}
-		t.Status, t.EndedAt, t.Background, t.Seq = TurnInterrupted, &ended, nil, seq
+		t.Status, t.EndedAt, t.Background, t.Waiting, t.Seq = TurnInterrupted, &ended, nil, false, seq
 		if err := w.put(t, nil); err != nil {
 			return nil, err
 		}

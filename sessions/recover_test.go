@@ -19,6 +19,7 @@ func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
 	tool.Kind, tool.Tool = ItemTool, &Tool{CallID: "c1", Name: "shell", Paths: []string{}}
 	must(t, s, append(puts(item("t1", "s1", 0, ItemCompleted, 6)), Put{Object: tool, Detail: []byte(`{"callId":"c1"}`)}, Put{Object: item("t1", "s1", 2, ItemRunning, 8)},
 		AppendText{ItemID: "t1:2", Text: "Almost "}, AppendText{ItemID: "t1:2", Offset: 7, Text: "done"})...)
+	must(t, s, puts(approval("t1", "s1", "b", ApprovalAnswered, 9), approval("t1", "s1", "c", ApprovalPending, 10), approval("t1", "s1", "a", ApprovalPending, 11))...)
 	other := turn("o1", "so", TurnRunning, 2)
 	require.NoError(t, submit(s, "/a", puts(session("so", 1), other)...))
 	require.NoError(t, s.Close())
@@ -37,7 +38,7 @@ func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
 		require.Equal(t, got.Seq, stored.Seq)
 		require.Equal(t, TurnInterrupted, stored.Status)
 	}
-	require.Equal(t, []string{"2 turn t0", "5 session s2", "6 item t1:0", "9 item t1:1", "10 item t1:2", "11 session s1", "12 turn t1", "13 turn t2"}, index(t, s, 0))
+	require.Equal(t, []string{"2 turn t0", "5 session s2", "6 item t1:0", "9 approval b-t1", "12 item t1:1", "13 item t1:2", "14 approval c-t1", "15 approval a-t1", "16 session s1", "17 turn t1", "18 turn t2"}, index(t, s, 0))
 	got, err := s.Session("s1")
 	require.NoError(t, err)
 	require.Equal(t, SessionIdle, got.State)
@@ -49,6 +50,14 @@ func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
 		require.Equal(t, want, it.Text)
 		require.Equal(t, at(40), *it.EndedAt)
 	}
+	for id, want := range map[string]ApprovalStatus{"a-t1": ApprovalWithdrawn, "b-t1": ApprovalAnswered, "c-t1": ApprovalWithdrawn} {
+		a, err := s.Approval(id)
+		require.NoError(t, err)
+		require.Equal(t, want, a.Status, "what a daemon leaves pending is nobody's to answer")
+	}
+	waited, err := s.Turn("t1")
+	require.NoError(t, err)
+	require.False(t, waited.Waiting)
 	detail, err := s.ItemDetail("t1:1")
 	require.NoError(t, err)
 	require.Equal(t, `{"callId":"c1"}`, string(detail))
@@ -58,7 +67,7 @@ func TestOpenEndsWhatWasLeftOpen(t *testing.T) {
 	require.Equal(t, Report{}, r)
 	w, err := s.Workspace(root)
 	require.NoError(t, err)
-	require.EqualValues(t, 13, w.Seq)
+	require.EqualValues(t, 18, w.Seq)
 }
 
 func TestOpenTellsOfWhatWasLeftOpen(t *testing.T) {

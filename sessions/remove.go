@@ -19,7 +19,7 @@ func (w space) removeSession(id string, seq uint64) error {
 		switch k[0] {
 		case prefixDetail:
 			err = w.release(v)
-		case keySession[0], prefixTurn, prefixItem:
+		case keySession[0], prefixTurn, prefixItem, prefixApproval:
 			s, bad := decodeStored(v)
 			if bad != nil {
 				continue

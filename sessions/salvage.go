@@ -244,6 +244,8 @@ func (s *salvager) inSession(id string, k, v []byte) {
 		salvageObject(s, func(o *Turn) string { return o.Workspace }, func(o *Turn, n uint64) { o.Seq = n }, v)
 	case k[0] == prefixItem:
 		salvageObject(s, func(o *Item) string { return o.Workspace }, func(o *Item, n uint64) { o.Seq = n }, v)
+	case k[0] == prefixApproval:
+		salvageObject(s, func(o *Approval) string { return o.Workspace }, func(o *Approval, n uint64) { o.Seq = n }, v)
 	case k[0] == prefixDetail && len(k) == 9 && b.Get(append([]byte{prefixItem}, k[1:]...)) != nil:
 		if s.refer(v) {
 			_ = b.Put(k, v)
@@ -277,6 +279,10 @@ func (s *salvager) inWorkspace(path []string, k, v []byte) {
 	case string(bucketIntents):
 		if b, err := w.b.CreateBucketIfNotExists(bucketIntents); err == nil && len(k) == 8 {
 			s.holder(w, b, k, v)
+		}
+	case string(bucketRules):
+		if len(k) == 8 {
+			_ = w.putRule(PutRule{number(k), v})
 		}
 	case string(bucketDecisions), string(bucketNotes):
 		if len(k) == 8 {

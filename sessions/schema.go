@@ -22,6 +22,7 @@ import (
 //	                  c<turn><index> → item, stored
 //	                  d<turn><index> → blob key of the item's uncut tool
 //	                  e<turn><index><offset> → text of a running item
+//	                  f<turn><tag> → approval, stored
 //	turns             turn id → ordinal, session id
 //	active            turn id → nothing, for turns that have not ended: what recovery looks at
 //	removed           session id → seq, workspace
@@ -31,7 +32,7 @@ import (
 //	                  changes/<seq> → kind, id: one entry for each object of the workspace
 //	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state; or, of the path in the
 //	                  copy of a session, reviews/<0><session><0><path>: no path begins with 0
-//	                  decisions/<n>, notes/<n> → data
+//	                  decisions/<n>, notes/<n>, rules/<n> → data; rules is made when it is needed
 //	                  recent: as above
 //	damaged           n → what it was, 0, an object in its stored form that was damaged: made when it is needed
 //	blobs, refs       SHA-256 → content, number of references
@@ -55,6 +56,7 @@ var (
 	bucketIntents   = []byte("intents")
 	bucketDecisions = []byte("decisions")
 	bucketNotes     = []byte("notes")
+	bucketRules     = []byte("rules")
 
 	keySchema    = []byte("schema")
 	keyEpoch     = []byte("epoch")
@@ -73,6 +75,8 @@ const (
 	prefixItem   = 'c'
 	prefixDetail = 'd'
 	prefixText   = 'e'
+
+	prefixApproval = 'f'
 )
 
 // Buckets that are mostly appended to are filled more than bbolt's half, which suits random keys. bbolt does not store the

@@ -178,7 +178,7 @@ func (s *Store) Unstored() string {
 		}
 	}
 	var words []string
-	for _, kind := range []string{string(KindSession), "deleted session", string(KindTurn), string(KindItem), "changed file", "decision"} {
+	for _, kind := range []string{string(KindSession), "deleted session", string(KindTurn), string(KindItem), string(KindApproval), "changed file", "decision"} {
 		switch n := len(things[kind]); n {
 		case 0:
 		case 1:

@@ -58,6 +58,13 @@ func item(turn, session string, index int, st ItemStatus, seq uint64) *Item {
 	return &Item{ID: ItemID(turn, index), TurnID: turn, SessionID: session, Workspace: root, Index: index, Kind: ItemAssistant, Status: st, StartedAt: at(2), Seq: seq}
 }
 
+func approval(turn, session, tag string, st ApprovalStatus, seq uint64) *Approval {
+	return &Approval{
+		ID: ApprovalID(tag, turn), Workspace: root, SessionID: session, TurnID: turn, Kind: ApprovalPermission, Title: "run it", Command: "make",
+		Options: []ApprovalOption{{ID: "y", Label: "Yes", Kind: AllowOnce}}, Status: st, CreatedAt: at(2), Seq: seq,
+	}
+}
+
 func diff(path string, state string, seq uint64) *Diff {
 	return &Diff{Workspace: root, Path: path, URI: "file://" + root + "/" + path, Kind: DiffModified, State: state, Baseline: "known", Hunks: []Hunk{}, Turns: []string{}, Seq: seq}
 }

@@ -18,7 +18,7 @@ type stored struct {
 }
 
 const (
-	flagActive  = 1 << iota // a turn that has not ended, an item that runs
+	flagActive  = 1 << iota // a turn that has not ended, an item that runs, an approval that is pending
 	flagPending             // a diff with something to review
 	flagSum                 // a checksum follows the seq
 )
@@ -92,6 +92,10 @@ func flagsOf(o Object) byte {
 		if o.Status == ItemRunning {
 			return flagActive
 		}
+	case *Approval:
+		if o.Status == ApprovalPending {
+			return flagActive
+		}
 	case *Diff:
 		if o.State == "pending" {
 			return flagPending
@@ -158,7 +162,7 @@ type changed struct {
 const removedMark = 'X'
 
 func (c changed) encode() []byte {
-	mark := c.kind[0] // session, turn, item and diff differ in their first letter
+	mark := c.kind[0] // session, turn, item, diff and approval differ in their first letter
 	if c.removed {
 		mark = removedMark
 	}
@@ -181,6 +185,8 @@ func decodeChanged(b []byte) (changed, bool) {
 		return changed{KindItem, false, id}, true
 	case KindDiff[0]:
 		return changed{KindDiff, false, id}, true
+	case KindApproval[0]:
+		return changed{KindApproval, false, id}, true
 	}
 	return changed{}, false
 }

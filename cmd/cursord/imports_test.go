@@ -90,6 +90,7 @@ var restricted = map[string][]string{
 		"cursord/cmd/cursord/internal/term",
 		"cursord/cmd/cursord/internal/view",
 	},
+	"mvdan.cc/sh/v3/syntax":    {"cursord/daemon/internal/allow"},
 	"github.com/yuin/goldmark": {"cursord/cmd/cursord/internal/markdown"},
 	"net/http":                 {},
 	"github.com/oklog/ulid/v2": {

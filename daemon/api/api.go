@@ -24,6 +24,7 @@ type TurnParams struct {
 	Model     *string
 	Mode      *sessions.Mode
 	Force     bool
+	Approvals string // "ask" or "deny": what the agent asks; "": "ask"
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Asker     Asker    // the client's environment

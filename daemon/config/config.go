@@ -55,6 +55,9 @@ type Config struct {
 	RemotePaths      []string        // HERE=THERE: folders whose paths differ on the other machine
 	RemoteProgram    string          // how to run cursord on the other machine, for its shell
 	OnTurnEnd        []string        // a command to run at the end of each turn; empty: none
+	OnApproval       []string        // a command to run when the agent asks a person; empty: none
+	ApprovalTimeout  time.Duration   // what nobody answers for this time is denied
+	Approve          []Approve       // commands that the agent need not ask for
 	LogLevel         slog.Level
 }
 
@@ -72,6 +75,7 @@ func Default() Config {
 		AgentIdleTimeout: 30 * time.Minute,
 		AgentToolTimeout: 2 * time.Hour,
 		BackgroundGrace:  30 * time.Second,
+		ApprovalTimeout:  30 * time.Minute,
 		ParallelTurns:    1,
 		TellRejections:   true,
 		CommitAccepts:    true,
@@ -158,6 +162,9 @@ func settings(c *Config) []setting {
 		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`, list(&c.RemotePaths, anything)},
 		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, text(&c.RemoteProgram, asItIs)},
 		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, turnEnd)},
+		{"on_approval", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnApproval, turnEnd)},
+		{"approval_timeout", `a duration of at least "1s", such as "30m"`, span(&c.ApprovalTimeout, time.Second)},
+		{"approve", `tables [[approve]], each with a command, the beginning of a command line, and perhaps a folder, an absolute path`, approvals(&c.Approve)},
 		{"log_level", `"debug", "info", "warn" or "error"`, logLevel(&c.LogLevel)},
 	}
 }
@@ -248,7 +255,7 @@ func Mend(path string, err error) string {
 	switch {
 	case errors.As(err, &wrong):
 		const set = "mend it with: cursord config set %s VALUE, cursord config unset %[1]s, or cursord config edit"
-		if len(wrong) > 1 || wrong[0].Key == "isolation_of" {
+		if len(wrong) > 1 || isTable(wrong[0].Key) {
 			return "mend the file with: cursord config edit"
 		}
 		return fmt.Sprintf(set, wrong[0].Key)

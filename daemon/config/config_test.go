@@ -13,8 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/allow"
 	"cursord/diffs"
 )
+
+func ruleOf(t *testing.T, command string) allow.Rule {
+	rule, err := allow.Parse(command)
+	require.NoError(t, err)
+	return rule
+}
 
 func TestConfig(t *testing.T) {
 	with := func(change func(*Config)) Config {
@@ -42,6 +49,12 @@ func TestConfig(t *testing.T) {
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
 			Copy:   copytree.Options{Include: []string{".env", "web/node_modules"}, MaxFiles: 1000, MaxBytes: 1 << 30},
 			Copies: copytree.Bounds{Count: 3, Bytes: 5 << 30, Age: 48 * time.Hour},
+
+			OnApproval: []string{"notify-send", "{title}"}, ApprovalTimeout: 5 * time.Minute,
+			Approve: []Approve{
+				{Command: "go test", Rule: ruleOf(t, "go test")},
+				{Command: "cd web && npm test", Rule: ruleOf(t, "cd web && npm test"), Folder: filepath.Join(home, "no such")},
+			},
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
@@ -74,9 +87,16 @@ func TestConfig(t *testing.T) {
 			remote_paths = ["/here=/there"]
 			remote_program = "~/bin/cursord"
 			log_level = "debug"
+			on_approval = ["notify-send", "{title}"]
+			approval_timeout = "5m"
 			[isolation_of]
 			"/some/where" = "none"
-			"~/no such" = "copy"`},
+			"~/no such" = "copy"
+			[[approve]]
+			command = "go test"
+			[[approve]]
+			command = "cd web && npm test"
+			folder = "~/no such/"`},
 		{name: "off", file: "tell_rejections = false\ncommit_accepts = false",
 			want: with(func(c *Config) { c.TellRejections, c.CommitAccepts = false, false })},
 		{name: "no truth", file: `commit_accepts = "no"`, err: "c.toml:1: commit_accepts must be true or false"},
@@ -98,6 +118,14 @@ func TestConfig(t *testing.T) {
 		{name: "a script of one's own", file: `on_turn_end = ["bash", "mine.sh", "-c", "{title}"]`, want: turnEnd("bash", "mine.sh", "-c", "{title}")},
 		{name: "tmux that expands nothing", file: `on_turn_end = ["tmux", "display-message", "-l", "{title}"]`, want: turnEnd("tmux", "display-message", "-l", "{title}")},
 
+		{name: "no approvals", file: `approve = []`, want: Default()},
+		{name: "a rule that is no table", file: `approve = ["go test"]`, err: `c.toml:1: approve must be tables [[approve]]`},
+		{name: "one table for all rules", file: "[approve]\ncommand = \"go test\"", err: `c.toml:1: approve must be tables [[approve]]`},
+		{name: "a rule without a command", file: "[[approve]]\nfolder = \"/x\"", err: `c.toml:1: approve number 1 has the command "", which names no command; write the beginning of a command line`},
+		{name: "a rule that is a script", file: "[[approve]]\ncommand = \"a\"\n[[approve]]\ncommand = \"if a; then b; fi\"", err: `approve number 2 has the command "if a; then b; fi", which is more than simple commands`},
+		{name: "a rule for a relative folder", file: "[[approve]]\ncommand = \"a\"\nfolder = \"src\"", err: `approve number 1 has the folder "src", which is not an absolute path`},
+		{name: "a rule with a misspelt folder", file: "[[approve]]\ncommand = \"a\"\nfoldr = \"/src\"", err: `approve number 1 has "foldr", which this version does not know`},
+		{name: "an approval in no time", file: `approval_timeout = "0"`, err: `approval_timeout must be a duration of at least "1s"`},
 		{name: "no TOML", file: "\nagent = what", err: "c.toml:2: "},
 		{name: "a type", file: "agent = 7", err: `c.toml:1: agent must be the agent's executable, such as`},
 		{name: "a relative path", file: `agent = "bin/a"`, err: `agent must be`},

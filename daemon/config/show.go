@@ -54,6 +54,13 @@ func valueText(v any) string {
 		slices.Sort(pairs)
 		return "{" + strings.Join(pairs, ", ") + "}"
 	}
+	if tables, is := v.([]map[string]string); is {
+		var texts []string
+		for _, table := range tables {
+			texts = append(texts, valueText(table))
+		}
+		return "[" + strings.Join(texts, ", ") + "]"
+	}
 	var b bytes.Buffer
 	if err := toml.NewEncoder(&b).Encode(map[string]any{"v": v}); err != nil {
 		return strconv.Quote(fmt.Sprint(v))
@@ -108,8 +115,8 @@ func Set(path string, data []byte, key, value string) ([]byte, error) {
 	if i < 0 {
 		return nil, &KeyError{key}
 	}
-	if key == "isolation_of" {
-		return nil, errors.New("isolation_of is a table: edit the file (cursord config edit)")
+	if isTable(key) {
+		return nil, fmt.Errorf("%s is a table: edit the file (cursord config edit)", key)
 	}
 	if _, _, err := parseConfig(path, data); err != nil && !errors.As(err, new(Mistakes)) {
 		return nil, err // the file is not TOML

@@ -13,7 +13,7 @@ import (
 // sentOnce are the requests that another daemon does not get: a second time they would do something else, or more.
 // turn/start with a turnId is the exception, and newRequest knows it.
 var sentOnce = []string{
-	"agent/environment", "daemon/backup", "daemon/forgetDamaged", "daemon/gc", "daemon/join", "daemon/reload", "daemon/stop",
+	"agent/environment", "approval/answer", "approval/removeRule", "daemon/backup", "daemon/forgetDamaged", "daemon/gc", "daemon/join", "daemon/reload", "daemon/stop",
 	"diff/accept", "diff/comment", "diff/dismiss", "diff/merge", "diff/redo", "diff/reject", "diff/undo", "initialize",
 	"session/create", "session/delete", "session/fork", "session/import", "turn/start",
 }

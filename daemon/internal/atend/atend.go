@@ -1,5 +1,6 @@
-// Package atend runs the user's command at the end of each turn, on_turn_end of the configuration. It never runs a shell.
-// The command gets the turn as JSON on its stdin. What it does, and how it ends, changes nothing for the turn.
+// Package atend runs the user's commands at the end of each turn and when the agent asks a person: on_turn_end and on_approval of the
+// configuration. It never runs a shell. A command gets the turn, or the approval, as JSON on its stdin. What it does, and how it
+// ends, changes nothing for the turn.
 package atend
 
 import (
@@ -48,19 +49,29 @@ func New(log *slog.Logger) *Runner {
 // Run starts the command for an ended turn, in a session with a title, and does not wait for it. An empty command does
 // nothing.
 func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
-	if len(command) == 0 {
-		return
+	if len(command) > 0 {
+		r.run("on_turn_end", Arguments(command, turn, title), turn, turn.ID, turn.Workspace)
 	}
+}
+
+// Asked starts the command for a pending approval of a turn, as Run does; about says what is asked.
+func (r *Runner) Asked(command []string, a *sessions.Approval, turn *sessions.Turn, title, about string) {
+	if len(command) > 0 {
+		r.run("on_approval", replaced(command, turn, title, about, string(a.Status), "{approval}", a.ID, "{kind}", string(a.Kind)), a, turn.ID, turn.Workspace)
+	}
+}
+
+// run starts a command in the workspace's folder, with input as JSON on its stdin.
+func (r *Runner) run(setting string, args []string, input any, turn, workspace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	input, err := json.Marshal(turn)
+	raw, err := json.Marshal(input)
 	if err != nil {
 		return
 	}
-	args := Arguments(command, turn, title)
 	r.running.Go(func() {
 		select {
 		case r.room <- struct{}{}:
@@ -71,14 +82,14 @@ func (r *Runner) Run(command []string, turn *sessions.Turn, title string) {
 		ctx, cancel := context.WithTimeout(r.ctx, limit)
 		defer cancel()
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Stdin = bytes.NewReader(input)
+		cmd.Stdin = bytes.NewReader(raw)
 		cmd.WaitDelay = grace // in case the command does not read its stdin
 		cmd.Dir = os.TempDir()
-		if info, err := os.Stat(turn.Workspace); err == nil && info.IsDir() {
-			cmd.Dir = turn.Workspace
+		if info, err := os.Stat(workspace); err == nil && info.IsDir() {
+			cmd.Dir = workspace
 		}
 		if err := process.Run(ctx, cmd); err != nil {
-			r.log.Warn("on_turn_end: the command failed", "command", command[0], "turn", turn.ID, "err", err)
+			r.log.Warn(setting+": the command failed", "command", args[0], "turn", turn, "err", err)
 		}
 	})
 }
@@ -104,10 +115,14 @@ func Arguments(command []string, turn *sessions.Turn, title string) []string {
 	case turn.Result != nil && strings.TrimSpace(*turn.Result) != "":
 		summary = *turn.Result
 	}
-	values := strings.NewReplacer(
-		"{title}", line(cmp.Or(title, turn.Prompt)), "{summary}", line(summary), "{prompt}", line(turn.Prompt), "{status}", string(turn.Status),
+	return replaced(command, turn, title, summary, string(turn.Status))
+}
+
+func replaced(command []string, turn *sessions.Turn, title, summary, status string, more ...string) []string {
+	values := strings.NewReplacer(append([]string{
+		"{title}", line(cmp.Or(title, turn.Prompt)), "{summary}", line(summary), "{prompt}", line(turn.Prompt), "{status}", status,
 		"{workspace}", turn.Workspace, "{session}", turn.SessionID, "{turn}", turn.ID,
-	)
+	}, more...)...)
 	args := []string{command[0]}
 	for _, arg := range command[1:] {
 		made := values.Replace(arg)

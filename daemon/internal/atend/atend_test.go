@@ -33,6 +33,25 @@ func TestArguments(t *testing.T) {
 	require.Equal(t, []string{"x", "no", "do it"}, Arguments([]string{"x", "{summary}", "{title}"}, turn, ""))
 }
 
+// TestAsked gives the command the approval's facts, as for a turn.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	turn := &sessions.Turn{ID: "T", SessionID: "S", Workspace: dir, Prompt: "do it"}
+	asked := &sessions.Approval{ID: "a-T", Kind: sessions.ApprovalPermission, Command: "rm -r\nx"}
+	r := New(slog.New(slog.DiscardHandler))
+	r.Asked([]string{"cp", "/dev/stdin", "asked.{approval}.{kind}.{turn}"}, asked, turn, "", "rm")
+	r.Asked([]string{"touch", "{summary}"}, asked, turn, "", "-rm\n\x1b[31mx")
+	r.Asked(nil, asked, turn, "", "")
+	r.Close()
+	raw, err := os.ReadFile(filepath.Join(dir, "asked.a-T.permission.T"))
+	require.NoError(t, err)
+	var got sessions.Approval
+	require.NoError(t, json.Unmarshal(raw, &got))
+	require.Equal(t, asked.Command, got.Command)
+	require.FileExists(t, filepath.Join(dir, " -rm x"))
+}
+
 // TestRun runs the command in the workspace with the turn's facts. Close waits for it, and a closed runner runs nothing.
 func TestRun(t *testing.T) {
 	t.Parallel()

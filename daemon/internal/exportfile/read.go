@@ -143,6 +143,7 @@ func checkTurn(t *sessions.Turn) error {
 	default:
 		return fmt.Errorf("%q is not a turn's status", t.Status)
 	}
+	t.Waiting = false
 	if t.EndedAt == nil {
 		t.EndedAt = &t.CreatedAt
 	}

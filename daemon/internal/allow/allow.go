@@ -1,0 +1,252 @@
+// Package allow says which commands a person has allowed for good: rules, each the beginning of a command line. It reads rules
+// and commands as a shell does. A command that is not understood completely matches no rule.
+//
+// A rule and a command match if they are the same line, word for word, except that the last simple command of the line may have
+// more words. These must be plain: no substitution, no expansion of a variable or of braces. Each pipe, list, assignment, redirection and
+// substitution of the command must be in the rule.
+package allow
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// MaxCommand is the size in bytes of the longest command that is read.
+const MaxCommand = 16 << 10
+
+// A Rule is the beginning of allowed commands. The zero Rule matches nothing.
+type Rule struct{ steps []step }
+
+// A step is a simple command of a line.
+type step struct {
+	join       string // how it follows the one before: "", ";", "&&", "||", "|" or "|&"
+	background bool   // "&" ends the list that ends with it
+	assigns    []string
+	words      []word
+	redirects  []string
+}
+
+// A word is a word as the shell understands it. Two words with one text are the same word.
+type word struct {
+	text  string
+	plain bool // nothing in it is substituted
+}
+
+// Parse reads a rule. The error completes "the rule …".
+func Parse(text string) (Rule, error) {
+	steps, err := read(text)
+	if err != nil {
+		return Rule{}, err
+	}
+	return Rule{steps}, nil
+}
+
+// Allows reports whether a command is the rule's, perhaps with more words at its end.
+func (r Rule) Allows(command string) bool {
+	steps, err := read(command)
+	return err == nil && r.allows(steps)
+}
+
+// First returns the index of the first rule that allows a command, or -1.
+func First(command string, rules []Rule) int {
+	if len(rules) == 0 {
+		return -1
+	}
+	steps, err := read(command)
+	if err != nil {
+		return -1
+	}
+	return slices.IndexFunc(rules, func(r Rule) bool { return r.allows(steps) })
+}
+
+func (r Rule) allows(steps []step) bool {
+	if len(r.steps) == 0 || len(steps) != len(r.steps) {
+		return false
+	}
+	last := len(steps) - 1
+	for i, have := range steps {
+		want := r.steps[i]
+		if have.join != want.join || have.background != want.background ||
+			!slices.Equal(have.assigns, want.assigns) || !slices.Equal(have.redirects, want.redirects) ||
+			len(have.words) < len(want.words) || i < last && len(have.words) > len(want.words) {
+			return false
+		}
+		for n, w := range have.words {
+			if n < len(want.words) && w != want.words[n] || n >= len(want.words) && !w.plain {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var (
+	errEmpty   = errors.New("names no command")
+	errLong    = fmt.Errorf("is longer than %d bytes", MaxCommand)
+	errUnclear = errors.New("has a character that is not shown")
+	errSyntax  = errors.New("is no command line for a shell")
+	errComplex = errors.New("is more than simple commands with words, pipes and lists")
+)
+
+// read takes a command line apart. It refuses what it does not understand.
+func read(line string) (steps []step, err error) {
+	switch {
+	case len(line) > MaxCommand:
+		return nil, errLong
+	case !utf8.ValidString(line) || strings.ContainsFunc(line, unclear):
+		return nil, errUnclear
+	}
+	defer func() {
+		if recover() != nil { // a fault of the parser
+			steps, err = nil, errSyntax
+		}
+	}()
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return nil, errSyntax
+	}
+	if len(file.Last) > 0 {
+		return nil, errComplex // a comment
+	}
+	r := reader{line: line}
+	for i, s := range file.Stmts {
+		join := ""
+		if i > 0 {
+			join = ";"
+		}
+		if !r.statement(s, join) {
+			return nil, errComplex
+		}
+	}
+	if len(r.steps) == 0 {
+		return nil, errEmpty
+	}
+	return r.steps, nil
+}
+
+// unclear reports whether a person may not see what the character does.
+func unclear(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' ')
+}
+
+// A reader collects the steps of a line.
+type reader struct {
+	line  string
+	steps []step
+}
+
+// statement adds a statement; false if it is not understood.
+func (r *reader) statement(s *syntax.Stmt, join string) bool {
+	if len(s.Comments) > 0 || s.Negated || s.Coprocess || s.Disown {
+		return false
+	}
+	switch cmd := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return r.simple(s, cmd, join)
+	case *syntax.BinaryCmd:
+		if len(s.Redirs) > 0 || cmd.X == nil || cmd.Y == nil || cmd.X.Background || cmd.Y.Background {
+			return false
+		}
+		switch cmd.Op {
+		case syntax.AndStmt, syntax.OrStmt, syntax.Pipe, syntax.PipeAll:
+		default:
+			return false
+		}
+		if !r.statement(cmd.X, join) || !r.statement(cmd.Y, cmd.Op.String()) {
+			return false
+		}
+	default:
+		return false
+	}
+	r.steps[len(r.steps)-1].background = s.Background
+	return true
+}
+
+func (r *reader) simple(s *syntax.Stmt, cmd *syntax.CallExpr, join string) bool {
+	if len(cmd.Args) == 0 {
+		return false
+	}
+	made := step{join: join, background: s.Background}
+	for _, a := range cmd.Assigns {
+		made.assigns = append(made.assigns, r.source(a))
+	}
+	for _, w := range cmd.Args {
+		made.words = append(made.words, r.word(w))
+	}
+	for _, d := range s.Redirs {
+		if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc || d.Hdoc != nil || d.Word == nil {
+			return false
+		}
+		made.redirects = append(made.redirects, r.source(d))
+	}
+	r.steps = append(r.steps, made)
+	return true
+}
+
+// source returns a node as it is written.
+func (r *reader) source(n syntax.Node) string {
+	return r.line[n.Pos().Offset():n.End().Offset()]
+}
+
+// word reads a word. Quoted characters that would mean something without quotes get a backslash, so that the texts of two words
+// are equal only if a shell understands them alike.
+func (r *reader) word(w *syntax.Word) word {
+	var b strings.Builder
+	quoted := func(text string) {
+		for _, c := range text {
+			if strings.ContainsRune("\\*?[]~!^#=", c) || c <= ' ' {
+				b.WriteByte('\\')
+			}
+			b.WriteRune(c)
+		}
+	}
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if strings.ContainsAny(p.Value, "$`{") {
+				return r.asWritten(w)
+			}
+			for rest := p.Value; rest != ""; {
+				plain, after, escape := strings.Cut(rest, `\`)
+				b.WriteString(plain)
+				if rest = after; !escape {
+					break
+				}
+				_, size := utf8.DecodeRuneInString(rest)
+				if size == 0 {
+					return r.asWritten(w) // a backslash at the end
+				}
+				quoted(rest[:size])
+				rest = rest[size:]
+			}
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return r.asWritten(w)
+			}
+			quoted(p.Value)
+		case *syntax.DblQuoted:
+			if p.Dollar {
+				return r.asWritten(w)
+			}
+			for _, inner := range p.Parts {
+				lit, ok := inner.(*syntax.Lit)
+				if !ok || strings.ContainsAny(lit.Value, "$`\\") {
+					return r.asWritten(w)
+				}
+				quoted(lit.Value)
+			}
+		default:
+			return r.asWritten(w)
+		}
+	}
+	return word{text: b.String(), plain: true}
+}
+
+// asWritten is a word that is compared by how it is written.
+func (r *reader) asWritten(w *syntax.Word) word { return word{text: r.source(w)} }

@@ -1,0 +1,119 @@
+package allow
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAllows: what a rule allows, and above all what it does not.
+func TestAllows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule     string
+		yes, not []string
+	}{
+		{"go test", []string{
+			"go test", "go  test\t./...", `go test -run 'TestX|TestY' ./...`, `go test "a b"`, `"go" 'test' x`, "go te\\st", " go test ", "go test\n",
+			"go test *.go", "go test ~/x", "go test '$HOME' '`id`' 'a;b' 'a && b'", "go test \\\n  ./x", "go test -ldflags=-X=a=b",
+		}, []string{
+			"", "go", "go tester", "go testx", "gotest", "go vet", "/usr/bin/go test", "x go test", "go -C /x test",
+			"go test; rm -rf /", "go test;rm x", "go test && rm x", "go test || rm x", "go test | sh", "go test |& sh", "go test & rm x", "go test &",
+			"go test\nrm x", "go test ./...\n\nrm x", "rm x; go test", "rm x && go test", "rm x | go test", "! go test", "time go test",
+			"go test $(rm x)", "go test `rm x`", `go test "$(rm x)"`, "go test \"`rm x`\"", "go test <(rm x)", "go test >(rm x)", "go test $((a[$(rm x)]))",
+			"go test $HOME", "go test ${x:-$(rm x)}", `go test "$HOME"`, "go test $'a'", `go test $"a"`, "go test ${a}", "go test $[1]",
+			"go test > x", "go test >> x", "go test < x", "go test 2>&1", "go test &> x", "go test >| x", "go test <<E\nx\nE", "go test <<< x", "go test {fd}> x",
+			"X=1 go test", "PATH=/x go test", "X=1; go test", "export X; go test",
+			"(go test)", "{ go test; }", "if go test; then rm x; fi", "while go test; do rm x; done", "f() { go test; }", "go() { rm x; }; go test",
+			"go test # a comment", "# go test", "go test 'x", "go test \"x", "go test \\", "go test )", "go test (x)",
+			"go test {a,b}", "go test @(a|b)", "go test *(e:'rm x':)", "coproc go test", "eval go test", "exec go test", "go test a=(b)",
+			"go test \x00", "go test \x1b[2J", "go test \u202ex", "go test\u00a0x", "go test \xff", "go test a\rb", "go test \u200b",
+			"'go test'", "go' 'test", "go\\ test", "g?o test", "go [t]est", "{go,test}", "~/go test",
+		}},
+		{"npm run build -- --mode=prod", []string{"npm run build -- --mode=prod", "npm run build -- --mode=prod --watch"}, []string{"npm run build", "npm run build -- --mode=production", "npm run build --mode=prod"}},
+		{"cd web && npm test", []string{"cd web && npm test", "cd web && npm test -- -u", "cd 'web'&&npm test"}, []string{
+			"npm test", "cd web", "cd web x && npm test", "cd web; npm test", "cd web || npm test", "cd web && npm test && rm x", "cd webx && npm test", "cd web &&\nnpm test; x",
+		}},
+		{"go vet ./... 2>&1 | tail -5", []string{"go vet ./... 2>&1 | tail -5", "go vet ./... 2>&1 | tail -5 -q"}, []string{
+			"go vet ./... | tail -5", "go vet ./... 2>&1 | tail -5 > x", "go vet ./... x 2>&1 | tail -5", "go vet ./... 2>&1 |& tail -5", "go vet ./... 2>x | tail -5", "go vet ./... 2>&1",
+		}},
+		{"a; b\nc", []string{"a; b; c", "a\nb\nc x"}, []string{"a && b; c", "a; b", "a & b; c"}},
+		{"make & wait", []string{"make & wait"}, []string{"make; wait", "make & wait &"}},
+		{"a && b & c", []string{"a && b & c"}, []string{"a & b & c", "a && b; c"}},
+		{"X=1 make", []string{"X=1 make", "X=1 make all"}, []string{"make", "X=2 make", "X=1 Y=2 make", "X=1; make"}},
+		{"echo $(date)", []string{"echo $(date)", "echo $(date) x"}, []string{"echo $(id)", "echo $(date; id)", "echo '$(date)'", "echo $(date) $(date)"}},
+		{"echo $HOME", []string{"echo $HOME"}, []string{"echo '$HOME'", "echo $HOME $HOME", "echo ${HOME}"}},
+		{"rm '*.txt'", []string{"rm '*.txt'", `rm \*.txt`, `rm "*.txt"`}, []string{"rm *.txt"}},
+		{"rm *.txt", []string{"rm *.txt"}, []string{"rm '*.txt'", `rm \*.txt`}},
+		{"ls ~", []string{"ls ~"}, []string{"ls '~'"}},
+		{"grep ''", []string{`grep ""`, "grep '' x"}, []string{"grep", "grep x"}},
+	} {
+		rule, err := Parse(c.rule)
+		require.NoError(t, err, c.rule)
+		require.True(t, rule.Allows(c.rule), "a rule allows itself: %q", c.rule)
+		for _, command := range c.yes {
+			require.True(t, rule.Allows(command), "%q: %q", c.rule, command)
+		}
+		for _, command := range c.not {
+			require.False(t, rule.Allows(command), "%q: %q", c.rule, command)
+			require.False(t, Rule{}.Allows(command), "%q", command)
+		}
+	}
+}
+
+// TestParse refuses rules that no command could be held against.
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, why := range map[string]error{
+		"": errEmpty, " \n": errEmpty, strings.Repeat("x", MaxCommand+1): errLong, "a\x1bb": errUnclear, "a\xff": errUnclear, "a 'b": errSyntax, "a )": errSyntax,
+		"(a)": errComplex, "if a; then b; fi": errComplex, "X=1": errComplex, "> x": errComplex, "a # b": errComplex, "# b": errComplex, "! a": errComplex,
+		"a <<E\nE": errComplex, "f() { a; }": errComplex, "a && (b)": errComplex, "a | { b; }": errComplex, "[[ a ]]": errComplex, "export X=1": errComplex, "time a": errComplex,
+	} {
+		_, err := Parse(text)
+		require.ErrorIs(t, err, why, text)
+	}
+}
+
+// TestFirst names the rule that allows a command.
+func TestFirst(t *testing.T) {
+	t.Parallel()
+	var rules []Rule
+	for _, text := range []string{"go vet", "go test", "go"} {
+		rule, err := Parse(text)
+		require.NoError(t, err)
+		rules = append(rules, rule)
+	}
+	require.Equal(t, 1, First("go test ./...", rules))
+	require.Equal(t, 2, First("go build", rules))
+	require.Equal(t, -1, First("make", rules))
+	require.Equal(t, -1, First("go test; x", rules))
+	require.Equal(t, -1, First("go test", nil))
+}
+
+// FuzzAllows: a rule allows itself, reading never panics, and what "go test" allows runs nothing else: a shell in which every
+// other command is an error runs go with the first argument test, once.
+func FuzzAllows(f *testing.F) {
+	for _, seed := range []string{"go test", "go test; x", "go test 'a' \"b\" \\c", "go test $(x)", "a && b | c & d", "X=1 go test >f 2>&1", "go te\\\nst", "go test {a,b}*~"} {
+		f.Add(seed)
+	}
+	rule, err := Parse("go test")
+	require.NoError(f, err)
+	sh, missing := exec.LookPath("bash")
+	f.Fuzz(func(t *testing.T, line string) {
+		if own, err := Parse(line); err == nil && !own.Allows(line) {
+			t.Fatalf("%q does not allow itself", line)
+		}
+		if !rule.Allows(line) || missing != nil {
+			return
+		}
+		const around = `go() { [ "$1" = test ] && printf ran; }; command_not_found_handle() { printf other; }; PATH=; `
+		cmd := exec.Command(sh, "--noprofile", "--norc", "-c", around+"\n"+line)
+		cmd.Dir = t.TempDir()
+		out, err := cmd.Output()
+		if err != nil || string(out) != "ran" {
+			t.Fatalf("%q: %q, %v", line, out, err)
+		}
+	})
+}

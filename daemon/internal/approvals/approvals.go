@@ -1,0 +1,213 @@
+// Package approvals is what agents ask people, pure: which requests a person can be shown, and how an approval goes from pending to
+// answered, withdrawn or expired. An approval that is no longer pending never changes. What is not understood is never a yes.
+package approvals
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/agent"
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Limits of what is kept of a request, in bytes unless they count something. A command or a plan is never cut: a person must see
+// what they allow.
+const (
+	MaxPending = 32 // of one turn
+	MaxCommand = 64 << 10
+	MaxDetail  = 256 << 10
+	MaxTitle   = 1 << 10
+	MaxLabel   = 1 << 10
+	MaxOption  = 256 // an option's id
+	MaxOptions = 64
+	MaxPaths   = 256
+	MaxText    = 64 << 10 // of an answer
+)
+
+// FolderOption is the id of the option that the daemon adds to the agent's: allow, and make a rule for the workspace.
+const FolderOption = "cursord:folder"
+
+const folderLabel = "Always in this folder, also with more arguments"
+
+// New makes the pending approval of a turn for a request. With why the request cannot be put to a person and must be denied; why
+// completes "it was denied, because …".
+func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *sessions.Approval, why string) {
+	a = &sessions.Approval{
+		ID: sessions.ApprovalID(tag(), turn.ID), Workspace: turn.Workspace, SessionID: turn.SessionID, TurnID: turn.ID,
+		Kind: sessions.ApprovalKind(req.Kind), Title: plaintext.Cut(strings.TrimSpace(req.Title), MaxTitle), Detail: strings.Clone(req.Detail),
+		Command: strings.Clone(req.Command), Paths: slices.Clone(paths), Options: []sessions.ApprovalOption{}, Text: req.Text, Status: sessions.ApprovalPending, CreatedAt: sessions.Now(),
+	}
+	switch a.Kind {
+	case sessions.ApprovalPermission, sessions.ApprovalQuestion, sessions.ApprovalPlan:
+	default:
+		return a, "this build does not know what it asks for"
+	}
+	if a.Title == "" {
+		a.Title = titles[a.Kind]
+	}
+	switch {
+	case len(req.Command) > MaxCommand:
+		why = fmt.Sprintf("its command has %d bytes, more than a person can read", len(req.Command))
+		a.Command = ""
+	case len(req.Detail) > MaxDetail:
+		why = fmt.Sprintf("its text has %d bytes, more than a person can read", len(req.Detail))
+		a.Detail = ""
+	case len(paths) > MaxPaths:
+		why = fmt.Sprintf("it names %d files, more than a person can read", len(paths))
+		a.Paths = nil
+	case len(req.Options) > MaxOptions:
+		return a, fmt.Sprintf("it offers %d answers", len(req.Options))
+	case len(req.Options) == 0 && !req.Text:
+		why = "it offers no answer"
+	}
+	for _, o := range req.Options {
+		option := sessions.ApprovalOption{ID: strings.Clone(o.ID), Label: plaintext.Cut(strings.TrimSpace(o.Label), MaxLabel), Kind: sessions.ApprovalOptionKind(o.Kind)}
+		switch {
+		case o.ID == "" || len(o.ID) > MaxOption || o.ID == FolderOption || a.Option(o.ID) != nil:
+			return a, "its answers cannot be told apart"
+		case !slices.Contains(kinds, option.Kind):
+			return a, "this build does not know the answers that it offers"
+		case option.Label == "":
+			option.Label = o.ID
+		}
+		a.Options = append(a.Options, option)
+	}
+	return a, why
+}
+
+var (
+	kinds  = []sessions.ApprovalOptionKind{sessions.AllowOnce, sessions.AllowAlways, sessions.RejectOnce, sessions.RejectAlways, sessions.AnswerOption}
+	titles = map[sessions.ApprovalKind]string{
+		sessions.ApprovalPermission: "Permission", sessions.ApprovalQuestion: "Question", sessions.ApprovalPlan: "Plan",
+	}
+)
+
+// tag makes the part of an id that people type: letters and digits that are not mistaken for one another.
+func tag() string {
+	const letters = "abcdefghjkmnpqrstuvwxyz23456789" // 31: the bias of one letter does not matter
+	b := make([]byte, 6)
+	_, _ = rand.Read(b) // it never fails
+	for i := range b {
+		b[i] = letters[int(b[i])%len(letters)]
+	}
+	return string(b)
+}
+
+// WithFolder adds the option to allow the command for good, after the agent's options that allow. It needs one that allows once.
+func WithFolder(a *sessions.Approval) {
+	if a.Chosen(sessions.AllowOnce) == nil {
+		return
+	}
+	at := 0
+	for i, o := range a.Options {
+		if o.Kind.Allows() {
+			at = i + 1
+		}
+	}
+	a.Options = slices.Insert(a.Options, at, sessions.ApprovalOption{ID: FolderOption, Label: folderLabel, Kind: sessions.AllowAlways})
+}
+
+// Answer answers a pending approval with one of its options, with a text if it takes one, or with a text alone.
+func Answer(a *sessions.Approval, option, text string) (*sessions.Approval, error) {
+	if err := Pending(a); err != nil {
+		return nil, err
+	}
+	switch {
+	case text != "" && !a.Text:
+		return nil, api.Invalid("text", "this approval takes no text")
+	case len(text) > MaxText:
+		return nil, api.Errorf(api.KindTooLarge, "text: is %d bytes long; %d are the most", len(text), MaxText)
+	case option == "" && text != "":
+	case a.Option(option) == nil:
+		return nil, unknown(a, option)
+	}
+	return ended(a, sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: option, Text: text}), nil
+}
+
+// Pending returns the KindConflict error for an approval that is no longer pending, or nil.
+func Pending(a *sessions.Approval) error {
+	if a.Status == sessions.ApprovalPending {
+		return nil
+	}
+	e := api.Errorf(api.KindConflict, "approval %s is no longer pending: it was %s", a.ID, a.Status)
+	if a.Status == sessions.ApprovalAnswered && a.Answer != nil {
+		if o := a.Option(a.Answer.OptionID); o != nil {
+			e.Message += fmt.Sprintf(" with %q", plaintext.FirstLine(o.Label, 100))
+		}
+	}
+	e.Hint = "approval/list has those that are pending (cursord approvals)"
+	return e
+}
+
+func unknown(a *sessions.Approval, option string) error {
+	var names []string
+	for _, o := range a.Options {
+		names = append(names, fmt.Sprintf("%q", o.ID))
+	}
+	e := api.Invalid("optionId", "%q is not one of the options of this approval", plaintext.Cut(option, MaxOption))
+	if e.Hint = "the options are " + strings.Join(names, ", "); len(names) == 0 {
+		e.Hint = "it has no options: answer with a text"
+	}
+	return e
+}
+
+// Allowed answers a pending permission in a person's place, because of a rule; nil if there is no option to allow it once.
+func Allowed(a *sessions.Approval, rule string) *sessions.Approval {
+	once := a.Chosen(sessions.AllowOnce)
+	if once == nil || a.Kind != sessions.ApprovalPermission || Pending(a) != nil {
+		return nil
+	}
+	return ended(a, sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: once.ID, Rule: rule})
+}
+
+// Denied says no to a pending approval in a person's place. Without an option for that it is withdrawn.
+func Denied(a *sessions.Approval) *sessions.Approval {
+	if no := a.Chosen(sessions.RejectOnce); no != nil {
+		return ended(a, sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: no.ID})
+	}
+	return Withdrawn(a)
+}
+
+// Withdrawn ends a pending approval without an answer; Expired ends one that nobody has answered in time.
+func Withdrawn(a *sessions.Approval) *sessions.Approval {
+	return ended(a, sessions.ApprovalWithdrawn, nil)
+}
+
+func Expired(a *sessions.Approval) *sessions.Approval {
+	return ended(a, sessions.ApprovalExpired, nil)
+}
+
+// ended returns the approval with its final status. One that has a final status stays as it is.
+func ended(a *sessions.Approval, status sessions.ApprovalStatus, answer *sessions.ApprovalAnswer) *sessions.Approval {
+	if a.Status != sessions.ApprovalPending {
+		return a
+	}
+	next := *a
+	next.Status, next.Answer = status, answer
+	return &next
+}
+
+// ForAgent returns what the agent is told once the approval has ended: the answer, and in every other case a no.
+func ForAgent(a *sessions.Approval) agent.ApprovalAnswer {
+	no := agent.ApprovalAnswer{Cancelled: true}
+	switch {
+	case a.Status == sessions.ApprovalExpired:
+		if o := a.Chosen(sessions.RejectOnce); o != nil {
+			return agent.ApprovalAnswer{OptionID: o.ID}
+		}
+		return no
+	case a.Status != sessions.ApprovalAnswered || a.Answer == nil:
+		return no
+	case a.Answer.OptionID == FolderOption:
+		once := a.Chosen(sessions.AllowOnce)
+		if once == nil {
+			return no
+		}
+		return agent.ApprovalAnswer{OptionID: once.ID}
+	}
+	return agent.ApprovalAnswer{OptionID: a.Answer.OptionID, Text: a.Answer.Text}
+}

@@ -1,0 +1,139 @@
+package approvals
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/config"
+	"cursord/daemon/internal/allow"
+	"cursord/daemon/internal/wire"
+	"cursord/daemon/paths"
+	"cursord/sessions"
+)
+
+// MaxRules is the most rules that are stored with a workspace.
+const MaxRules = 1000
+
+// Rules are what the agents of a workspace need not ask: those stored with it, and those of the configuration. One goroutine at a
+// time may use them.
+type Rules struct {
+	root   string
+	stored []storedRule
+}
+
+type storedRule struct {
+	n    uint64
+	rule allow.Rule // the zero one, which allows nothing, if this build does not understand the command
+
+	Command   string        `json:"command"`
+	CreatedAt sessions.Time `json:"createdAt"`
+}
+
+// A Rule is one of Rules for people. N is the number of a stored one; one of the configuration has 0, and perhaps a folder.
+type Rule struct {
+	N         uint64
+	Command   string
+	Folder    string
+	CreatedAt sessions.Time
+}
+
+// NewRules returns the rules of the workspace root that have the records. damaged is told of records that cannot be read.
+func NewRules(root string, records []sessions.Numbered, damaged func(n uint64, err error)) *Rules {
+	r := &Rules{root: root}
+	for _, rec := range records {
+		one := storedRule{n: rec.N}
+		if err := json.Unmarshal(rec.Data, &one); err != nil {
+			damaged(rec.N, err)
+			continue
+		}
+		one.rule, _ = allow.Parse(one.Command)
+		r.stored = append(r.stored, one)
+	}
+	return r
+}
+
+// CanAdd reports whether a rule can be made of a command.
+func (r *Rules) CanAdd(command string) bool {
+	_, err := allow.Parse(command)
+	return err == nil && len(r.stored) < MaxRules
+}
+
+// Add adds the rule for a command, and returns what the store is to have; nil if there is one like it or none can be made.
+func (r *Rules) Add(command string) sessions.Op {
+	rule, err := allow.Parse(command)
+	if err != nil || len(r.stored) >= MaxRules || slices.ContainsFunc(r.stored, func(have storedRule) bool { return have.Command == command }) {
+		return nil
+	}
+	add := storedRule{n: 1, rule: rule, Command: command, CreatedAt: sessions.Now()}
+	if len(r.stored) > 0 {
+		add.n = r.stored[len(r.stored)-1].n + 1
+	}
+	r.stored = append(r.stored, add)
+	return sessions.PutRule{N: add.n, Data: wire.Encode(add)}
+}
+
+// Remove removes a stored rule, and returns what the store is to do; nil if there is none with this number.
+func (r *Rules) Remove(n uint64) sessions.Op {
+	i := slices.IndexFunc(r.stored, func(have storedRule) bool { return have.n == n })
+	if i < 0 {
+		return nil
+	}
+	r.stored = slices.Delete(r.stored, i, i+1)
+	return sessions.DropRule{N: n}
+}
+
+// Allow returns the text of the rule that allows a command, and whether there is one. The stored rules come first.
+func (r *Rules) Allow(command string, of []config.Approve) (rule string, allowed bool) {
+	var rules []allow.Rule
+	var names []string
+	for _, s := range r.stored {
+		rules, names = append(rules, s.rule), append(names, s.Command)
+	}
+	for _, c := range of {
+		if r.covers(c) {
+			rules, names = append(rules, c.Rule), append(names, c.Command)
+		}
+	}
+	i := allow.First(command, rules)
+	if i < 0 {
+		return "", false
+	}
+	return names[i], true
+}
+
+// covers reports whether a rule of the configuration holds in this workspace.
+func (r *Rules) covers(c config.Approve) bool {
+	if c.Folder == "" {
+		return true
+	}
+	_, inside := paths.Within(c.Folder, r.root)
+	return inside || c.Folder == r.root
+}
+
+// List returns the rules that hold in the workspace, the stored ones first.
+func (r *Rules) List(of []config.Approve) []Rule {
+	list := []Rule{}
+	for _, s := range r.stored {
+		list = append(list, Rule{N: s.n, Command: s.Command, CreatedAt: s.CreatedAt})
+	}
+	for _, c := range of {
+		if r.covers(c) {
+			list = append(list, Rule{Command: c.Command, Folder: c.Folder})
+		}
+	}
+	return list
+}
+
+// About says in words for people what is asked, on one line.
+func About(a *sessions.Approval) string {
+	text := a.Title
+	if a.Command != "" {
+		text = a.Command
+	} else if len(a.Paths) > 0 && !strings.Contains(a.Title, filepath.Base(a.Paths[0])) {
+		text = fmt.Sprintf("%s: %s", a.Title, strings.Join(a.Paths, ", "))
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
