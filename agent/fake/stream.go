@@ -325,13 +325,16 @@ func (s *stream) call(subtype, id, call string) {
 	if b.has(traitTimes) {
 		line += sprintJSON(`,"timestamp_ms":%s`, s.nowMS())
 	}
-	s.line(line+`,"session_id":%s}`, s.run.session)
+	s.print(line + sprintJSON(`,"session_id":%s}`, s.run.session))
 }
 
-// line prints a line of the stream, in the format that has one.
-func (s *stream) line(format string, values ...any) {
+// line prints a line of the stream, by a format for sprintJSON.
+func (s *stream) line(format string, values ...any) { s.print(sprintJSON(format, values...)) }
+
+// print prints a line of the stream, if what is printed has one.
+func (s *stream) print(line string) {
 	if s.format() == "stream-json" {
-		s.out.WriteString(sprintJSON(format, values...) + "\n")
+		s.out.WriteString(line + "\n")
 		s.out.Flush() // its error stays, and comes with the next directive
 	}
 }
