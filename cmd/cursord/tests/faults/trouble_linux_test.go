@@ -46,9 +46,9 @@ func TestNothingIsWrittenThatCannotBeStored(t *testing.T) {
 				require.Equal(t, c.was, c.outcome(e))
 			}
 			limit(unix.RLIM_INFINITY)
-			e.Until("the end of the trouble", func(world.Notification) bool {
+			require.True(t, world.Comes(world.Patience, func() bool {
 				return e.Call("session/create", world.Obj{"workspace": c.Root}, nil) == nil
-			})
+			}), "the trouble does not end")
 			require.NoError(t, c.ask(e, method))
 			require.Equal(t, c.will, c.outcome(e))
 			c.Kill()

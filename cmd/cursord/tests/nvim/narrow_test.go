@@ -71,7 +71,7 @@ func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 		says := func(command, text string) {
 			n.t.Helper()
 			n.ex(command)
-			n.until(text, "return said[#said].text == ...", "cursord: "+text)
+			n.hears("cursord: " + text)
 		}
 		says("1 | Cursord accept", "no hunk here; :Cursord next goes to the next one")
 		n.lua("vim.keymap.set('n', ']a', '<Plug>(cursord-next)')")

@@ -238,6 +238,18 @@ func (n *nvim) decided() {
 	n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
 }
 
+// hears waits until the plugin says a text, or something with it in it. Other messages may come before and after, and each
+// message counts once.
+func (n *nvim) hears(text string) {
+	n.t.Helper()
+	n.until("the message: "+text, `for _, one in ipairs(said) do
+		if not one.heard and one.text:find(..., 1, true) then
+			one.heard = true
+			return true
+		end
+	end`, text)
+}
+
 // quiet requires that no warning and no error was shown.
 func (n *nvim) quiet() {
 	n.t.Helper()

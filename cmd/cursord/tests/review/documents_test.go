@@ -185,9 +185,9 @@ func TestNobodyWritesBeneathAnUnsavedBuffer(t *testing.T) {
 	doc.Applies(out.Edits)
 	// The first editor ends: now the second one's buffer counts.
 	d.e.Client.Close()
-	other.Until("the end of the other editor", func(world.Notification) bool {
+	require.True(t, world.Comes(world.Patience, func() bool {
 		return other.Call("diff/reject", world.Obj{"workspace": d.w.Root, "hunks": ids[1:2]}, &out) == nil
-	})
+	}), "the daemon has not seen the end of the other editor")
 	second.Applies(out.Edits)
 	require.Equal(t, strings.Replace(strings.Replace(d.after, "agent 15a\nagent 15b\n", "line 15\n", 1), "line 30\n", "line 30\nsecond\n", 1), second.Text)
 	d.w.RequireTree(world.Tree{"f": d.after})
