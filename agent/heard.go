@@ -9,6 +9,7 @@ import (
 // A Heard says how far the output of a running agent has been processed. Code that judges what the agent did asks it first,
 // because the agent may already have said it. Any goroutine may ask.
 type Heard struct {
+	of    atomic.Pointer[Heard]   // the Heard of a process that serves several runs; it answers in place of this one
 	pipe  atomic.Pointer[os.File] // the agent's stdout while it is read
 	all   atomic.Bool             // what was read has been taken in
 	taken atomic.Int64            // a moment: what was written by then has been
@@ -22,6 +23,9 @@ type Heard struct {
 
 // Taken says that the batch of the current call of emit has been processed. Call it from emit.
 func (h *Heard) Taken() {
+	if of := h.of.Load(); of != nil {
+		h = of
+	}
 	h.taken.Store(h.at)
 	h.all.Store(h.whole)
 }
@@ -29,6 +33,9 @@ func (h *Heard) Taken() {
 // UpTo returns the time up to which all output has been processed: now, if nothing is unread. The time has a reading of the
 // monotonic clock.
 func (h *Heard) UpTo() time.Time {
+	if of := h.of.Load(); of != nil {
+		h = of
+	}
 	now := time.Now()
 	if pipe := h.pipe.Load(); pipe == nil || h.all.Load() && unread(pipe) == 0 && h.all.Load() {
 		return now
@@ -39,6 +46,9 @@ func (h *Heard) UpTo() time.Time {
 // Came returns when the first part of the current batch was read. A late batch may have waited since UpTo, because the
 // batches before it were still being processed; any other batch had just been written. Call it from emit.
 func (h *Heard) Came() (first time.Time, late bool) {
+	if of := h.of.Load(); of != nil {
+		h = of
+	}
 	if h.first == 0 {
 		return time.Now(), h.late
 	}

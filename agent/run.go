@@ -1,8 +1,8 @@
 package agent
 
 import (
-	"cmp"
 	"context"
+	"cursord/agent/program"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,11 +15,14 @@ import (
 
 	"cursord/agent/failure"
 	"cursord/agent/process"
-	"cursord/agent/program"
 )
 
 // A Request describes one run of the agent.
 type Request struct {
+	// Session names who may go on with a process of the agent that a driver keeps after the run; "": nobody. A driver runs one
+	// Request of a name at a time.
+	Session string
+
 	Bin     string // the executable
 	Version string // its build, or "" if not known; the options that it lacks are remembered by this name
 	Dir     string // the workspace: --workspace and the working directory
@@ -61,6 +64,9 @@ type Request struct {
 	MaxLine int // bytes; longer lines are skipped with a Notice; 0: 64 MiB
 }
 
+// maxLineDefault is the limit of a line, in bytes, where a Request names none.
+const maxLineDefault = 64 << 20
+
 // A RunStatus is how a run ended.
 type RunStatus string
 
@@ -90,58 +96,6 @@ const (
 	drainTime = 500 * time.Millisecond // for what an ended agent left in its pipes
 	leftTime  = 250 * time.Millisecond // for what an ended agent has ended to be gone
 )
-
-// A Launcher starts agents one at a time, because an agent rewrites its own configuration file while it starts and parallel
-// starts race. A start holds the gate until its init line, at most 2 s.
-type Launcher struct {
-	gate   chan struct{}
-	builds *program.Builds
-}
-
-// NewLauncher returns a Launcher with its gate open. It reads from builds which options a build lacks, and adds what it
-// finds out.
-func NewLauncher(builds *program.Builds) *Launcher {
-	return &Launcher{gate: make(chan struct{}, 1), builds: builds}
-}
-
-// Run runs the agent once. It returns when the agent and every process of its group have ended. Processes that have left the
-// group are ended as well if this side ends the run, or if nobody is to wait for the agent's background commands.
-//
-// Run calls emit from one goroutine, in order, with everything that could be decoded without waiting for more input. emit
-// may block, which blocks the agent; the slice and its events belong to it.
-//
-// Cancelling ctx sends INT to the group, TERM 2 s later, and KILL 3 s after that. If a start lost the race for the
-// configuration file, Run repeats it once. If a start was refused for an option that the turn does not need, Run repeats it
-// without that option.
-func (l *Launcher) Run(ctx context.Context, req Request, emit func([]Event)) Outcome {
-	defer req.Control.Begin(Reach{})()
-	lacks := l.builds.Lacks(cmp.Or(req.Version, req.Bin))
-	for raced := false; ; {
-		r := newRun(req, emit)
-		r.args = without(req.arguments(), lacks)
-		r.holding = true
-		out := r.do(ctx, l.gate)
-		if ctx.Err() == nil {
-			if !raced && r.lostRace(out) {
-				raced = true
-				continue
-			}
-			if a, refused := r.refused(out); refused {
-				if req.Settled != nil {
-					req.Version = req.Settled()
-				}
-				if l.builds.Learn(cmp.Or(req.Version, req.Bin), a.name()); a.spare {
-					lacks = append(lacks, a.name())
-					continue
-				}
-				out.Failure = req.lacking(a.name(), out.Failure.Detail)
-			}
-		}
-		r.holding = false
-		r.send(nil)
-		return out
-	}
-}
 
 // A verdict is what ended a run; the first one counts.
 type verdict = int32
@@ -206,7 +160,7 @@ func newRun(req Request, emit func([]Event)) *run {
 		req.BackgroundGrace = defaultGrace
 	}
 	if req.MaxLine <= 0 {
-		req.MaxLine = 64 << 20
+		req.MaxLine = maxLineDefault
 	}
 	dec := NewDecoder()
 	dec.dir = req.Dir // as long as the agent says nothing else
@@ -217,18 +171,11 @@ func newRun(req Request, emit func([]Event)) *run {
 }
 
 // do runs the agent to its end.
-func (r *run) do(ctx context.Context, gate chan struct{}) Outcome {
-	select {
-	case gate <- struct{}{}:
-	case <-ctx.Done():
+func (r *run) do(ctx context.Context, l *Launcher) Outcome {
+	if r.release = l.Enter(ctx); r.release == nil {
 		return r.outcome(Cancelled, nil)
 	}
-	r.release = sync.OnceFunc(func() { <-gate })
 	defer r.release()
-	if ctx.Err() != nil {
-		return r.outcome(Cancelled, nil)
-	}
-	defer time.AfterFunc(gateTime, r.release).Stop()
 
 	p, err := process.Start(r.command())
 	if err != nil {

@@ -55,6 +55,17 @@ These say what the agent does, and the lines come in the words of a build and of
     {"fake":"finish","lines":K}                the last message, the wait for background commands, the result; each
                                                command that ends has the next K lines (none if absent) played
 
+    {"fake":"question","text":T,"options":[…]} ask a person to choose; print mode makes up the answer
+    {"fake":"plan","text":T}                   propose a plan
+    {"fake":"todos","params":[…]}              set the todos
+
+As ` + "`cursor-agent acp`" + ` it serves ACP on stdin and stdout, and plays the script for each prompt: "ask" then asks
+for permission, also of an edit, {"fake":"edit","lost":true,…} announces an edit that is never made,
+{"fake":"request","method":M,"params":{…}} asks the client for M and says the answer, and
+{"fake":"stop","text":R} gives a reason for the turn's end. With CURSORD_FAKE_ACP=underscore Cursor's own methods
+begin with _cursor/, as in some builds. A file "updates" in the folder of a session, below
+CURSOR_CONFIG_DIR or ~/.cursor, is what session/load replays.
+
 In all lines {{cwd}}, {{session}}, {{prompt}}, {{model}}, {{mode}}, {{now_ms}} and {{now_ns}} are
 replaced, escaped where they stand inside a JSON string. Relative paths are relative to the workspace.
 
@@ -113,6 +124,8 @@ func Main(args []string, now func() time.Time) int {
 		return run.about()
 	case command == "create-chat":
 		fmt.Println(newUUID())
+	case command == "acp" && build.has(traitACP):
+		return run.acp(args)
 	case command == "ls" && build.chosen:
 		fmt.Fprintln(os.Stderr, "fake-agent: ls lets a person choose among chats, which needs a terminal")
 		return 1
@@ -204,7 +217,7 @@ func (r *invocation) turn(args []string) int {
 		return code
 	}
 	player := newPlayer(r, os.Stdout, os.Stderr)
-	defer player.stream.endShells()
+	defer player.voice.endShells()
 	ends := make(chan os.Signal, 2)
 	signal.Notify(ends, os.Interrupt) // before a script can ask to ignore it
 	if r.build.chosen {
@@ -216,7 +229,7 @@ func (r *invocation) turn(args []string) int {
 			fmt.Fprintln(os.Stderr, "Aborting operation...")
 			code = 130
 		}
-		player.stream.endShells()
+		player.voice.endShells()
 		os.Exit(code)
 	}()
 	if err := r.readPrompt(os.Stdin); err != nil {

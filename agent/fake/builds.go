@@ -25,6 +25,12 @@ const (
 	traitNotifies   = "task_notification"
 	traitTextFormat = "text is the default format"
 	traitSandbox    = "sandbox"
+
+	traitACP         = "acp"
+	traitSessionList = "session/list"
+	traitCancel      = "session/cancel"
+	traitOpenEdits   = "open edits"
+	traitSteers      = "prompts that steer"
 )
 
 // A fact says since which build something is so.
@@ -58,10 +64,15 @@ var history = []fact{
 	{"2026.02", traitTrust, "", "a folder that is not trusted ends the run before `init`, without `--trust` or `--force`"},
 	{"2026.02", traitThinking, "", "`thinking/delta` and `thinking/completed`"},
 	{"2026.02", traitBackground, "", "`isBackground` beside the outcome of a shell call"},
+	{"2026.02", traitACP, "", "`acp` serves the Agent Client Protocol; ids of calls there are reused and may hold a newline, and inputs come after the announcement"},
 	{"2026.04", traitUnified, "", "`diffString` has headers and hunks, with the absolute path behind `b/`; before, lines with a prefix"},
 	{"2026.07", traitSiblings, "", "`toolCallId`, `startedAtMs`, `completedAtMs` and `hookAdditionalContexts` beside the tool's key"},
 	{"2026.07", traitUsage, "", "`usage` in the result"},
 	{"2026.08", traitWaits, "", "the run waits for shells in the background, without limit, before its result"},
+	{"2026.08", traitSessionList, "", "`session/list` in ACP"},
+	{"2026.08", traitCancel, "", "`session/cancel` in ACP; before, it is an unknown method (-32601)"},
+	{"2026.08.25", traitSteers, "", "in ACP a prompt during a turn adds to it; before, it cancels the turn"},
+	{"2026.08.31", traitOpenEdits, "", "edits in ACP stay `in_progress`"},
 	{"2026.09.02", traitNotifies, "", "a shell that ends begins another turn of the same run, behind `system/task_notification`"},
 	{"2026.09.02", "--background-shell-timeout", "value", "bounds that wait, in seconds from the turn's end, and says `system/background_shell_timeout`"},
 	{"2026.09.15", "--single-turn", "", "does not wait for shells in the background"},

@@ -34,17 +34,19 @@ const builtinScenes = `{"fake":"begin"}
 
 // A directive is a script line that does something else than being printed.
 type directive struct {
-	Fake   string   `json:"fake"`
-	MS     float64  `json:"ms"`
-	Path   string   `json:"path"`
-	Text   string   `json:"text"`
-	Base64 []byte   `json:"base64"`
-	Mode   string   `json:"mode"`
-	Argv   []string `json:"argv"`
-	Stdout bool     `json:"stdout"`
-	Code   int      `json:"code"`
-	N      int      `json:"n"`
-	Lines  *int     `json:"lines"`
+	Fake   string          `json:"fake"`
+	MS     float64         `json:"ms"`
+	Path   string          `json:"path"`
+	Text   string          `json:"text"`
+	Base64 []byte          `json:"base64"`
+	Mode   string          `json:"mode"`
+	Argv   []string        `json:"argv"`
+	Stdout bool            `json:"stdout"`
+	Code   int             `json:"code"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	N      int             `json:"n"`
+	Lines  *int            `json:"lines"`
 	scene
 }
 
@@ -72,12 +74,26 @@ type player struct {
 	out     *bufio.Writer
 	errOut  io.Writer
 	repeats int // how many repeats we are in
-	stream  *stream
+	voice   voice
+	stop    <-chan struct{} // closed when the turn is cancelled
+}
+
+// errStopped ends a script whose turn was cancelled.
+var errStopped = errors.New("the turn was cancelled")
+
+// pause waits, unless the turn is cancelled.
+func (p *player) pause(d time.Duration) error {
+	select {
+	case <-p.stop:
+		return errStopped
+	case <-time.After(d):
+		return nil
+	}
 }
 
 func newPlayer(run *invocation, out *os.File, errOut io.Writer) *player {
 	p := &player{run: run, file: out, out: bufio.NewWriterSize(out, 1<<16), errOut: errOut}
-	p.stream = newStream(run, p.out)
+	p.voice = newStream(run, p.out)
 	return p
 }
 
@@ -113,6 +129,11 @@ func (p *player) playScript(script []byte, dir string) (int, error) {
 // asked to exit with code.
 func (p *player) play(lines [][]byte, dir string, i int) (code int, ended bool, err error) {
 	for n := 0; n < len(lines); n++ {
+		select {
+		case <-p.stop:
+			return 0, false, errStopped
+		default:
+		}
 		line := p.expand(lines[n], i)
 		d, parseErr := parseDirective(line)
 		if parseErr != nil {
@@ -137,7 +158,7 @@ func (p *player) play(lines [][]byte, dir string, i int) (code int, ended bool, 
 		} else if d.Fake == "finish" {
 			body := lines[n+1 : min(n+1+d.lines(0), len(lines))]
 			n += len(body)
-			err = p.stream.finish(func() (bool, error) {
+			err = p.voice.finish(func() (bool, error) {
 				code, ended, err = p.play(body, dir, i)
 				return ended, err
 			})
@@ -165,7 +186,7 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 	}
 	switch d.Fake {
 	case "sleep":
-		time.Sleep(time.Duration(d.MS * float64(time.Millisecond)))
+		err = p.pause(time.Duration(d.MS * float64(time.Millisecond)))
 	case "write":
 		err = writeFile(path, d)
 	case "delete":
@@ -173,11 +194,11 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 	case "mkdir":
 		err = os.MkdirAll(path, 0o777)
 	case "wait":
-		for {
-			if _, err := os.Lstat(path); err == nil {
+		for err == nil {
+			if _, statErr := os.Lstat(path); statErr == nil {
 				break
 			}
-			time.Sleep(2 * time.Millisecond)
+			err = p.pause(2 * time.Millisecond)
 		}
 	case "exec":
 		err = p.exec(d)
@@ -195,13 +216,14 @@ func (p *player) do(d *directive, dir string) (code int, ended bool, err error) 
 	case "ignore-signals":
 		signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	case "exit":
+		p.voice.exit()
 		return d.Code, true, nil
 	case "hang":
-		for {
-			time.Sleep(time.Hour)
+		for err == nil {
+			err = p.pause(time.Hour)
 		}
-	case "begin", "think", "say", "edit", "shell", "background":
-		err = p.stream.play(d, path)
+	case "begin", "think", "say", "edit", "shell", "background", "question", "plan", "todos", "request", "stop":
+		err = p.voice.play(d, path)
 	default:
 		err = fmt.Errorf("unknown directive %q", d.Fake)
 	}

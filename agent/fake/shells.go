@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -87,6 +88,20 @@ func (s *stream) endShells() int {
 	}
 	s.shells.open = nil
 	return n
+}
+
+// exit does nothing: print mode ends with its script.
+func (s *stream) exit() {}
+
+// question asks nobody: print mode makes up the answer.
+func (s *stream) question(d *directive) {
+	var options []string
+	for i, label := range d.Options {
+		options = append(options, sprintJSON(`{"id":%s,"label":%s}`, fmt.Sprintf("o%d", i+1), label))
+	}
+	args := sprintJSON(`{"questions":[{"id":"q1","prompt":%s,"options":[`+strings.Join(options, ",")+`]}]}`, d.Text)
+	s.completed("askQuestionToolCall", s.started("askQuestionToolCall", args), args,
+		sprintJSON(`{"success":{"text":%s}}`, "Questions skipped by the user, continue with the information you already have"))
 }
 
 // finish ends the turn: the last message, and the result once nothing is in the background any more. A shell that ends

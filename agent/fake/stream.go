@@ -22,6 +22,9 @@ type scene struct {
 	Ask     bool   `json:"ask"`     // the command needs somebody's approval
 	Holds   bool   `json:"sandbox"` // a sandbox can hold it
 	Group   bool   `json:"group"`   // a shell in the background makes a process group of its own
+	Lost    bool   `json:"lost"`    // in ACP mode an edit that is never made
+
+	Options []string `json:"options"` // the answers to a question
 }
 
 // A stream says what the agent does in the words of a build.
@@ -73,6 +76,17 @@ func (s *stream) play(d *directive, path string) error {
 	case "background":
 		s.flush()
 		return s.background(d)
+	case "question":
+		s.flush()
+		s.question(d)
+	case "plan":
+		s.flush()
+		args := sprintJSON(`{"name":"A plan","plan":%s}`, d.Text)
+		s.completed("createPlanToolCall", s.started("createPlanToolCall", args), args, `{"success":{"planUri":""}}`)
+	case "todos":
+		s.flush()
+		args := sprintJSON(`{"todos":%s,"merge":false}`, d.Params)
+		s.completed("updateTodosToolCall", s.started("updateTodosToolCall", args), args, `{"success":`+args+`}`)
 	}
 	return s.out.Flush()
 }

@@ -1,0 +1,351 @@
+package acp
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"cursord/agent"
+	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
+)
+
+// A call is a tool call of the turn that has not ended.
+type call struct {
+	report  agent.CallReport
+	kind    string
+	title   string
+	tool    string // the tool's name, where the agent gives one
+	status  string
+	result  json.RawMessage // rawOutput
+	text    string          // of content
+	started bool            // its ToolStart is emitted
+	asks    int             // permissions for it that nobody has answered
+	refused string          // why it was not allowed, or ""
+	since   time.Time       // when the line came by which it may have begun; zero while it certainly has not
+}
+
+// holdTime is how long a command that the agent has announced waits for a request for permission, which would follow at once. After it,
+// the command counts as begun since its announcement.
+const holdTime = 50 * time.Millisecond
+
+// kindNames are the names of package agent for ACP's kinds of calls. A kind that is missing here may write anything.
+var kindNames = map[string]string{
+	"read": "read", "edit": "edit", "delete": "delete", "search": "search", "execute": "shell", "fetch": "fetch",
+}
+
+// rawName returns a name for the tool of a call, by which agent.ToolNamed finds its kind. A title is generic text of the agent's: it
+// decides only where the agent gives no kind, or says what of the tools that write nothing of their own the kind "other" stands for.
+func rawName(name, title, kind string) string {
+	if name != "" {
+		return name
+	}
+	byKind := kindNames[kind]
+	switch byTitle := agent.ToolNamed(title); {
+	case byTitle == "other":
+	case kind == "", byTitle == "mcp", byTitle == "task", kind == "other" && (byTitle == "todo" || byTitle == "question"):
+		return title
+	case byKind != "" && agent.WritesOf(byTitle) == agent.WritesOf(byKind):
+		return title // a finer name of the same
+	}
+	if byKind != "" {
+		return byKind
+	}
+	if title != "" && kind != "" && len(title) <= maxTitle {
+		return title
+	}
+	return "unknown"
+}
+
+const maxTitle = 60 // bytes of a title that may stand for a tool's name
+
+// toolCall takes in a tool_call, a tool_call_update or the toolCall of a request. fresh says that it is a tool_call.
+func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []agent.Event {
+	o := u.Object(nil)
+	id := o.Get("toolCallId").Name()
+	if id == "" {
+		return d.keep(dst, "tool_call", u)
+	}
+	c := d.calls[id]
+	if c == nil {
+		if d.ended[id] && !fresh {
+			return dst // what comes late of an ended call
+		}
+		delete(d.ended, id)
+		c = &call{report: agent.CallReport{ID: id}, status: "pending"}
+		d.calls[id] = c
+		d.order = append(d.order, id)
+	}
+	d.learn(c, o)
+	return d.progress(dst, c)
+}
+
+// learn adds what a message says of a call: each member that is there replaces the one before.
+func (d *decoder) learn(c *call, o jsontext.Object) {
+	if s := o.Text("title"); s != "" {
+		c.title = plaintext.Cut(s, 4<<10)
+	}
+	if s := o.Text("kind"); s != "" {
+		c.kind = s
+	}
+	if s := o.Text("status"); s != "" {
+		c.status = s
+	}
+	if args := o.Get("rawInput"); args.IsObject() && len(args.Object(nil)) > 0 {
+		c.report.Args = args.Copy()
+	}
+	if r := o.Get("rawOutput"); !r.IsNull() && !(r.IsObject() && len(r.Object(nil)) == 0) {
+		c.result = r.Copy()
+	}
+	for l := range o.Get("locations").Elements() {
+		c.addPath(l.Get("path").Text())
+	}
+	var text strings.Builder
+	for item := range o.Get("content").Elements() {
+		switch item.Get("type").Text() {
+		case "diff":
+			c.addPath(item.Get("path").Text())
+		case "content":
+			text.WriteString(item.Get("content").Get("text").Text())
+		}
+	}
+	if text.Len() > 0 {
+		c.text = text.String()
+	}
+	if s := o.Text("name"); s != "" {
+		c.tool = s
+	}
+	c.report.RawName = rawName(c.tool, c.title, c.kind)
+	c.report.Title = c.title
+	if agent.ToolNamed(c.report.RawName) == "shell" && len(c.report.Args) == 0 {
+		if command, ok := quotedCommand(c.title); ok {
+			c.report.Args = json.RawMessage(append(append([]byte(`{"command":`), jsontext.Quote(command)...), '}'))
+		}
+	}
+}
+
+func (c *call) addPath(path string) {
+	const most = 100
+	if path != "" && !slices.Contains(c.report.Paths, path) && len(c.report.Paths) < most {
+		c.report.Paths = append(c.report.Paths, path)
+	}
+}
+
+// quotedCommand returns the command of a title that is nothing but a command in backquotes.
+func quotedCommand(title string) (string, bool) {
+	inner, ok := strings.CutPrefix(title, "`")
+	if !ok {
+		return "", false
+	}
+	inner, ok = strings.CutSuffix(inner, "`")
+	return inner, ok && inner != "" && !strings.Contains(inner, "`")
+}
+
+// name returns the call's name in the words of package agent.
+func (c *call) name() string { return agent.ToolNamed(c.report.RawName) }
+
+// progress emits what the call's state now says.
+func (d *decoder) progress(dst []agent.Event, c *call) []agent.Event {
+	over := c.status == "completed" || c.status == "failed"
+	if over {
+		if c.asks > 0 {
+			return dst // its end is told once the question is closed
+		}
+		return d.finish(dst, c, c.status == "failed")
+	}
+	if c.started || c.asks > 0 {
+		return dst
+	}
+	running := c.status == "in_progress"
+	switch agent.WritesOf(c.name()) {
+	case agent.WritesNamed:
+		if path := c.report.Call(d.dir).Paths; len(path) > 0 {
+			return d.start(dst, c, time.Time{})
+		}
+	case agent.WritesNothing:
+		if running || len(c.report.Args) > 0 || len(c.report.Paths) > 0 {
+			return d.start(dst, c, time.Time{})
+		}
+	default:
+		switch {
+		case running:
+			return d.start(dst, c, time.Time{})
+		case c.since.IsZero() && len(c.report.Args) > 0:
+			c.since = d.now()
+		}
+	}
+	return dst
+}
+
+// start emits a call's ToolStart; said is when it began, if that is known better than by the coming of the event.
+func (d *decoder) start(dst []agent.Event, c *call, said time.Time) []agent.Event {
+	c.started, c.since = true, time.Time{}
+	return append(d.boundary(dst), agent.ToolStart{Call: c.report.Call(d.dir), Said: said})
+}
+
+// finish emits a call's ToolEnd. A command of which nothing said that it ran has no ToolStart: it may have begun at any time.
+func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event {
+	refused := c.refused
+	if len(c.result) > 0 {
+		refused = "" // something ran
+	}
+	if !c.started {
+		dst = d.boundary(dst)
+		if refused == "" && agent.WritesOf(c.name()) != agent.WritesAnything {
+			dst = d.start(dst, c, time.Time{})
+		}
+	}
+	result := c.result
+	if len(result) == 0 && c.text != "" {
+		result = append(append([]byte(`{"output":`), jsontext.Quote(c.text)...), '}')
+	}
+	end := c.report.End(d.dir, result, failed, refused)
+	if c.refused != "" {
+		end.Call.Denials = nil // nobody needs to be told how to allow what a person has refused
+	}
+	d.changes(&end)
+	return append(d.close(dst, c), end)
+}
+
+// changes names the files that a call may have written, without contents: the disk has them.
+func (d *decoder) changes(end *agent.ToolEnd) {
+	if agent.WritesOf(end.Call.Name) != agent.WritesNamed || end.State == agent.CallRejected {
+		return
+	}
+	end.Call.Changes = nil
+	for _, p := range end.Call.Paths {
+		change := agent.FileChange{Path: p}
+		if end.Call.Name == "delete" {
+			_, err := os.Lstat(d.absolute(p))
+			change.Deleted = os.IsNotExist(err)
+		}
+		end.Call.Changes = append(end.Call.Changes, change)
+	}
+}
+
+func (d *decoder) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(d.dir, path)
+}
+
+func (d *decoder) close(dst []agent.Event, c *call) []agent.Event {
+	id := c.report.ID
+	delete(d.calls, id)
+	d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
+	d.ended[id] = true
+	return dst
+}
+
+// held returns when the first of the calls that wait for a request for permission counts as begun; false if none waits.
+func (d *decoder) held() (at time.Time, some bool) {
+	for _, c := range d.calls {
+		if until := c.since.Add(holdTime); !c.since.IsZero() && (!some || until.Before(at)) {
+			at, some = until, true
+		}
+	}
+	return at, some
+}
+
+// release begins the calls that have waited long enough.
+func (d *decoder) release(dst []agent.Event) []agent.Event {
+	now := d.now()
+	for _, id := range slices.Clone(d.order) {
+		if c := d.calls[id]; !c.since.IsZero() && !now.Before(c.since.Add(holdTime)) {
+			dst = d.start(dst, c, c.since)
+		}
+	}
+	return dst
+}
+
+// asked notes that a permission is asked for a call, which has not begun then.
+func (d *decoder) asked(id string) {
+	if c := d.calls[id]; c != nil {
+		c.asks++
+		c.since = time.Time{}
+	}
+}
+
+// answered notes the answer to asked: refused is "" for a yes.
+func (d *decoder) answered(dst []agent.Event, id, refused string) []agent.Event {
+	c := d.calls[id]
+	if c == nil || c.asks == 0 {
+		return dst
+	}
+	c.asks--
+	switch c.refused = refused; {
+	case c.asks > 0:
+	case c.status == "completed" || c.status == "failed":
+		return d.finish(dst, c, c.status == "failed")
+	case refused == "" && !c.started:
+		return d.start(dst, c, d.now())
+	}
+	return dst
+}
+
+// inCall reports whether a call is open that runs.
+func (d *decoder) inCall() bool {
+	for _, c := range d.calls {
+		if c.started {
+			return true
+		}
+	}
+	return false
+}
+
+// openTitles lists the calls that run, for people.
+func (d *decoder) openTitles() (titles []string) {
+	for _, id := range d.order {
+		if c := d.calls[id]; c.started {
+			titles = append(titles, c.report.Call(d.dir).Title)
+		}
+	}
+	return titles
+}
+
+const (
+	unreported = "the agent did not report its end, and the file has not changed since the turn began"
+	neverRan   = "it did not run before the turn ended"
+)
+
+// closeCalls ends what the agent has left open at the end of its turn. Many builds never report the end of an edit. What the agent has
+// left open of other kinds stays open.
+func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
+	for _, id := range slices.Clone(d.order) {
+		c := d.calls[id]
+		switch {
+		case c.refused != "":
+			dst = d.finish(dst, c, false)
+		case !c.started && agent.WritesOf(c.name()) == agent.WritesAnything:
+			end := c.report.End(d.dir, nil, false, neverRan)
+			end.Call.Denials = nil
+			dst = append(d.close(d.boundary(dst), c), end)
+		case agent.WritesOf(c.name()) == agent.WritesNamed:
+			if wrote := d.wrote(c); !wrote && len(c.result) == 0 {
+				c.result = append(append([]byte(`{"error":`), jsontext.Quote(unreported)...), '}')
+			}
+			dst = d.finish(dst, c, false)
+		}
+	}
+	return dst
+}
+
+// wrote reports whether one of the files that a call names has changed since the turn began.
+func (d *decoder) wrote(c *call) bool {
+	const tick = 10 * time.Millisecond // of a file system's clock
+	call := c.report.Call(d.dir)
+	for _, p := range call.Paths {
+		info, err := os.Lstat(d.absolute(p))
+		switch {
+		case err != nil && call.Name == "delete" && os.IsNotExist(err):
+			return true
+		case err == nil && call.Name != "delete" && !info.ModTime().Before(d.began.Add(-tick)):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,21 @@
+// Package acp drives the agent in its ACP mode, `cursor-agent acp`: a process that serves the turns of a session by JSON-RPC and asks
+// people for permission. Its Driver emits the events of package agent, as a Launcher does for print mode.
+//
+// One goroutine owns the state of each process (process.loop): it takes in what the agent writes, and all that others want of the
+// process comes to it by a mailbox. A goroutine that reads hands it the lines and waits until they are taken in, so an agent that
+// floods is slowed down, as in print mode.
+//
+// # What this mode does not report
+//
+// The agent neither reports the contents of edits nor, in many builds, their ends. An edit is open until the agent reports its end or
+// the turn ends; then the state of the file says whether anything was written. Ends never carry contents, so the review compares
+// what it has seen of the file with the disk.
+//
+// A command that waits for a permission has not begun. Its ToolStart is emitted when a person allows it, before the agent hears of that;
+// a refused one has a ToolEnd alone.
+//
+// # Requests of the agent
+//
+// Every request is answered, one of an unknown method by an error that blocks nobody. What is not understood, or comes while no turn
+// runs, is answered by a no. Between turns nothing that the agent says is taken in.
+package acp

@@ -1,0 +1,358 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/agent"
+	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
+)
+
+// An ask is a request of the agent's that a person answers. A request with several questions is as many approvals, and is answered
+// when each of them is.
+type ask struct {
+	id      json.RawMessage // of the request
+	kind    agent.ApprovalKind
+	call    string // the id of the call that it is about, or ""
+	parts   []part
+	options []agent.ApprovalOption // of a permission
+}
+
+// A part is one approval of an ask.
+type part struct {
+	approval string
+	question string // the agent's id of it
+	options  []agent.ApprovalOption
+	text     bool
+	answer   *agent.ApprovalAnswer // nil: none yet
+}
+
+// noID is the id of the option that cursord adds where the agent offers no way to refuse.
+const noID = "cursord-no"
+
+// request answers a request of the agent's, or has a person answer it. It returns the line to write, or nil if that comes later.
+func (t *turn) request(dst []agent.Event, m message) ([]agent.Event, []byte) {
+	params := m.params
+	switch method := strings.TrimPrefix(m.method, "_"); method {
+	case "session/request_permission":
+		return t.permission(dst, m.id, params)
+	case "cursor/ask_question":
+		return t.questions(dst, m.id, params)
+	case "cursor/create_plan":
+		return t.plan(dst, m.id, params)
+	case "cursor/update_todos":
+		merge, _ := params.Get("merge").Bool()
+		return t.dec.todoList(dst, params.Get("todos"), merge), result(m.id, nothing{})
+	case "cursor/task", "cursor/generate_image":
+		return dst, result(m.id, nothing{}) // a tool call tells the rest
+	}
+	if name := plaintext.Cut(m.method, maxMethod); !slices.Contains(t.strange, name) && len(t.strange) < maxStrange {
+		t.strange = append(t.strange, strings.Clone(name))
+		dst = append(dst, agent.Notice{Text: fmt.Sprintf(
+			"The agent asked for something that cursord does not know (%s). It was told so, and goes on without it.", plaintext.OneLine("", name))})
+	}
+	return dst, refusal(m.id, codeNoMethod, "cursord does not know this method")
+}
+
+const (
+	maxMethod  = 100 // bytes of a method's name that is shown
+	maxStrange = 20  // unknown methods that a turn has notices of
+)
+
+// idleAnswer answers a request that comes while no turn runs: nobody is asked, and nothing is allowed.
+func idleAnswer(m message) []byte {
+	switch strings.TrimPrefix(m.method, "_") {
+	case "session/request_permission", "cursor/ask_question", "cursor/create_plan":
+		return result(m.id, outcomeResult{outcome{Outcome: "cancelled"}})
+	case "cursor/update_todos", "cursor/task", "cursor/generate_image":
+		return result(m.id, nothing{})
+	}
+	return refusal(m.id, codeNoMethod, "cursord does not know this method")
+}
+
+func result(id jsontext.Value, v any) []byte {
+	return encode(ourResult{Version: "2.0", ID: json.RawMessage(id), Result: v})
+}
+
+func refusal(id jsontext.Value, code int, text string) []byte {
+	return encode(ourError{Version: "2.0", ID: json.RawMessage(id), Error: errorObject{code, text}})
+}
+
+// permission has a person decide about a tool call.
+func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
+	about := params.Get("toolCall", "tool_call")
+	callID := about.Get("toolCallId").Name()
+	if callID != "" {
+		dst = t.dec.toolCall(dst, about, false)
+		t.dec.asked(callID)
+	}
+	a := &ask{id: id.Copy(), kind: agent.ApprovalPermission, call: callID, options: optionsOf(params.Get("options"))}
+	r := agent.ApprovalRequested{Kind: a.kind, CallID: callID, Options: a.options}
+	if c := t.dec.calls[callID]; c != nil {
+		call := c.report.Call(t.dec.dir)
+		r.Title, r.Command, r.Paths = call.Title, call.Command, call.Paths
+	} else {
+		r.Title = plaintext.OneLine("", about.Get("title").Text())
+	}
+	if r.Title == "" {
+		r.Title = "Use a tool"
+	}
+	for item := range about.Get("content").Elements() { // why the agent asks
+		if text := item.Get("content").Get("text").Text(); text != "" && r.Detail == "" {
+			r.Detail = plaintext.Cut(text, maxDetail)
+		}
+	}
+	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
+}
+
+const (
+	maxDetail  = 64 << 10 // bytes
+	maxOptions = 50
+	maxParts   = 20 // questions of one request
+)
+
+// optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows.
+func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
+	kinds := map[string]agent.OptionKind{
+		"allow_once": agent.AllowOnce, "allow_always": agent.AllowAlways, "reject_once": agent.RejectOnce, "reject_always": agent.RejectAlways,
+	}
+	refusable := false
+	for v := range list.Elements() {
+		o := v.Object(nil)
+		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.OneLine("", o.Text("name")), Kind: kinds[o.Text("kind")]}
+		known := slices.ContainsFunc(options, func(have agent.ApprovalOption) bool { return have.ID == option.ID })
+		if option.ID == "" || option.Kind == "" || known || len(options) == maxOptions {
+			continue
+		}
+		if option.Label == "" {
+			option.Label = option.ID
+		}
+		refusable = refusable || option.Kind == agent.RejectOnce
+		options = append(options, option)
+	}
+	if !refusable {
+		options = append(options, agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce})
+	}
+	return options
+}
+
+// questions has a person answer the agent's questions.
+func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
+	o := params.Object(nil)
+	a := &ask{id: id.Copy(), kind: agent.ApprovalQuestion, call: o.Get("toolCallId").Name()}
+	var requests []agent.ApprovalRequested
+	var parts []part
+	for q := range o.Get("questions").Elements() {
+		if len(parts) == maxParts {
+			break
+		}
+		p := part{question: q.Get("id").Name()}
+		for v := range q.Get("options").Elements() {
+			option := agent.ApprovalOption{ID: v.Get("id").Name(), Label: plaintext.OneLine("", v.Object(nil).Text("label", "name")), Kind: agent.Answer}
+			if option.Label == "" {
+				option.Label = option.ID
+			}
+			if option.ID != "" && len(p.options) < maxOptions {
+				p.options = append(p.options, option)
+			}
+		}
+		p.text = len(p.options) == 0
+		prompt := q.Object(nil).Text("prompt", "question")
+		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", prompt), Options: p.options, Text: p.text}
+		if r.Title != prompt {
+			r.Detail = plaintext.Cut(prompt, maxDetail)
+		}
+		if r.Title == "" {
+			if r.Title = plaintext.OneLine("", o.Text("title")); r.Title == "" {
+				r.Title = "The agent asks"
+			}
+		}
+		requests, parts = append(requests, r), append(parts, p)
+	}
+	if len(parts) == 0 {
+		return dst, result(id, outcomeResult{outcome{Outcome: "skipped", Reason: "there was no question"}})
+	}
+	return t.ask(dst, a, requests, parts...)
+}
+
+// The options of a plan.
+var planOptions = []agent.ApprovalOption{
+	{ID: "accept", Label: "Accept the plan", Kind: agent.AllowOnce}, {ID: "reject", Label: "Reject the plan", Kind: agent.RejectOnce},
+}
+
+// plan shows a plan as a call of its own, and has a person decide about it.
+func (t *turn) plan(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
+	o := params.Object(nil)
+	name, text := o.Text("name"), o.Text("plan")
+	if overview := o.Text("overview"); text == "" {
+		text = overview
+	}
+	call := o.Get("toolCallId").Name()
+	if c := t.dec.calls[call]; call == "" || c == nil && t.dec.ended[call] {
+		t.plans++
+		call = fmt.Sprintf("plan-%d", t.plans)
+	} else if c != nil { // what follows is this call
+		dst = t.dec.close(dst, c)
+	}
+	t.dec.ended[call] = true
+	report := agent.CallReport{ID: call, RawName: "createPlan", Args: params.Copy()}
+	dst = append(t.dec.boundary(dst), agent.ToolStart{Call: report.Call(t.dec.dir)}, report.End(t.dec.dir, json.RawMessage(`{"success":{}}`), false, ""))
+	a := &ask{id: id.Copy(), kind: agent.ApprovalPlan, call: call}
+	title := plaintext.OneLine("Plan", name)
+	return t.ask(dst, a, []agent.ApprovalRequested{{
+		Kind: a.kind, CallID: call, Title: title, Detail: plaintext.Cut(text, maxDetail), Options: planOptions, Text: true,
+	}}, part{options: planOptions, text: true})
+}
+
+// ask enters an ask, and appends its requests.
+func (t *turn) ask(dst []agent.Event, a *ask, requests []agent.ApprovalRequested, parts ...part) ([]agent.Event, []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range parts {
+		t.asked++
+		parts[i].approval = fmt.Sprintf("a%d", t.asked)
+		requests[i].ID = parts[i].approval
+		dst = append(dst, requests[i])
+	}
+	a.parts = parts
+	t.asks = append(t.asks, a)
+	return dst, nil
+}
+
+// answer is Control.Answer. It may be called from any goroutine.
+func (t *turn) answer(approval string, given agent.ApprovalAnswer) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, a := range t.asks {
+		i := slices.IndexFunc(a.parts, func(p part) bool { return p.approval == approval && p.answer == nil })
+		if i < 0 {
+			continue
+		}
+		a.parts[i].answer = &given
+		if slices.ContainsFunc(a.parts, func(p part) bool { return p.answer == nil }) {
+			return nil
+		}
+		t.asks = slices.DeleteFunc(t.asks, func(other *ask) bool { return other == a })
+		t.p.do(func() { t.settle(a) })
+		return nil
+	}
+	return agent.ErrUnknownApproval
+}
+
+// settle gives the agent the answer to an ask, after the events that it leads to.
+func (t *turn) settle(a *ask) {
+	if a.kind == agent.ApprovalPermission {
+		t.emitBeside(t.dec.answered(nil, a.call, a.refusal()))
+	}
+	if events := a.notices(t.req.Mode); len(events) > 0 {
+		t.emitBeside(events)
+	}
+	t.p.write(result(jsontext.Value(a.id), outcomeResult{a.outcome()}))
+}
+
+// chosen returns the option that a part's answer chooses; nil if it chooses none of the part's.
+func (p *part) chosen() *agent.ApprovalOption {
+	if p.answer == nil || p.answer.Cancelled {
+		return nil
+	}
+	i := slices.IndexFunc(p.options, func(o agent.ApprovalOption) bool { return o.ID == p.answer.OptionID })
+	if i < 0 {
+		return nil
+	}
+	return &p.options[i]
+}
+
+// allows reports whether an option is a yes.
+func allows(o *agent.ApprovalOption) bool {
+	return o != nil && (o.Kind == agent.AllowOnce || o.Kind == agent.AllowAlways)
+}
+
+// refusal returns why a permission is not given; "" if it is.
+func (a *ask) refusal() string {
+	p := &a.parts[0]
+	switch o := p.chosen(); {
+	case allows(o):
+		return ""
+	case o != nil:
+		return "a person refused it"
+	}
+	return "nobody allowed it"
+}
+
+// notices say what follows from an answer, where that is not obvious.
+func (a *ask) notices(mode string) []agent.Event {
+	if a.kind != agent.ApprovalPlan || !allows(a.parts[0].chosen()) || mode != "plan" {
+		return nil
+	}
+	return []agent.Event{agent.Notice{Text: `The plan was accepted. This turn only plans: start one in mode "agent" to have the plan carried out.`}}
+}
+
+// outcome is the answer in the agent's words.
+func (a *ask) outcome() outcome {
+	first := &a.parts[0]
+	switch a.kind {
+	case agent.ApprovalPlan:
+		switch o := first.chosen(); {
+		case allows(o):
+			return outcome{Outcome: "accepted"}
+		case o != nil, first.answer != nil && !first.answer.Cancelled && first.answer.Text != "":
+			return outcome{Outcome: "rejected", Reason: first.answer.Text}
+		}
+		return outcome{Outcome: "cancelled"}
+	case agent.ApprovalQuestion:
+		answers := []answered{}
+		for i := range a.parts {
+			p := &a.parts[i]
+			if o := p.chosen(); o != nil {
+				answers = append(answers, answered{p.question, []string{o.ID}})
+			} else if p.text && p.answer != nil && !p.answer.Cancelled && p.answer.Text != "" {
+				answers = append(answers, answered{p.question, []string{p.answer.Text}})
+			}
+		}
+		if len(answers) == 0 {
+			return outcome{Outcome: "skipped", Reason: "nobody answered"}
+		}
+		return outcome{Outcome: "answered", Answers: answers}
+	}
+	if o := first.chosen(); o != nil && o.ID != noID {
+		return outcome{Outcome: "selected", OptionID: o.ID}
+	}
+	return outcome{Outcome: "cancelled"}
+}
+
+// withdraw takes back the request with this id, which the agent has cancelled.
+func (t *turn) withdraw(dst []agent.Event, id jsontext.Value) []agent.Event {
+	t.mu.Lock()
+	i := slices.IndexFunc(t.asks, func(a *ask) bool { return string(a.id) == string(id) })
+	if i < 0 {
+		t.mu.Unlock()
+		return dst
+	}
+	a := t.asks[i]
+	t.asks = slices.Delete(t.asks, i, i+1)
+	t.mu.Unlock()
+	for _, p := range a.parts {
+		if p.answer == nil {
+			dst = append(dst, agent.ApprovalWithdrawn{ID: p.approval})
+		}
+	}
+	if a.kind == agent.ApprovalPermission {
+		dst = t.dec.answered(dst, a.call, "the agent no longer asks for it")
+	}
+	t.p.write(refusal(jsontext.Value(a.id), codeCancelled, "cancelled"))
+	return dst
+}
+
+// dropAsks answers every open request by a no: the turn ends.
+func (t *turn) dropAsks() {
+	t.mu.Lock()
+	asks := t.asks
+	t.asks = nil
+	t.mu.Unlock()
+	for _, a := range asks {
+		t.p.write(result(jsontext.Value(a.id), outcomeResult{outcome{Outcome: "cancelled"}}))
+	}
+}
