@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -322,10 +323,11 @@ func TestSteering(t *testing.T) {
 {"fake":"wait","path":"go"}
 {"fake":"say","text":"End."}
 `)
+			var once sync.Once // an addition that comes when the agent has finished begins another turn of it
 			added, steered := error(nil), build >= firstSteer
 			out := w.run(t.Context(), func(ev agent.Event) {
 				if text, ok := ev.(agent.Text); ok && text.Text == "Go. " {
-					added = w.req.Control.Steer("faster")
+					once.Do(func() { added = w.req.Control.Steer("faster") })
 					require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
 				}
 			})

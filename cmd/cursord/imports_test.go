@@ -52,6 +52,7 @@ var restricted = map[string][]string{
 	"github.com/santhosh-tekuri/jsonschema": {"cursord/cmd/cursord/tests/world"},
 	"os/exec": {
 		"cursord/agent",
+		"cursord/agent/acp",
 		"cursord/agent/fake",
 		"cursord/agent/process",
 		"cursord/agent/program",
