@@ -34,10 +34,8 @@ func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 			s.Isolation = w.d.settings().IsolationFor(w.root)
 		}
 	}
-	if why := snapshot.TooWide(w.root); why != "" && s.Isolation == config.IsolationCopy {
-		e := api.Invalid("isolation", "%s is not copied: %s", w.root, why)
-		e.Hint = `open a folder further down, or work without a copy (isolation "none")`
-		return nil, e
+	if err := w.copies(s.Isolation); err != nil {
+		return nil, err
 	}
 	if p.AgentSessionID != "" {
 		s.AgentSessionID = &p.AgentSessionID
@@ -98,6 +96,29 @@ func checkIsolation(name string) error {
 	if _, err := config.CheckIsolation(name); err != nil && name != "" {
 		return api.Invalid("isolation", `must be "none" or "copy"`)
 	}
+	return nil
+}
+
+// copies refuses to isolate sessions of a folder that is too wide for a copy.
+func (w *workspace) copies(isolation string) error {
+	why := snapshot.TooWide(w.root)
+	if why == "" || isolation != config.IsolationCopy {
+		return nil
+	}
+	e := api.Invalid("isolation", "%s is not copied: %s", w.root, why)
+	e.Hint = `open a folder further down, or work without a copy (isolation "none")`
+	return e
+}
+
+// isolate changes the isolation of a session that has no turn and continues no chat: its agent has worked nowhere yet.
+func (w *workspace) isolate(s *sessions.Session, asked string) error {
+	if s.Turns > 0 || s.AgentSessionID != nil || asked == "" {
+		return keepsIsolation(s, asked)
+	}
+	if err := w.copies(asked); err != nil {
+		return err
+	}
+	s.Isolation = asked
 	return nil
 }
 
@@ -193,10 +214,10 @@ func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Sessio
 		if err != nil {
 			return nil, err
 		}
-		if err := keepsIsolation(ls.session, p.Isolation); err != nil {
+		s := *ls.session
+		if err := w.isolate(&s, p.Isolation); err != nil {
 			return nil, err
 		}
-		s := *ls.session
 		applyParams(&p, &s)
 		w.putSession(c, ls, &s)
 		return &s, nil

@@ -179,7 +179,7 @@ type SessionUpdateParams struct {
 	Title      *string        `json:"title,omitempty"`
 	Model      *string        `json:"model,omitempty"`
 	Mode       *sessions.Mode `json:"mode,omitempty"`
-	Isolation  *string        `json:"isolation,omitempty"` // the session's own; another is refused
+	Isolation  *string        `json:"isolation,omitempty"` // another than the session's own only before its first turn
 	Sandbox    *string        `json:"sandbox,omitempty"`   // enabled, disabled, or default: as the configuration says
 	AutoReview *bool          `json:"autoReview,omitempty"`
 	AddDirs    *[]string      `json:"addDirs,omitempty"` // absolute, or relative to the workspace

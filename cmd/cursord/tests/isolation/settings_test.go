@@ -117,6 +117,29 @@ func TestTurnStartHonoursIsolation(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "b\n"})
 }
 
+// TestIsolationBeforeTheFirstTurn: a session that has no turn may be put into a copy, and taken out again.
+func TestIsolationBeforeTheFirstTurn(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\n")
+	w.Plays(world.Writes("f", "b\n")...)
+	w.Start()
+	e := w.Opens()
+	var made rpc.SessionResult
+	e.Must("session/create", world.Obj{"workspace": w.Root}, &made)
+	for _, isolation := range []string{"copy", "none", "copy"} {
+		e.Must("session/update", world.Obj{"sessionId": made.Session.ID, "isolation": isolation}, &made)
+		require.Equal(t, isolation, made.Session.Isolation)
+	}
+	require.Equal(t, "isolation", e.Fails("session/update", world.Obj{"sessionId": made.Session.ID, "isolation": "sideways"}).Data.Field)
+	e.Turn(world.Obj{"sessionId": made.Session.ID})
+	w.RequireTree(world.Tree{"f": "a\n"})
+	require.Equal(t, "isolation", e.Fails("session/update", world.Obj{"sessionId": made.Session.ID, "isolation": "none"}).Data.Field)
+
+	e.Must("session/create", world.Obj{"workspace": w.Root, "agentSessionId": "chat"}, &made)
+	require.Equal(t, "isolation", e.Fails("session/update", world.Obj{"sessionId": made.Session.ID, "isolation": "copy"}).Data.Field, "its chat is of the folder")
+}
+
 func TestIsolationBySettings(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
