@@ -51,7 +51,7 @@ func (l *link) close() {
 
 // forget drops everything that came from a daemon with another database.
 func (s *Server) forget() {
-	s.link, s.folders, s.trusting, s.models = nil, map[string]*folder{}, map[string][]*prompt{}, models{}
+	s.link, s.folders, s.trusting, s.models = nil, map[string]*folder{}, map[string]*trusting{}, models{}
 	for id, at := range s.sessions {
 		delete(s.sessions, id)
 		for _, p := range at.prompts {

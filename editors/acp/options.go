@@ -163,7 +163,7 @@ func (s *Server) setOption(r *request) {
 	}
 	var p protocol.SetOptionParams
 	r.decode(&p)
-	word, _ := p.Value.(string)
+	word, isWord := p.Value.(string)
 	on, isBool := p.Value.(bool)
 	if !isBool {
 		on = word == "on" || word == "true"
@@ -191,7 +191,7 @@ func (s *Server) setOption(r *request) {
 		if word == byDefault {
 			word = ""
 		}
-		if isBool || p.Value == nil {
+		if !isWord {
 			r.answer(nil, invalid("value", "must be a string"))
 			return
 		}

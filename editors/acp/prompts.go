@@ -17,7 +17,7 @@ type prompt struct {
 	params    rpc.TurnStartParams // the turn's id is ours, so that it is known before the turn is
 	begun     bool                // the daemon was asked for the turn
 	cancelled bool                // the editor wants no more of it
-	asking    string              // the request by which a person is asked for trust, or ""
+	number    int                 // in the order in which they came
 }
 
 // prompt takes a prompt: a command of cursord's, or a turn, which waits behind the turns of its session.
@@ -39,7 +39,8 @@ func (s *Server) prompt(r *request) {
 		r.answer(nil, err)
 		return
 	}
-	one := &prompt{r: r, at: at, params: rpc.TurnStartParams{
+	s.prompted++
+	one := &prompt{r: r, at: at, number: s.prompted, params: rpc.TurnStartParams{
 		Workspace: at.folder.path, SessionID: at.info.ID, Prompt: text, Context: context, TurnID: "acp-" + rand.Text(),
 	}}
 	if len(at.dirs) > 0 {
@@ -53,8 +54,8 @@ func (s *Server) prompt(r *request) {
 
 // start asks the daemon for the turn of a prompt. Its notifications say the rest.
 func (s *Server) start(p *prompt) {
-	if waiting := s.trusting[p.at.folder.path]; waiting != nil && !slices.Contains(waiting, p) {
-		s.trusting[p.at.folder.path] = append(waiting, p) // the order stays
+	if q := s.trusting[p.at.folder.path]; q != nil {
+		q.add(p)
 		return
 	}
 	p.begun = true
@@ -115,31 +116,9 @@ func (s *Server) endPrompt(p *prompt, t *sessions.Turn) {
 
 // settle answers a prompt and forgets it.
 func (s *Server) settle(p *prompt, result any, err error) {
-	if p.asking != "" {
-		s.withdraw(p.asking)
-		p.asking = ""
-	}
 	p.at.prompts = slices.DeleteFunc(p.at.prompts, func(other *prompt) bool { return other == p })
-	s.stopsWaiting(p)
+	s.leaves(p)
 	p.r.answer(result, err)
-}
-
-// stopsWaiting takes a prompt off those that wait for trust. If a person was asked for it, the others ask again.
-func (s *Server) stopsWaiting(p *prompt) {
-	folder := p.at.folder.path
-	waiting := s.trusting[folder]
-	i := slices.Index(waiting, p)
-	if i < 0 {
-		return
-	}
-	waiting = slices.Delete(waiting, i, i+1)
-	if s.trusting[folder] = waiting; i > 0 {
-		return
-	}
-	delete(s.trusting, folder)
-	for _, next := range waiting {
-		s.start(next)
-	}
 }
 
 // cancelAll ends the turn that runs in a session, whoever started it, and this editor's prompts. The latest end first: else the end of

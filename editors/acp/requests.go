@@ -60,6 +60,7 @@ func init() {
 		"session/prompt":            (*Server).prompt,
 		"session/set_mode":          (*Server).setMode,
 		"session/set_config_option": (*Server).setOption,
+		"_cursord/session/fork":     (*Server).forkSession,
 		"_cursord/diff/list":        (*Server).diffList,
 		"_cursord/diff/accept":      func(s *Server, r *request) { s.diffDecide(r, "diff/accept") },
 		"_cursord/diff/reject":      func(s *Server, r *request) { s.diffDecide(r, "diff/reject") },
@@ -69,7 +70,7 @@ func init() {
 
 // ownMethods are those that ACP does not have, as they are announced.
 var ownMethods = []string{
-	"_cursord/diff/list", "_cursord/diff/accept", "_cursord/diff/reject", "_cursord/diff/undo",
+	"_cursord/session/fork", "_cursord/diff/list", "_cursord/diff/accept", "_cursord/diff/reject", "_cursord/diff/undo",
 }
 
 var notifications = map[string]func(*Server, json.RawMessage){

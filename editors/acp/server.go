@@ -52,7 +52,8 @@ type Server struct {
 	folders  map[string]*folder  // by the daemon's path
 	sessions map[string]*session // that the editor has opened, by id
 	models   models
-	trusting map[string][]*prompt // prompts that wait until a person trusts a folder, by the folder
+	trusting map[string]*trusting // questions for trust in a folder, by the folder
+	prompted int                  // how many prompts there were
 }
 
 // Serve serves the editor at in and out until in ends. It returns false if something else ended it: ctx, or a broken input.
@@ -93,7 +94,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 	s := &Server{
 		opts: opts, out: outbox.New(out), inbox: make(chan func(), 256), ended: make(chan struct{}), open: map[string]*request{},
-		asked: map[string]func(rpc.Message){}, folders: map[string]*folder{}, sessions: map[string]*session{}, trusting: map[string][]*prompt{},
+		asked: map[string]func(rpc.Message){}, folders: map[string]*folder{}, sessions: map[string]*session{}, trusting: map[string]*trusting{},
 	}
 	s.out.SetFraming(rpc.FramingLines)
 	s.ctx, s.cancel = context.WithCancel(ctx)

@@ -97,6 +97,43 @@ func (s *Server) newSession(r *request) {
 	})
 }
 
+// forkSession makes a session with what was said in another one, up to the turn that is named, and opens it.
+func (s *Server) forkSession(r *request) {
+	var p struct {
+		protocol.SessionParams
+		TurnID string  `json:"turnId"`
+		Title  *string `json:"title"`
+	}
+	r.decode(&p)
+	if p.CWD == "" && s.sessions[p.SessionID] != nil {
+		p.CWD = s.sessions[p.SessionID].cwd
+	}
+	err := openable(&p.SessionParams)
+	if p.SessionID == "" {
+		err = invalid("sessionId", "is missing")
+	}
+	if err != nil {
+		r.answer(nil, err)
+		return
+	}
+	s.subscribeTo(p.CWD, func(in *folder, err error) {
+		if err != nil {
+			r.answer(nil, inCWD(err))
+			return
+		}
+		call(s, "session/fork", rpc.SessionForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title}, func(made rpc.SessionResult, err error) {
+			switch {
+			case err != nil:
+				r.answer(nil, err)
+			case made.Session.Workspace != in.path:
+				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace)))
+			default:
+				s.opened(r, s.opens(in, &p.SessionParams, made.Session), made.Session.ID)
+			}
+		})
+	})
+}
+
 // inCWD names the parameter by which the editor gave the workspace.
 func inCWD(err error) error {
 	if e, ok := err.(*rpc.Error); ok && e.Data.Field == "workspace" {

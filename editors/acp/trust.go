@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -17,33 +18,74 @@ const (
 	denyOption  = "deny"
 )
 
-// askTrust asks a person whether the agent may work in a folder. The session's prompts wait for the answer.
+// A trusting is the question whether the agent may work in a folder, until it is answered.
+type trusting struct {
+	by      *prompt             // in whose session it is put
+	waiting []*prompt           // those that wait for the answer, by included
+	request string              // by which a person is asked; "" before that
+	end     func(status string) // ends the call as which the question is shown
+}
+
+// add has a prompt wait, in the order in which prompts came.
+func (q *trusting) add(p *prompt) {
+	i, _ := slices.BinarySearchFunc(q.waiting, p, func(a, b *prompt) int { return cmp.Compare(a.number, b.number) })
+	q.waiting = slices.Insert(q.waiting, i, p)
+}
+
+// askTrust asks a person whether the agent may work in a folder. The folder's prompts wait for the answer.
 func (s *Server) askTrust(p *prompt, refused error) {
 	folder := p.at.folder.path
-	if waiting := s.trusting[folder]; waiting != nil {
-		s.trusting[folder] = append(waiting, p)
+	if q := s.trusting[folder]; q != nil {
+		q.add(p)
 		return
 	}
-	s.trusting[folder] = []*prompt{p}
+	q := &trusting{by: p, waiting: []*prompt{p}}
+	s.trusting[folder] = q
 	wanted := folder
 	if e := (*rpc.Error)(nil); errors.As(refused, &e) && e.Data.Path != "" {
 		wanted = e.Data.Path
 	}
 	call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true, DryRun: true}, func(would api.TrustResult, err error) {
-		if !slices.Contains(s.trusting[folder], p) {
-			return
-		}
-		if err != nil {
+		switch {
+		case s.trusting[folder] != q: // the prompt was cancelled
+		case err != nil:
 			s.distrust(folder, err)
-			return
+		default:
+			s.askPerson(q, wanted, would.Unused, refused)
 		}
-		s.askPerson(p, folder, wanted, would.Unused, refused)
 	})
 }
 
+// leaves has a prompt wait no longer. If it was the one in whose session the question is, the others ask again.
+func (s *Server) leaves(p *prompt) {
+	folder := p.at.folder.path
+	q := s.trusting[folder]
+	if q == nil {
+		return
+	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *prompt) bool { return other == p })
+	if q.by != p {
+		return
+	}
+	if q.request != "" {
+		q.end(protocol.Failed)
+		s.withdraw(q.request)
+	}
+	s.goOn(folder)
+}
+
+// goOn ends a question, and starts the prompts that waited for the answer.
+func (s *Server) goOn(folder string) {
+	waiting := s.trusting[folder].waiting
+	delete(s.trusting, folder)
+	for _, next := range waiting {
+		s.start(next)
+	}
+}
+
 // askPerson puts the question, as the permission for a call of cursord's own.
-func (s *Server) askPerson(p *prompt, folder, wanted string, unused []string, refused error) {
-	session, id := p.at.info.ID, "trust-"+rand.Text()
+func (s *Server) askPerson(q *trusting, wanted string, unused []string, refused error) {
+	folder, session, id := q.by.at.folder.path, q.by.at.info.ID, "trust-"+rand.Text()
 	about := fmt.Sprintf("The agent runs commands and changes files in %s, and a repository there can tell it to. cursord asks once for each folder.", wanted)
 	if len(unused) > 0 {
 		about += "\n\nThese settings of its repository would be used from now on:\n\n- " + strings.Join(unused, "\n- ")
@@ -54,32 +96,32 @@ func (s *Server) askPerson(p *prompt, folder, wanted string, unused []string, re
 	}
 	s.update(session, protocol.Encode(&question))
 	question.Update = ""
-	end := func(status string) {
+	q.end = func(status string) {
 		s.update(session, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
 	}
 	params := protocol.PermissionParams{SessionID: session, ToolCall: question, Options: []protocol.PermissionOption{
 		{OptionID: trustOption, Name: "Trust this folder", Kind: "allow_once"},
 		{OptionID: denyOption, Name: "Not now", Kind: "reject_once"},
 	}}
-	p.asking = s.ask("session/request_permission", params, func(m rpc.Message) {
-		p.asking = ""
+	q.request = s.ask("session/request_permission", params, func(m rpc.Message) {
 		var said protocol.PermissionResult
 		if m.Error != nil || protocol.Decode(m.Result, &said) != nil || said.Outcome.Outcome != "selected" || said.Outcome.OptionID != trustOption {
-			end(protocol.Failed)
+			q.end(protocol.Failed)
 			s.distrust(folder, refused)
 			return
 		}
 		call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true}, func(_ api.TrustResult, err error) {
+			status := protocol.Completed
 			if err != nil {
-				end(protocol.Failed)
-				s.distrust(folder, err)
-				return
+				status = protocol.Failed
 			}
-			end(protocol.Completed)
-			waiting := s.trusting[folder]
-			delete(s.trusting, folder)
-			for _, next := range waiting {
-				s.start(next)
+			q.end(status)
+			switch {
+			case s.trusting[folder] != q: // the prompt was cancelled meanwhile
+			case err != nil:
+				s.distrust(folder, err)
+			default:
+				s.goOn(folder)
 			}
 		})
 	})
@@ -87,12 +129,9 @@ func (s *Server) askPerson(p *prompt, folder, wanted string, unused []string, re
 
 // distrust answers the prompts that wait for trust in a folder.
 func (s *Server) distrust(folder string, err error) {
-	waiting := s.trusting[folder]
+	waiting := s.trusting[folder].waiting
 	delete(s.trusting, folder)
 	for _, p := range waiting {
-		if p.cancelled {
-			err = nil
-		}
-		s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, err)
+		s.settle(p, nil, err)
 	}
 }

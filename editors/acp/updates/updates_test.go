@@ -1,0 +1,174 @@
+package updates
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A told is what a client has been told.
+type told struct {
+	Update     string `json:"sessionUpdate"`
+	MessageID  string `json:"messageId"`
+	ToolCallID string `json:"toolCallId"`
+	Status     string
+	Title      string
+	Content    json.RawMessage
+}
+
+func listening() (*Session, *[]told) {
+	all := &[]told{}
+	return NewSession("/ws", func(update json.RawMessage) {
+		var one told
+		if err := json.Unmarshal(update, &one); err != nil {
+			panic(err)
+		}
+		*all = append(*all, one)
+	}), all
+}
+
+func joined(all []told) string {
+	var b strings.Builder
+	for _, one := range all {
+		var block struct{ Text string }
+		_ = json.Unmarshal(one.Content, &block)
+		b.WriteString("[" + one.MessageID + "]" + block.Text)
+	}
+	return b.String()
+}
+
+func message(id string, status sessions.ItemStatus, text string) *sessions.Item {
+	return &sessions.Item{ID: id, TurnID: "t", Kind: sessions.ItemAssistant, Status: status, Text: text}
+}
+
+// TestText: each piece of a text is told once, whatever comes again or is missing.
+func TestText(t *testing.T) {
+	const running, done = sessions.ItemRunning, sessions.ItemCompleted
+	delta := func(offset int, text string) any {
+		return &rpc.DeltaParams{TurnID: "t", ItemID: "a", Offset: offset, Text: text}
+	}
+	for name, one := range map[string]struct {
+		come []any
+		want string
+	}{
+		"pieces":                 {[]any{message("a", running, ""), delta(0, "one "), delta(4, "two"), message("a", done, "one two")}, "[a]one [a]two"},
+		"whole":                  {[]any{message("a", done, "one two")}, "[a]one two"},
+		"caught up":              {[]any{message("a", running, "one "), message("a", running, "one two"), delta(7, " three"), message("a", done, "one two three")}, "[a]one [a]two[a] three"},
+		"a piece again":          {[]any{message("a", running, ""), delta(0, "one "), delta(0, "one "), delta(2, "e two")}, "[a]one [a]two"},
+		"a gap":                  {[]any{message("a", running, ""), delta(0, "one "), delta(8, "three"), message("a", done, "one two three")}, "[a]one [a]two three"},
+		"taken back":             {[]any{message("a", running, ""), delta(0, "wrong"), message("a", running, ""), delta(0, "right"), message("a", done, "right")}, "[a]wrong[a~2]right"},
+		"taken back twice":       {[]any{message("a", running, "x"), message("a", running, ""), message("a", running, "y"), message("a", running, "z"), message("a", done, "z")}, "[a]x[a~2]y[a~3]z"},
+		"another text":           {[]any{message("a", running, "wrong"), message("a", done, "right answer")}, "[a]wrong[a~2]right answer"},
+		"lost in a crash":        {[]any{message("a", running, ""), delta(0, "one two"), message("a", sessions.ItemCancelled, "one")}, "[a]one two"},
+		"a piece too early":      {[]any{delta(0, "one"), message("a", done, "one")}, "[a]one"},
+		"characters of bytes":    {[]any{message("a", running, ""), delta(0, "é"), delta(2, "ß"), message("a", done, "éß€")}, "[a]é[a]ß[a]€"},
+		"two messages":           {[]any{message("a", done, "one"), message("b", done, "two")}, "[a]one[b]two"},
+		"an empty message":       {[]any{message("a", running, ""), message("a", done, "")}, ""},
+		"a plan":                 {[]any{&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemPlan, Status: done, Text: "# Plan"}}, "[a]# Plan"},
+		"a notice":               {[]any{&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemNotice, Status: done, Text: "two\nlines"}}, "[a]\n\n> **cursord:** two\n> lines\n\n"},
+		"after it was forgotten": {[]any{message("a", running, "one"), &sessions.Turn{ID: "t", Status: sessions.TurnCompleted}, delta(3, "two")}, "[a]one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, all := listening()
+			s.Asked("t")
+			for _, c := range one.come {
+				switch c := c.(type) {
+				case *sessions.Item:
+					require.False(t, s.Item(c, false))
+				case *rpc.DeltaParams:
+					s.Delta(c)
+				case *sessions.Turn:
+					s.Turn(c)
+				}
+			}
+			require.Equal(t, one.want, joined(*all))
+		})
+	}
+}
+
+// TestTurnsOfOthers: the prompt of a turn that the client did not send comes once, when the turn runs.
+func TestTurnsOfOthers(t *testing.T) {
+	s, all := listening()
+	for _, status := range []sessions.TurnStatus{sessions.TurnQueued, sessions.TurnRunning, sessions.TurnRunning, sessions.TurnCompleted} {
+		s.Turn(&sessions.Turn{ID: "t", Status: status, Prompt: "Do it", Images: []string{"/a.png"}})
+	}
+	require.Equal(t, "[t]Do it\n\n[image: /a.png]", joined(*all))
+	require.False(t, s.Knows("t"))
+}
+
+// TestPass: of an item that a client is not told, it gets only what comes later.
+func TestPass(t *testing.T) {
+	s, all := listening()
+	s.Asked("t")
+	s.Pass(message("a", sessions.ItemRunning, "one "))
+	s.Pass(&sessions.Item{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemRunning, Tool: &sessions.Tool{Name: "shell", Title: "make"}})
+	require.Empty(t, *all)
+	s.Delta(&rpc.DeltaParams{TurnID: "t", ItemID: "a", Offset: 4, Text: "two"})
+	s.Item(&sessions.Item{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Tool: &sessions.Tool{Name: "shell", Title: "make"}}, true)
+	require.Len(t, *all, 2)
+	require.Equal(t, "[a]two", joined((*all)[:1]))
+	require.Equal(t, []string{"tool_call_update", protocol.Completed}, []string{(*all)[1].Update, (*all)[1].Status})
+}
+
+// TestEnds: how a call ended, and why.
+func TestEnds(t *testing.T) {
+	for status, want := range map[sessions.ItemStatus]struct{ status, word string }{
+		sessions.ItemCompleted: {protocol.Completed, ""},
+		sessions.ItemFailed:    {protocol.Failed, ""},
+		sessions.ItemRejected:  {protocol.Failed, "not allowed"},
+		sessions.ItemCancelled: {protocol.Failed, "turn ended"},
+	} {
+		s, all := listening()
+		s.Asked("t")
+		s.Item(&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemTool, Status: status, Tool: &sessions.Tool{Name: "fetch", RawName: "webFetch"}}, true)
+		require.Len(t, *all, 1)
+		require.Equal(t, []string{"tool_call", want.status, "webFetch"}, []string{(*all)[0].Update, (*all)[0].Status, (*all)[0].Title})
+		require.Contains(t, string((*all)[0].Content), want.word)
+	}
+	s, all := listening()
+	s.Asked("t")
+	s.Item(&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemRunning, Tool: &sessions.Tool{Name: "shell", Title: "x"}}, true)
+	s.Turn(&sessions.Turn{ID: "t", Status: sessions.TurnInterrupted})
+	require.Equal(t, protocol.Failed, (*all)[1].Status, "no call is open behind its turn")
+}
+
+// TestChanges: the texts of an edit, whole or shortened, and its first line.
+func TestChanges(t *testing.T) {
+	lines := func(n int, changed ...string) string {
+		all := strings.Split(strings.Repeat("the same words on each line\n", n), "\n")
+		for i, line := range changed {
+			all[n/2+i] = line
+		}
+		return strings.Join(all, "\n")
+	}
+	old, now := lines(40_000), lines(40_000, "new", "and new")
+	short := shortened(&protocol.Diff{Type: "diff", Path: "/f", OldText: &old, NewText: now})
+	require.Equal(t, strings.Repeat("the same words on each line\n", 8), *short.OldText)
+	require.Equal(t, strings.Repeat("the same words on each line\n", 3)+"new\nand new\n"+strings.Repeat("the same words on each line\n", 3), short.NewText)
+
+	for _, one := range []struct {
+		old  *string
+		now  string
+		line int
+	}{
+		{nil, "a\n", 1}, {pointer(""), "a\n", 1}, {pointer("a\nb\n"), "a\nc\n", 2}, {pointer("a\nb\n"), "a\nb\nc\n", 3}, {pointer("a\nb"), "a", 1}, {pointer("a\n"), "", 1},
+	} {
+		require.Equal(t, one.line, firstChange(&protocol.Diff{OldText: one.old, NewText: one.now}), "%q", one.now)
+	}
+	h := &sessions.Hunk{Lines: []string{" a", "-b", "+c", "+d"}, NewNoEOL: true}
+	before, after := Sides(h)
+	require.Equal(t, []string{"a\nb\n", "a\nc\nd"}, []string{before, after})
+}
+
+func pointer(s string) *string { return &s }
+
+// TestFenced: a block of Markdown ends at no fence of its text.
+func TestFenced(t *testing.T) {
+	require.Equal(t, "````sh\na\n```\nb\n````", fenced("sh", "a\n```\nb\n"))
+}
