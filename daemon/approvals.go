@@ -13,6 +13,7 @@ import (
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/daemon/internal/approvals"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 
@@ -44,7 +45,7 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	}
 	var settled *sessions.Approval
 	switch {
-	case t.turn.Approvals == denyApprovals:
+	case t.turn.Approvals == params.ApprovalsDeny:
 		settled = approvals.Denied(a)
 		w.noticeDenied(c, t, a, "because this turn asks nobody (approvals: deny)")
 	case w.rulesHold(t, a):
@@ -78,11 +79,6 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 func (w *workspace) rulesHold(t *liveTurn, a *sessions.Approval) bool {
 	return a.Kind == sessions.ApprovalPermission && a.Command != "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
 }
-
-const (
-	denyApprovals = "deny"
-	askApprovals  = "ask"
-)
 
 // deniedNotices is how many notices a turn gets about what it was not allowed without a question.
 const deniedNotices = 20

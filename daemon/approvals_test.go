@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/config"
 	"cursord/daemon/internal/allow"
 	"cursord/daemon/internal/approvals"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 
@@ -272,7 +273,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	a := asks(t, w)
 	w.in(t, func() {
 		turn := *a.turn.turn
-		turn.Approvals = denyApprovals
+		turn.Approvals = params.ApprovalsDeny
 		a.turn.turn = &turn
 	})
 	require.Nil(t, a.asks(run("1", "make")))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
 	"cursord/sessions"
 )
@@ -14,7 +15,7 @@ import (
 // one session, one id and one seq; their uncut details are shared. The chat is not copied: the fork's first turn begins one
 // with the transcript as context. With isolation "", the fork works where the other does, in a copy of its own.
 func (d *Daemon) ForkSession(ctx context.Context, p api.ForkParams) (*sessions.Session, error) {
-	if err := checkSession(&api.SessionParams{Title: p.Title, Isolation: p.Isolation}); err != nil {
+	if err := params.CheckSession(&api.SessionParams{Title: p.Title, Isolation: p.Isolation}); err != nil {
 		return nil, err
 	}
 	w, err := d.workspaceOfSession(p.SessionID)

@@ -13,6 +13,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/exportfile"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -120,22 +121,22 @@ func (im *importer) taken(what, id string) error {
 
 // begin takes the session.
 func (im *importer) begin(s *sessions.Session) error {
-	if s.ID == "" || len(s.ID) > turnIDMax || strings.Trim(s.ID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
+	if s.ID == "" || len(s.ID) > params.TurnIDMax || strings.Trim(s.ID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
 		return fmt.Errorf("%q is no session's id", s.ID)
 	}
-	if !validMode(s.Mode) {
+	if !params.ValidMode(s.Mode) {
 		return fmt.Errorf("%q is no mode", s.Mode)
 	}
 	if im.session != nil {
 		return nil // this is the second reading
 	}
-	if s.AgentSessionID != nil && checkChat(*s.AgentSessionID) != nil {
+	if s.AgentSessionID != nil && params.CheckChat(*s.AgentSessionID) != nil {
 		s.AgentSessionID = nil
 	}
 	im.session = s
-	s.Title = wire.CutText(s.Title, titleMax)
+	s.Title = wire.CutText(s.Title, params.TitleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
-	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > turnIDMax || utf8.RuneCountInString(from.TurnID) > turnIDMax) {
+	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > params.TurnIDMax || utf8.RuneCountInString(from.TurnID) > params.TurnIDMax) {
 		s.ForkedFrom = nil
 	}
 	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
@@ -150,10 +151,10 @@ func (im *importer) begin(s *sessions.Session) error {
 }
 
 func (im *importer) turn(t *sessions.Turn) error {
-	if t.ID == "" || utf8.RuneCountInString(t.ID) > turnIDMax || !utf8.ValidString(t.ID) || strings.ContainsFunc(t.ID, unicode.IsControl) {
+	if t.ID == "" || utf8.RuneCountInString(t.ID) > params.TurnIDMax || !utf8.ValidString(t.ID) || strings.ContainsFunc(t.ID, unicode.IsControl) {
 		return fmt.Errorf("%q is no turn's id", t.ID)
 	}
-	if !validMode(t.Mode) {
+	if !params.ValidMode(t.Mode) {
 		return fmt.Errorf("%q is no mode", t.Mode)
 	}
 	im.count++

@@ -11,6 +11,7 @@ import (
 
 	"cursord/daemon/internal/allow"
 	"cursord/daemon/internal/approvals"
+	"cursord/daemon/internal/params"
 )
 
 // TestProtocolNamesLimits compares the daemon's limits for clients' input with those in PROTOCOL.md.
@@ -20,11 +21,11 @@ func TestProtocolNamesLimits(t *testing.T) {
 	require.NoError(t, err)
 	_, limits, found := strings.Cut(string(page), "\n## Limits\n")
 	require.True(t, found)
-	require.Equal(t, wordMax, chatIDMax)
+	require.Equal(t, params.WordMax, params.ChatIDMax)
 	for row, limit := range map[string]int{
-		"| a session's title | %d KiB;":                            titleMax >> 10,
-		"| `turnId` | %d characters,":                              turnIDMax,
-		"| a model, or the agent's name of a chat | %d characters": wordMax,
+		"| a session's title | %d KiB;":                            params.TitleMax >> 10,
+		"| `turnId` | %d characters,":                              params.TurnIDMax,
+		"| a model, or the agent's name of a chat | %d characters": params.WordMax,
 		"| text in one item | %d MiB,":                             maxText >> 20,
 		"| a command in an approval | %d KiB;":                     approvals.MaxCommand >> 10,
 		"| a text in an approval | %d KiB;":                        approvals.MaxDetail >> 10,

@@ -3,11 +3,11 @@ package daemon
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/retention"
 	"cursord/sessions"
 )
 
@@ -20,7 +20,7 @@ const (
 // that existed before any session could be made. It uses the monotonic clock, and does nothing while the database is in
 // trouble.
 func (d *Daemon) housekeep(ctx context.Context, images []string) {
-	if err := d.pictures.Sweep(images, d.sessionIDs); err != nil {
+	if err := d.pictures.Sweep(images, retention.SessionIDs(d.store)); err != nil {
 		d.log.Warn("images of a session that is no more could not be removed", "err", err)
 	}
 	looks := time.NewTicker(compactEvery)
@@ -54,25 +54,6 @@ func (d *Daemon) daily(ctx context.Context) {
 		d.log.Warn("workspaces that are gone could not be forgotten", "err", err)
 	} else if len(gone) > 0 {
 		d.log.Info("forgot workspaces whose folders are gone", "workspaces", len(gone))
-	}
-}
-
-// sessionIDs yields the ids of all sessions, or an error.
-func (d *Daemon) sessionIDs(yield func(string, error) bool) {
-	for cursor := ""; ; {
-		page, next, err := d.store.Sessions("", cursor, listMax)
-		if err != nil {
-			yield("", err)
-			return
-		}
-		for _, s := range page {
-			if !yield(s.ID, nil) {
-				return
-			}
-		}
-		if cursor = next; cursor == "" {
-			return
-		}
 	}
 }
 
@@ -135,11 +116,11 @@ func (d *Daemon) GC(ctx context.Context, dryRun bool) (api.Collected, error) {
 // retain deletes the sessions that the configuration does not keep; with dryRun it only lists them.
 func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error) {
 	done := api.Collected{Sessions: []api.CollectedSession{}}
-	outdated, err := d.outdated(ctx)
+	outdated, err := retention.FindOutdated(ctx, d.store, d.settings().Keep)
 	if err != nil || len(outdated) == 0 {
 		return done, err
 	}
-	reviewed, err := d.underReview()
+	reviewed, err := retention.UnderReview(d.store)
 	if err != nil {
 		return done, err
 	}
@@ -147,13 +128,13 @@ func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error)
 		if err := ctx.Err(); err != nil {
 			return done, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
 		}
-		if o.session.State != sessions.SessionIdle || reviewed.sessions[o.session.ID] || reviewed.lost[o.session.Workspace] {
+		if o.Session.State != sessions.SessionIdle || reviewed.Sessions[o.Session.ID] || reviewed.Lost[o.Session.Workspace] {
 			done.Kept++
 			continue
 		}
 		if !dryRun {
 			var e *api.Error
-			switch err := d.deleteSession(o.session.ID, o.session.Seq); {
+			switch err := d.deleteSession(o.Session.ID, o.Session.Seq); {
 			case errors.As(err, &e) && (e.Kind == api.KindBusy || e.Kind == api.KindNotFound || e.Kind == api.KindConflict):
 				done.Kept++ // it was used meanwhile
 				continue
@@ -162,97 +143,8 @@ func (d *Daemon) retain(ctx context.Context, dryRun bool) (api.Collected, error)
 			}
 		}
 		done.Sessions = append(done.Sessions, api.CollectedSession{
-			ID: o.session.ID, Workspace: o.session.Workspace, Title: o.session.Title, UpdatedAt: o.session.UpdatedAt, Reason: o.reason,
+			ID: o.Session.ID, Workspace: o.Session.Workspace, Title: o.Session.Title, UpdatedAt: o.Session.UpdatedAt, Reason: o.Reason,
 		})
 	}
 	return done, nil
-}
-
-// An outdatedSession is a session that the configuration does not keep.
-type outdatedSession struct {
-	session *sessions.Session
-	reason  string // age, count or size
-}
-
-// outdated lists the sessions that the configuration does not keep, the latest first. Ages count back from the latest change
-// of any session, unless that is in the future. So sessions do not get older while cursord is not used.
-func (d *Daemon) outdated(ctx context.Context) (list []outdatedSession, err error) {
-	keep := d.settings().Keep
-	if keep == (config.Retention{}) {
-		return nil, nil
-	}
-	from := time.Now()
-	n, size := 0, int64(0)
-	for cursor := ""; ; {
-		page, next, err := d.store.Sessions("", cursor, listMax)
-		if err != nil {
-			return nil, api.StoreError(err)
-		}
-		for _, s := range page {
-			if n++; n == 1 && s.UpdatedAt.Before(from) {
-				from = s.UpdatedAt.Time
-			}
-			if keep.Size > 0 {
-				took, err := d.store.SessionSize(s.ID)
-				if err != nil {
-					return nil, api.StoreError(err)
-				}
-				size += took
-			}
-			reason := ""
-			switch {
-			case keep.Age > 0 && from.Sub(s.UpdatedAt.Time) > keep.Age:
-				reason = "age"
-			case keep.Sessions > 0 && n > keep.Sessions:
-				reason = "count"
-			case keep.Size > 0 && size > keep.Size:
-				reason = "size"
-			default:
-				continue
-			}
-			list = append(list, outdatedSession{s, reason})
-		}
-		if cursor = next; cursor == "" {
-			return list, nil
-		}
-		if ctx.Err() != nil {
-			return nil, &api.Error{Kind: api.KindCancelled, Message: "cancelled"}
-		}
-	}
-}
-
-// reviewedSessions are those whose changes are under review.
-type reviewedSessions struct {
-	sessions map[string]bool
-	lost     map[string]bool // workspaces under review whose folder does not exist, perhaps because its disk is not mounted
-}
-
-func (d *Daemon) underReview() (reviewedSessions, error) {
-	r := reviewedSessions{map[string]bool{}, map[string]bool{}}
-	spaces, err := d.store.Workspaces()
-	if err != nil {
-		return r, api.StoreError(err)
-	}
-	for _, space := range spaces {
-		diffs, err := d.store.PendingDiffs(space.Root)
-		if err != nil {
-			return r, api.StoreError(err)
-		}
-		for _, diff := range diffs {
-			for _, h := range diff.Hunks {
-				for _, src := range h.Sources {
-					r.sessions[src.SessionID] = true
-				}
-			}
-			for _, id := range diff.Turns {
-				if t, err := d.store.Turn(id); err == nil {
-					r.sessions[t.SessionID] = true
-				}
-			}
-		}
-		if info, err := os.Stat(space.Root); len(diffs) > 0 && (err != nil || !info.IsDir()) {
-			r.lost[space.Root] = true
-		}
-	}
-	return r, nil
 }

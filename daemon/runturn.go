@@ -7,6 +7,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/program"
 	"cursord/daemon/internal/agentcalls"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/survivors"
@@ -72,7 +73,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.Root(), w.agentDirs(turn.AddDirs, at.tree)
 		build := w.learnBuild(ctx, t, found.Path)
 		req.Version, req.Settled = build.Known(), build.Settled
-		if text := aboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsNoted {
+		if text := params.AboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsNoted {
 			notice(text)
 		}
 		var remark string

@@ -3,22 +3,18 @@ package daemon
 import (
 	"encoding/json"
 	"errors"
-	"strings"
-	"unicode"
 
-	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
 const (
-	titleMax    = 4 << 10 // of a title that a client gives, in bytes
 	listDefault = 50
 	listMax     = 1000
-	chatIDMax   = 256
 )
 
 // newSession makes a session; it is not stored yet.
@@ -54,49 +50,7 @@ func applyParams(p *api.SessionParams, s *sessions.Session) {
 	if p.Mode != nil {
 		s.Mode = *p.Mode
 	}
-	applyPermits(&p.Permits, s)
-}
-
-func checkSession(p *api.SessionParams) error {
-	if p.Mode != nil && !validMode(*p.Mode) {
-		return api.Invalid("mode", "must be agent, ask or plan")
-	}
-	if err := checkPermits(&p.Permits, true); err != nil {
-		return err
-	}
-	if p.Title != nil && len(*p.Title) > titleMax {
-		return api.Invalid("title", "is %d bytes long; %d are the most", len(*p.Title), titleMax)
-	}
-	if err := checkIsolation(p.Isolation); err != nil {
-		return err
-	}
-	if p.AgentSessionID != "" {
-		if err := checkChat(p.AgentSessionID); err != nil {
-			return err
-		}
-	}
-	if p.Isolation == config.IsolationCopy && p.AgentSessionID != "" {
-		return api.Invalid("agentSessionId", `a chat of the workspace cannot continue in a copy of it (isolation "copy")`)
-	}
-	if p.Model != nil {
-		return checkWord("model", *p.Model)
-	}
-	return nil
-}
-
-// checkChat refuses what cannot name a chat of the agent, or would be an option of its command line.
-func checkChat(id string) error {
-	if len(id) <= chatIDMax && !strings.HasPrefix(id, "-") && !strings.ContainsFunc(id, unicode.IsControl) {
-		return nil
-	}
-	return api.Invalid("agentSessionId", "%q is no id of a chat", plaintext.Cut(id, chatIDMax))
-}
-
-func checkIsolation(name string) error {
-	if _, err := config.CheckIsolation(name); err != nil && name != "" {
-		return api.Invalid("isolation", `must be "none" or "copy"`)
-	}
-	return nil
+	params.ApplyPermits(&p.Permits, s)
 }
 
 // copies refuses to isolate sessions of a folder that is too wide for a copy.
@@ -130,10 +84,6 @@ func keepsIsolation(s *sessions.Session, asked string) error {
 	e := api.Invalid("isolation", "the isolation of session %s is %q and cannot change", s.ID, s.Isolation)
 	e.Hint = "leave isolation out, or start a new session"
 	return e
-}
-
-func validMode(m sessions.Mode) bool {
-	return m == sessions.ModeAgent || m == sessions.ModeAsk || m == sessions.ModePlan
 }
 
 // session returns the newest form of a session, live or stored.
@@ -178,10 +128,10 @@ func (d *Daemon) CreateSession(root string, p api.SessionParams) (*sessions.Sess
 		return nil, err
 	}
 	defer w.release()
-	if err := checkSession(&p); err != nil {
+	if err := params.CheckSession(&p); err != nil {
 		return nil, err
 	}
-	if err := resolvePermits(&p.Permits, w.root); err != nil {
+	if err := params.ResolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {
@@ -203,10 +153,10 @@ func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Sessio
 		return nil, err
 	}
 	defer w.release()
-	if err := checkSession(&p); err != nil {
+	if err := params.CheckSession(&p); err != nil {
 		return nil, err
 	}
-	if err := resolvePermits(&p.Permits, w.root); err != nil {
+	if err := params.ResolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
 	return w.changeSession(func(c *commit) (*sessions.Session, error) {

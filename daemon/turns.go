@@ -11,6 +11,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/failure"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -52,7 +53,7 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 		return
 	}
 	defer w.release()
-	if err := checkTurn(&p); err != nil {
+	if err := params.CheckTurn(&p); err != nil {
 		fail(err)
 		return
 	}
@@ -94,7 +95,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		}
 		t, err := w.turn(p.TurnID)
 		if err == nil {
-			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !asksFor(&p, t) {
+			if t.Workspace != w.root || p.SessionID != "" && p.SessionID != t.SessionID || !params.AsksFor(&p, t) {
 				fail(errTurnTaken)
 				return
 			}
@@ -189,7 +190,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}
-	if p.Approvals == denyApprovals {
+	if p.Approvals == params.ApprovalsDeny {
 		turn.Approvals = p.Approvals
 	}
 	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
@@ -210,12 +211,6 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	})
 	w.submit(&c)
 	w.schedule()
-}
-
-// asksFor reports whether the parameters may be those of t. A repeated request finds its turn, and no request gets a turn
-// that may do more or less than it asked for.
-func asksFor(p *api.TurnParams, t *sessions.Turn) bool {
-	return p.Prompt == t.Prompt && p.Force == t.Force && (p.Approvals == "" || (p.Approvals == denyApprovals) == (t.Approvals == denyApprovals)) && (p.Mode == nil || *p.Mode == t.Mode) && madeBy(&p.Permits, t)
 }
 
 // aliasOf returns the client's name of the workspace.

@@ -1,4 +1,4 @@
-package daemon
+package params
 
 import (
 	"strings"
@@ -20,16 +20,16 @@ func TestTurnParamsCheck(t *testing.T) {
 		{"good", api.TurnParams{Prompt: "x"}, "", ""},
 		{"empty", api.TurnParams{Prompt: " \n"}, "prompt", api.KindInvalid},
 		{"NUL", api.TurnParams{Prompt: "a\x00b"}, "prompt", api.KindInvalid},
-		{"long", api.TurnParams{Prompt: strings.Repeat("x", promptMax+1)}, "prompt", api.KindTooLarge},
-		{"long with context", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Text: strings.Repeat("x", promptMax)}}}, "prompt", api.KindTooLarge},
+		{"long", api.TurnParams{Prompt: strings.Repeat("x", PromptMax+1)}, "prompt", api.KindTooLarge},
+		{"long with context", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Text: strings.Repeat("x", PromptMax)}}}, "prompt", api.KindTooLarge},
 		{"id", api.TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 65)}, "turnId", api.KindInvalid},
 		{"id at the limit", api.TurnParams{Prompt: "x", TurnID: strings.Repeat("é", 64)}, "", ""},
 		{"NUL in an id", api.TurnParams{Prompt: "x", TurnID: "a\x00"}, "turnId", api.KindInvalid},
 		{"line feed in an id", api.TurnParams{Prompt: "x", TurnID: "a\nb"}, "turnId", api.KindInvalid},
 		{"NUL in a model", api.TurnParams{Prompt: "x", Model: &nul}, "model", api.KindInvalid},
 		{"long model", api.TurnParams{Prompt: "x", Model: &long}, "model", api.KindInvalid},
-		{"long with diagnostics", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "diagnostics", Path: "a", Items: []api.Diagnostic{{Message: strings.Repeat("x", promptMax)}}}}}, "prompt", api.KindTooLarge},
-		{"long with a title", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Title: strings.Repeat("x", promptMax)}}}, "prompt", api.KindTooLarge},
+		{"long with diagnostics", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "diagnostics", Path: "a", Items: []api.Diagnostic{{Message: strings.Repeat("x", PromptMax)}}}}}, "prompt", api.KindTooLarge},
+		{"long with a title", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Title: strings.Repeat("x", PromptMax)}}}, "prompt", api.KindTooLarge},
 		{"NUL in a path", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "file", Path: "a\x00"}}}, "context[0].path", api.KindInvalid},
 		{"NUL in a title", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "text", Title: "a\x00"}}}, "context[0].title", api.KindInvalid},
 		{"NUL in a diagnostic", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "diagnostics", Path: "a", Items: []api.Diagnostic{{}, {Message: "a\x00"}}}}}, "context[0].items[1].message", api.KindInvalid},
@@ -37,7 +37,7 @@ func TestTurnParamsCheck(t *testing.T) {
 		{"path", api.TurnParams{Prompt: "x", Context: []api.Context{{Kind: "selection"}}}, "context[0].path", api.KindInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := checkTurn(&c.p)
+			err := CheckTurn(&c.p)
 			if c.kind == "" {
 				require.NoError(t, err)
 				return
