@@ -144,7 +144,8 @@ was cancelled.`,
 		commands  []*cobra.Command
 	}{
 		{"work", "Work:", []*cobra.Command{
-			cancelCommand(), chatCommand(), modelsCommand(), runCommand(), trustCommand(), untrustCommand(), waitCommand(),
+			approvalsCommand(), approveCommand(), cancelCommand(), chatCommand(), denyCommand(), modelsCommand(), runCommand(), trustCommand(),
+			untrustCommand(), waitCommand(),
 		}},
 		{"review", "Review:", []*cobra.Command{
 			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(),

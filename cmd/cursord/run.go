@@ -54,7 +54,9 @@ The agent remembers a session as long as it has its chat. If it has lost the cha
 starts a fresh chat with the transcript as context. --chat continues a chat that was started without cursord; "cursord
 sessions --agent" lists those.
 
-What the agent would have to ask for is denied, and a note at the end lists it. --sandbox enabled runs such commands
+What the agent asks is put to you, if the command is in front of a terminal: y is yes, n no, a yes and always in this
+folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve". What the agent cannot ask, as in
+print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
@@ -110,7 +112,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 					run.PrintError(c.OutOrStdout(), failed)
 				}
 			}()
-			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
+			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if err := permit.Apply(c, &r.Params); err != nil {

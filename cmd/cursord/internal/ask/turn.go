@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
 	"cursord/rpc"
@@ -21,7 +22,8 @@ type Turn struct {
 	Params rpc.TurnStartParams // they have a TurnID
 	Trust  bool                // trust the folders that the turn needs, unless they are wide
 	Home   string              // the home folder, which is wide, as the root is: naming.Wide
-	ErrOut io.Writer           // for the reason of a wait, and for the way back to a turn that Run leaves
+	In     io.Reader           // where a person may answer what the agent asks, if it is a terminal
+	ErrOut io.Writer           // for what the agent asks, the reason of a wait, and for the way back to a turn that Run leaves
 
 	Begun bool // set by Run: the daemon has not refused the turn
 }
@@ -42,8 +44,15 @@ const together = time.Second
 // term.SignalError. Where the daemon can store nothing, Run waits for a while only.
 func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
+	asker := approve.NewAsker(client, r.In, term.PaletteOf(r.ErrOut), func(lines ...string) { f.Say(r.ErrOut, lines...) })
+	f.Asked = asker.Changed
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err
+	}
+	if r.ErrOut != nil {
+		asking, stop := context.WithCancel(ctx)
+		defer stop()
+		go asker.Run(asking)
 	}
 	started := make(chan error, 1)
 	r.Begun = true

@@ -137,6 +137,7 @@ func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, eve
 	palette := c.View.show.Palette
 	f := newFeed()
 	c.View.showOn(view.NewTerminal(f, palette))
+	c.View.onQuestion = func(id string) { f.post(questionMsg{id}) }
 	words := &finder{root: c.Params.Workspace, client: c.Client}
 	p := newPrompt(f, events, palette, openHistory(historyPath(c.Params.Workspace)), func(before string) (int, []string) { return words.find(ctx, before) })
 	c.terminal = openTerminal(ctx, in, out, f, p)
@@ -146,6 +147,9 @@ func (c *Chat) openTerminal(ctx context.Context, in io.Reader, out *os.File, eve
 func (c *Chat) take(ctx context.Context, e event) error {
 	switch e.kind {
 	case sent:
+		if c.answers(ctx, e) {
+			return nil
+		}
 		return c.typed(ctx, e.text)
 	case empty:
 		c.View.again()

@@ -52,6 +52,8 @@ func init() { // in init, because /help refers to the list that contains it
 		{name: "reject", args: "HUNK|FILE|--all", about: "take changes back", do: own("reject"), find: complete.Changes},
 		{name: "undo", about: "take the last decision back", do: own("undo")},
 		{name: "redo", about: "make the undone decision again", do: own("redo")},
+		{name: "approve", args: "[ANSWER]", about: "answer what the agent asks; alone: yes", do: (*Chat).approve},
+		{name: "deny", about: "answer no", do: (*Chat).deny},
 		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
 		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},
 		{name: "quit", about: "leave; turns go on", do: func(*Chat, context.Context, []string) error { return errLeave }},

@@ -15,6 +15,8 @@ import (
 type event struct {
 	kind eventKind
 	text string // for sent
+	// For sent: the question that was on the screen when the person began the line; "" if there was none.
+	question string
 }
 
 type eventKind int
@@ -45,6 +47,8 @@ type prompt struct {
 	width, height int
 	live, notes   []string // above the prompt
 	hidden        bool     // another program has the terminal
+	question      string   // on the screen; "" is none
+	began         string   // the question when the line was begun
 	gone          bool
 
 	at      int    // index of the shown history entry; len(entries): none
@@ -70,12 +74,13 @@ type choices struct {
 
 // Messages of our own.
 type (
-	clearMsg   struct{}              // empties the line
-	restoreMsg struct{ text string } // puts a refused prompt back, unless the person has typed another
-	quitMsg    struct{}
-	againMsg   struct{} // sets the terminal's mode and draws everything anew
-	shownMsg   struct{} // the other program has given the terminal back
-	wordsMsg   struct { // the completions of a text
+	clearMsg    struct{}              // empties the line
+	questionMsg struct{ id string }   // this question is on the screen now
+	restoreMsg  struct{ text string } // puts a refused prompt back, unless the person has typed another
+	quitMsg     struct{}
+	againMsg    struct{} // sets the terminal's mode and draws everything anew
+	shownMsg    struct{} // the other program has given the terminal back
+	wordsMsg    struct { // the completions of a text
 		value, before string
 		from          int
 		words         []string
@@ -129,6 +134,8 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case quitMsg:
 		p.gone = true
 		return p, tea.Quit
+	case questionMsg:
+		p.question = msg.id
 	case clearMsg:
 		p.set("")
 	case restoreMsg:
@@ -150,12 +157,21 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case wordsMsg:
 		p.found(msg)
 	case tea.PasteMsg:
+		p.begin()
 		p.search, p.choices = nil, nil
 		p.insert(msg.Content)
 	case tea.KeyPressMsg:
+		p.begin()
 		return p, p.key(msg)
 	}
 	return p, nil
+}
+
+// begin notes which question the person sees when the line gets its first character.
+func (p *prompt) begin() {
+	if p.value() == "" {
+		p.began = p.question
+	}
 }
 
 // tell reports an event. It returns false if the queue of events is full.
@@ -242,7 +258,7 @@ func (p *prompt) send() {
 		p.set("")
 		return
 	}
-	if p.tell(event{kind: sent, text: text}) {
+	if p.tell(event{kind: sent, text: text, question: p.began}) {
 		p.history.add(text)
 		p.at, p.draft = len(p.history.entries), ""
 		p.set("")

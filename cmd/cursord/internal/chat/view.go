@@ -37,6 +37,9 @@ type View struct {
 	held    []func()                       // notifications that wait for release
 	holding bool
 	since   uint64 // the seq at the beginning: later changes are new
+
+	asked      []*sessions.Approval // pending ones; the first is on the screen
+	onQuestion func(id string)      // tells the prompt which question is on the screen; nil without a drawn prompt
 }
 
 // A turnState is what the view knows of a turn.
@@ -109,6 +112,8 @@ func (v *View) take(method string, params json.RawMessage) {
 		v.turn(c.Turn)
 	case c.Item != nil && v.concerns(c.Item.SessionID, c.Item.TurnID):
 		v.item(c.Item)
+	case c.Approval != nil && v.concerns(c.Approval.SessionID, c.Approval.TurnID):
+		v.approval(c.Approval)
 	case c.Diff != nil && c.Diff.State == "pending":
 		v.pending[c.Diff.Path] = c.Diff.Turns
 	case c.Diff != nil:

@@ -3,6 +3,7 @@
 package complete
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -62,6 +63,15 @@ func turnWords(turns []*sessions.Turn) (words []string) {
 		words = append(words, word(t.ID, string(t.Status)+": "+t.Prompt))
 	}
 	return words
+}
+
+// Approvals finds what is pending in the workspace.
+func Approvals(ctx context.Context, client *rpc.Client, root, begin string) (words []string, err error) {
+	list, err := client.ApprovalList(ctx, rpc.ApprovalListParams{Workspace: root})
+	for _, a := range list.Approvals {
+		words = append(words, word(a.ID, cmp.Or(a.Command, a.Title)))
+	}
+	return words, err
 }
 
 // Files finds the files under review. A path is relative to the current directory if the file is below it, else to the

@@ -134,6 +134,26 @@ func (n Names) Turn(ctx context.Context, name string) (string, error) {
 	return choose("turn", name, here, all)
 }
 
+// Approval returns the id of the pending approval that a name means: an id or its beginning, in the workspace root or else anywhere. Of
+// a single one in the workspace the name may be "".
+func Approval(name, root string, pending []*sessions.Approval) (string, error) {
+	here, all := split(pending, root, func(a *sessions.Approval) (string, candidate) {
+		return a.Workspace, candidate{a.ID, cmp.Or(a.Command, a.Title)}
+	})
+	if name != "" {
+		return choose("approval", name, here, all)
+	}
+	switch len(here) {
+	case 0:
+		return "", &rpc.Error{
+			Message: "no agent asks anything in " + term.Clean(root), Data: rpc.ErrorData{Hint: "those of other workspaces: cursord approvals --all"},
+		}
+	case 1:
+		return here[0].id, nil
+	}
+	return "", ambiguous(fmt.Sprintf("%s are pending in %s", term.Count(len(here), "approval"), term.Clean(root)), here)
+}
+
 // Running returns the running turn of the workspace, else the queued one.
 func (n Names) Running(ctx context.Context) (string, error) {
 	turns, err := pages.Active(ctx, n.Client, n.Root)

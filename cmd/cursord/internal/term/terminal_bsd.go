@@ -7,4 +7,5 @@ import "golang.org/x/sys/unix"
 const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETAW
+	dropTyped  = unix.TIOCSETAF // sets, and drops what was typed and not read
 )

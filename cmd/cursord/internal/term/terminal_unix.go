@@ -45,6 +45,19 @@ func (m Mode) Set(f *os.File) error {
 	return unix.IoctlSetTermios(int(f.Fd()), setTermios, &m.termios)
 }
 
+// InFront reports whether a file is a terminal whose keys go to this program, which is not in the background.
+func InFront(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
+}
+
+// DropTyped drops what was typed at a terminal and not read yet.
+func DropTyped(f *os.File) {
+	if m, err := ModeOf(f); err == nil {
+		_ = unix.IoctlSetTermios(int(f.Fd()), dropTyped, &m.termios) // without it, what was typed before counts as typed now
+	}
+}
+
 // EndingSignals returns the signals, beside Ctrl-C, that end a program at a terminal.
 func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 

@@ -57,3 +57,11 @@ func IsHangup(os.Signal) bool { return false }
 
 // Suspend is never called here, because no signal asks for it.
 func Suspend() {}
+
+// InFront reports whether a file is a terminal whose keys go to this program.
+func InFront(f *os.File) bool { return IsTerminal(f) }
+
+// DropTyped drops what was typed at a terminal and not read yet.
+func DropTyped(f *os.File) {
+	_ = windows.FlushConsoleInputBuffer(windows.Handle(f.Fd())) // without it, what was typed before counts as typed now
+}

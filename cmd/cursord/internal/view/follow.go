@@ -17,11 +17,12 @@ import (
 // A Follower picks one turn out of a workspace's notifications. Pass its Notify to the client as onNotify. A slow terminal
 // or pipe slows only this client's connection.
 type Follower struct {
-	turn  string              // its id
-	Show  *Screen             // output for people, or nil
-	Lines io.Writer           // output for programs as lines of JSON, or nil
-	Ended chan *sessions.Turn // receives the turn after all of it was shown
-	News  atomic.Uint64       // counts the notifications about the turn
+	turn  string                   // its id
+	Show  *Screen                  // output for people, or nil
+	Lines io.Writer                // output for programs as lines of JSON, or nil
+	Ended chan *sessions.Turn      // receives the turn after all of it was shown
+	Asked func(*sessions.Approval) // gets what the turn's agent asks, each time that changes; or nil. It must not wait
+	News  atomic.Uint64            // counts the notifications about the turn
 
 	mu       sync.Mutex // guards the fields below, and Show
 	quiet    Quiet
@@ -35,9 +36,10 @@ type Change struct {
 	Session *struct {
 		ID string `json:"id"`
 	} `json:"session"`
-	Turn *sessions.Turn `json:"turn"`
-	Item *sessions.Item `json:"item"`
-	Diff *struct {
+	Turn     *sessions.Turn     `json:"turn"`
+	Item     *sessions.Item     `json:"item"`
+	Approval *sessions.Approval `json:"approval"`
+	Diff     *struct {
 		Path  string   `json:"path"`
 		State string   `json:"state"`
 		Turns []string `json:"turns"`
@@ -97,6 +99,12 @@ func (f *Follower) Notify(method string, params json.RawMessage) {
 			f.Show.Item(c.Item)
 		}
 		f.print(method, params)
+	case c.Approval != nil && c.Approval.TurnID == f.turn:
+		f.News.Add(1)
+		f.print(method, params)
+		if f.Asked != nil {
+			f.Asked(c.Approval)
+		}
 	case c.Diff != nil && slices.Contains(c.Diff.Turns, f.turn):
 		f.print(method, params)
 	}
@@ -108,6 +116,19 @@ func (f *Follower) Waits(what string) {
 	defer f.mu.Unlock()
 	if f.Show != nil && !f.over {
 		f.Show.await(what)
+	}
+}
+
+// Say prints lines for the person, on w where the turn is not shown there.
+func (f *Follower) Say(w io.Writer, lines ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, line := range lines {
+		if f.Show != nil && f.Show.ErrOut == w {
+			f.Show.Line(line)
+		} else {
+			fmt.Fprintln(w, line)
+		}
 	}
 }
 

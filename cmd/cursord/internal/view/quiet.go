@@ -40,7 +40,7 @@ func (q *Quiet) Text(now time.Time, open bool) string {
 	if !q.cancels.IsZero() && (q.turn == nil || !q.turn.Status.Final()) {
 		return "cancelling" + seconds(now.Sub(q.cancels), " for ") + " (Ctrl-C again leaves the turn to the daemon)"
 	}
-	if q.turn == nil || q.turn.Status != sessions.TurnRunning {
+	if q.turn == nil || q.turn.Status != sessions.TurnRunning || q.turn.Waiting { // the question stands there, and its answer is typed
 		return ""
 	}
 	silence := rpc.Silence(now.Sub(q.since))

@@ -1,0 +1,140 @@
+package approve
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+func permission() *sessions.Approval {
+	return &sessions.Approval{
+		ID: "k3m9xw-t", Kind: sessions.ApprovalPermission, Title: "Run a command", Command: "make test", Status: sessions.ApprovalPending,
+		Options: []sessions.ApprovalOption{
+			{ID: "allow-once", Label: "Yes", Kind: sessions.AllowOnce}, {ID: "allow-always", Label: "Always", Kind: sessions.AllowAlways},
+			{ID: folderOption, Label: "Always here", Kind: sessions.AllowAlways}, {ID: "reject-once", Label: "No", Kind: sessions.RejectOnce},
+		},
+	}
+}
+
+func question(text bool) *sessions.Approval {
+	return &sessions.Approval{ID: "q-t", Kind: sessions.ApprovalQuestion, Title: "Which colour?", Text: text, Status: sessions.ApprovalPending, Options: []sessions.ApprovalOption{
+		{ID: "r", Label: "Red", Kind: sessions.AnswerOption}, {ID: "b", Label: "Blue", Kind: sessions.AnswerOption},
+	}}
+}
+
+// TestRead: what counts as an answer, and above all what does not.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	free := &sessions.Approval{Kind: sessions.ApprovalQuestion, Text: true}
+	for _, c := range []struct {
+		a            *sessions.Approval
+		typed        string
+		option, text string
+		ok           bool
+	}{
+		{permission(), "y", "allow-once", "", true}, {permission(), " Y ", "allow-once", "", true}, {permission(), "n", "reject-once", "", true},
+		{permission(), "a", folderOption, "", true}, {permission(), "2", "allow-always", "", true}, {permission(), "4", "reject-once", "", true},
+		{permission(), "allow-always", "allow-always", "", true},
+		{permission(), "", "", "", false}, {permission(), "yes please", "", "", false}, {permission(), "yy", "", "", false}, {permission(), "0", "", "", false},
+		{permission(), "5", "", "", false}, {permission(), `"yes"`, "", "", false}, {permission(), `y "because"`, "", "", false}, {permission(), "allow", "", "", false},
+		{question(false), "y", "", "", false}, {question(false), "a", "", "", false}, {question(false), "1", "r", "", true}, {question(false), "b", "b", "", true}, {question(false), `"green"`, "", "", false},
+		{question(true), `"green"`, "", "green", true}, {question(true), `2 "dark"`, "b", "dark", true}, {question(true), `9 "dark"`, "", "dark", false},
+		{question(true), `"green`, "", "", false}, {question(true), `""`, "", "", false}, {question(true), "green", "", "", false},
+		{free, `"green"`, "", "green", true}, {free, "1", "", "", false},
+	} {
+		got, ok := Read(c.a, c.typed)
+		require.Equal(t, c.ok, ok, "%q", c.typed)
+		if ok {
+			require.Equal(t, Answer{c.option, c.text}, got, "%q", c.typed)
+		}
+	}
+}
+
+// TestShown: a command is shown whole and obeyed by no terminal, and the answers are named.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	a := permission()
+	a.Command, a.Title, a.Paths = "rm -rf \x1b[2Kx\r\u202ey\nmake "+strings.Repeat("z", 5000), "Run\nit", []string{"a\x1bb"}
+	text := strings.Join(Lines(a, false), "\n")
+	for _, bad := range []string{"\x1b", "\r", "\u202e"} {
+		require.NotContains(t, text, bad)
+	}
+	require.Contains(t, text, "rm -rf ␛[2Kx␍<U+202E>y\n  make "+strings.Repeat("z", 5000))
+	require.Contains(t, text, "The agent asks for permission: Run␊it")
+	require.Equal(t, "y Yes · n No · a Always here · e other answers", Offers(permission()))
+	require.Equal(t, []string{"1 Yes", "2 Always", "3 Always here", "4 No"}, All(permission()))
+	require.Equal(t, "1 Red\n2 Blue", Offers(question(false)))
+	require.Contains(t, Offers(question(true)), `"text" in quotes`)
+	plain := permission()
+	plain.Options = []sessions.ApprovalOption{plain.Options[0], plain.Options[3]}
+	require.Equal(t, "y Yes · n No", Offers(plain))
+	odd := &sessions.Approval{Kind: "wish", Title: "?"}
+	require.Equal(t, []string{"The agent asks (wish): ?"}, Lines(odd, false))
+	require.Empty(t, Offers(odd))
+}
+
+// TestReplies: which option "cursord approve" and "cursord deny" choose.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		r      Reply
+		a      *sessions.Approval
+		option string
+		err    string
+	}{
+		{Reply{}, permission(), "allow-once", ""}, {Reply{Deny: true}, permission(), "reject-once", ""}, {Reply{Option: "a"}, permission(), folderOption, ""},
+		{Reply{Option: "3"}, permission(), folderOption, ""}, {Reply{Option: "maybe"}, permission(), "", `"maybe" is not one of the answers`},
+		{Reply{}, question(true), "", "say which answer"}, {Reply{Text: "green"}, question(true), "", ""}, {Reply{Option: "2", Text: "dark"}, question(true), "b", ""},
+		{Reply{Deny: true}, question(true), "", "say which answer"},
+	} {
+		got, err := c.r.option(c.a)
+		if c.err != "" {
+			require.ErrorContains(t, err, c.err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.option, got)
+	}
+}
+
+// TestAskerWithoutATerminal says how to answer elsewhere, once, and how it ended; it answers nothing.
+func TestAskerWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	said := make(chan string, 10)
+	k := NewAsker(nil, strings.NewReader("y\n"), false, func(lines ...string) { said <- strings.Join(lines, "\n") })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go k.Run(ctx)
+	k.Changed(permission())
+	first := <-said
+	require.Contains(t, first, "make test")
+	require.Contains(t, first, "answer with: cursord approve k3m9xw, or cursord deny k3m9xw")
+	other := permission()
+	other.ID = "b2-t"
+	k.Changed(other)
+	ended := permission()
+	ended.Status, ended.Answer = sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "reject-once"}
+	k.Changed(ended)
+	require.Equal(t, "answered: No", <-said)
+	require.Contains(t, <-said, "cursord approve b2")
+	other = permission()
+	other.ID, other.Status = "b2-t", sessions.ApprovalWithdrawn
+	k.Changed(other)
+	require.Equal(t, "withdrawn", <-said)
+}
+
+// TestEnded says how an approval ended.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	a := question(true)
+	a.Status, a.Answer = sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "b", Text: "dark\x1b"}
+	require.Equal(t, "answered: Blue dark␛", Ended(a))
+	a.Answer = &sessions.ApprovalAnswer{OptionID: "b", Rule: "make"}
+	require.Equal(t, "allowed by the rule make", Ended(a))
+	a.Status, a.Answer = sessions.ApprovalExpired, nil
+	require.Equal(t, "expired", Ended(a))
+}

@@ -1,0 +1,182 @@
+package approve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A Listing is "cursord approvals".
+type Listing struct {
+	All    bool // of all workspaces
+	JSON   bool
+	Rules  bool   // the rules in place of what is pending
+	Remove uint64 // the rule to remove; 0: none
+}
+
+// Check returns the error of flags that do not go together.
+func (l *Listing) Check(remove bool) error {
+	switch {
+	case remove && !l.Rules:
+		return errors.New("--remove goes with --rules")
+	case remove && l.Remove == 0:
+		return errors.New("--remove is 0; rules count from 1")
+	case l.Rules && l.All:
+		return errors.New("--rules lists those of one workspace: it excludes --all")
+	}
+	return nil
+}
+
+// Do lists what is pending in a workspace, or its rules.
+func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out io.Writer) error {
+	if l.Rules {
+		return l.rules(ctx, client, root, out)
+	}
+	if l.All {
+		root = ""
+	}
+	list, err := client.ApprovalList(ctx, rpc.ApprovalListParams{Workspace: root})
+	switch {
+	case err != nil:
+		return err
+	case l.JSON:
+		return term.PrintJSON(out, list)
+	case len(list.Approvals) == 0 && l.All:
+		fmt.Fprintln(out, "no agent asks anything")
+		return nil
+	case len(list.Approvals) == 0:
+		fmt.Fprintf(out, "no agent asks anything in %s\n", term.Clean(root))
+		return nil
+	}
+	short := shortest(list.Approvals)
+	for i, a := range list.Approvals {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		about := fmt.Sprintf("%s  asked %s, turn %s", short[a.ID], term.Ago(a.CreatedAt.Time, time.Now()), term.Clean(a.TurnID))
+		if l.All {
+			about += " in " + term.Clean(a.Workspace)
+		}
+		fmt.Fprintln(out, about)
+		for _, line := range append(Lines(a, term.PaletteOf(out)), All(a)...) {
+			fmt.Fprintln(out, "  "+line)
+		}
+		fmt.Fprintf(out, "  answer with: cursord approve %s, or cursord deny %[1]s\n", short[a.ID])
+	}
+	return nil
+}
+
+func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, out io.Writer) error {
+	var list rpc.ApprovalRules
+	var err error
+	if l.Remove != 0 {
+		list, err = client.ApprovalRemoveRule(ctx, rpc.ApprovalRuleParams{Workspace: root, N: l.Remove})
+	} else {
+		list, err = client.ApprovalRules(ctx, rpc.WorkspaceParams{Workspace: root})
+	}
+	switch {
+	case err != nil:
+		return err
+	case l.JSON:
+		return term.PrintJSON(out, list)
+	case len(list.Rules) == 0:
+		fmt.Fprintf(out, "no rules: agents in %s ask for every command that they may not run by their own settings\n", term.Clean(root))
+	}
+	for _, r := range list.Rules {
+		name, from := "-", "configuration"
+		switch {
+		case r.N != 0:
+			name, from = fmt.Sprint(r.N), "this folder"
+		case r.Folder != "":
+			from += ", for " + term.Clean(r.Folder)
+		}
+		fmt.Fprintf(out, "%3s  %s  (%s)\n", name, term.Clean(r.Command), from)
+	}
+	return nil
+}
+
+// shortest maps ids to the part that people type: the tag, which is different for all but by accident.
+func shortest(list []*sessions.Approval) map[string]string {
+	times := map[string]int{}
+	tag := func(a *sessions.Approval) string { t, _, _ := strings.Cut(a.ID, "-"); return t }
+	for _, a := range list {
+		times[tag(a)]++
+	}
+	short := map[string]string{}
+	for _, a := range list {
+		if short[a.ID] = term.Clean(a.ID); times[tag(a)] == 1 {
+			short[a.ID] = term.Clean(tag(a))
+		}
+	}
+	return short
+}
+
+// A Reply is "cursord approve" or "cursord deny".
+type Reply struct {
+	ID     string // or its beginning
+	Option string // of "approve": the option's id, its number or a key; "": allow once
+	Text   string
+	Deny   bool
+	JSON   bool
+}
+
+// Do answers the approval.
+func (r *Reply) Do(ctx context.Context, client *rpc.Client, root string, out io.Writer) error {
+	list, err := client.ApprovalList(ctx, rpc.ApprovalListParams{})
+	if err != nil {
+		return err
+	}
+	id, err := naming.Approval(r.ID, root, list.Approvals)
+	if err != nil {
+		return err
+	}
+	option := r.Option
+	for _, a := range list.Approvals {
+		if a.ID == id {
+			if option, err = r.option(a); err != nil {
+				return err
+			}
+		}
+	}
+	got, err := client.ApprovalAnswer(ctx, rpc.ApprovalAnswerParams{ApprovalID: id, OptionID: option, Text: r.Text})
+	if err != nil {
+		return err
+	}
+	if r.JSON {
+		return term.PrintJSON(out, got)
+	}
+	fmt.Fprintln(out, Ended(got.Approval))
+	return nil
+}
+
+// option returns the id of the option that is meant.
+func (r *Reply) option(a *sessions.Approval) (string, error) {
+	var o *sessions.ApprovalOption
+	switch {
+	case r.Deny:
+		o = a.Chosen(sessions.RejectOnce, sessions.RejectAlways)
+	case r.Option == "" && r.Text != "":
+		return "", nil
+	case r.Option == "" && a.Kind != sessions.ApprovalQuestion:
+		o = a.Chosen(sessions.AllowOnce)
+	case r.Option != "":
+		answer, ok := Read(a, r.Option)
+		if ok && answer.Text == "" {
+			return answer.Option, nil
+		}
+		return "", misuse.Errorf("%q is not one of the answers:\n  %s", term.Clean(r.Option), strings.Join(All(a), "\n  "))
+	}
+	if o == nil {
+		return "", misuse.Errorf("say which answer:\n  %s", strings.Join(All(a), "\n  "))
+	}
+	return o.ID, nil
+}

@@ -1,0 +1,141 @@
+// Package approve shows what agents ask people, and answers it: by commands, and at the terminal of a command that follows a turn.
+// It never answers by itself.
+package approve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/term"
+	"cursord/sessions"
+)
+
+// folderOption is the daemon's own option, for a rule of the workspace.
+const folderOption = "cursord:folder"
+
+// Lines returns what is asked, for people: the whole of it, with every character shown.
+func Lines(a *sessions.Approval, p term.Palette) []string {
+	what := map[sessions.ApprovalKind]string{
+		sessions.ApprovalPermission: "The agent asks for permission", sessions.ApprovalQuestion: "The agent asks", sessions.ApprovalPlan: "The agent has a plan",
+	}[a.Kind]
+	if what == "" {
+		what = "The agent asks (" + term.Clean(string(a.Kind)) + ")"
+	}
+	lines := []string{p.Yellow(what + ": " + term.Clean(a.Title))}
+	for _, text := range []string{a.Detail, a.Command} {
+		if text = strings.TrimRight(text, "\n"); text == "" {
+			continue
+		}
+		for line := range strings.SplitSeq(term.CleanText(text), "\n") {
+			if text == strings.TrimRight(a.Command, "\n") {
+				line = p.Bold(line)
+			}
+			lines = append(lines, "  "+line)
+		}
+	}
+	for _, path := range a.Paths {
+		lines = append(lines, "  "+term.Clean(path))
+	}
+	return lines
+}
+
+// A Key is a short answer that a person types, and what it stands for.
+type Key struct {
+	Word   string // "y", "n", "a", or the number of an option
+	Option string // its id
+	About  string // for people
+}
+
+// Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number.
+func Keys(a *sessions.Approval) (keys []Key) {
+	add := func(word string, o *sessions.ApprovalOption) {
+		if o != nil {
+			keys = append(keys, Key{word, o.ID, term.Clean(o.Label)})
+		}
+	}
+	add("y", a.Chosen(sessions.AllowOnce))
+	add("n", a.Chosen(sessions.RejectOnce, sessions.RejectAlways))
+	add("a", a.Option(folderOption))
+	for i := range a.Options {
+		add(fmt.Sprint(i+1), &a.Options[i])
+	}
+	return keys
+}
+
+// Offers returns the line that says which answers there are. e stands for all others.
+func Offers(a *sessions.Approval) string {
+	var parts []string
+	numbers := false
+	for _, k := range Keys(a) {
+		if strings.ContainsAny(k.Word, "yna") {
+			parts = append(parts, k.Word+" "+k.About)
+		} else {
+			numbers = true
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		return strings.Join(All(a), "\n")
+	case numbers && len(parts) < len(a.Options) || a.Text:
+		parts = append(parts, "e other answers")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// All returns a line for each answer that there is.
+func All(a *sessions.Approval) (lines []string) {
+	for _, k := range Keys(a) {
+		if !strings.ContainsAny(k.Word, "yna") {
+			lines = append(lines, k.Word+" "+k.About)
+		}
+	}
+	if a.Text {
+		lines = append(lines, `"text" in quotes answers with that text; a number may stand before it`)
+	}
+	return lines
+}
+
+// An Answer is what a person has typed: an option, a text, or both.
+type Answer struct{ Option, Text string }
+
+// Read reads an answer to an approval: a key, the number or the id of an option, or, where a text is taken, a text in quotes, perhaps
+// behind an option. Everything else is no answer.
+func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
+	typed = strings.TrimSpace(typed)
+	if before, text, quoted := strings.Cut(typed, `"`); quoted {
+		inner, closed := strings.CutSuffix(text, `"`)
+		if !a.Text || !closed || strings.TrimSpace(inner) == "" {
+			return Answer{}, false
+		}
+		if before = strings.TrimSpace(before); before == "" {
+			return Answer{Text: inner}, true
+		}
+		answer, ok = Read(a, before)
+		answer.Text = inner
+		return answer, ok
+	}
+	keys := Keys(a)
+	if i := slices.IndexFunc(keys, func(k Key) bool { return strings.EqualFold(k.Word, typed) }); i >= 0 {
+		return Answer{Option: keys[i].Option}, true
+	}
+	if o := a.Option(typed); o != nil {
+		return Answer{Option: o.ID}, true
+	}
+	return Answer{}, false
+}
+
+// Ended says for people how an approval ended.
+func Ended(a *sessions.Approval) string {
+	if a.Status != sessions.ApprovalAnswered || a.Answer == nil {
+		return string(a.Status)
+	}
+	said := term.Clean(a.Answer.Text)
+	if o := a.Option(a.Answer.OptionID); o != nil {
+		said = strings.TrimSpace(term.Clean(o.Label) + " " + said)
+	}
+	if a.Answer.Rule != "" {
+		return "allowed by the rule " + term.Clean(a.Answer.Rule)
+	}
+	return "answered: " + said
+}

@@ -1,0 +1,139 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"cursord/cmd/cursord/internal/approve"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// approval takes the newest form of what an agent asks. The first one that is pending is on the screen.
+func (v *View) approval(now *sessions.Approval) {
+	at := slices.IndexFunc(v.asked, func(a *sessions.Approval) bool { return a.ID == now.ID })
+	switch {
+	case now.Status == sessions.ApprovalPending && at < 0:
+		if v.asked = append(v.asked, now); len(v.asked) == 1 {
+			v.showAsked()
+		}
+	case now.Status != sessions.ApprovalPending && at >= 0:
+		v.asked = slices.Delete(v.asked, at, at+1)
+		if at == 0 {
+			v.hush()
+			v.show.Line(v.show.Palette.Dim(approve.Ended(now)))
+			v.showAsked()
+			v.ask()
+		}
+	}
+}
+
+func (v *View) showAsked() {
+	if len(v.asked) == 0 {
+		v.question("")
+		return
+	}
+	a := v.asked[0]
+	v.hush()
+	for _, line := range approve.Lines(a, v.show.Palette) {
+		v.show.Line(line)
+	}
+	for line := range strings.SplitSeq(approve.Offers(a), "\n") {
+		v.show.Line(line)
+	}
+	if v.onQuestion == nil {
+		v.show.Line(v.show.Palette.Dim("answer with: /approve, /deny, or cursord approve elsewhere"))
+	}
+	v.question(a.ID)
+	v.ask()
+}
+
+// question tells the prompt which question is on the screen; "" is none.
+func (v *View) question(id string) {
+	if v.onQuestion != nil {
+		v.onQuestion(id)
+	}
+}
+
+// asksNow returns the question that is on the screen, or nil.
+func (v *View) asksNow() *sessions.Approval {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.asked) == 0 {
+		return nil
+	}
+	return v.asked[0]
+}
+
+// answers takes a line as the answer to the question on the screen. It is none if the person began it before that question was there.
+func (c *Chat) answers(ctx context.Context, e event) bool {
+	a := c.View.asksNow()
+	if a == nil || e.question != a.ID {
+		return false
+	}
+	if strings.EqualFold(strings.TrimSpace(e.text), "e") {
+		c.View.line(approve.All(a)...)
+		return true
+	}
+	answer, is := approve.Read(a, e.text)
+	if is {
+		c.View.line(c.View.show.Palette.Dim("> " + term.Clean(e.text)))
+		c.answer(ctx, a, answer)
+	}
+	return is
+}
+
+// answer answers a question. Its change says how it ended, also if somebody else was first.
+func (c *Chat) answer(ctx context.Context, a *sessions.Approval, answer approve.Answer) {
+	go func() {
+		_, err := c.Client.ApprovalAnswer(ctx, rpc.ApprovalAnswerParams{ApprovalID: a.ID, OptionID: answer.Option, Text: answer.Text})
+		if e := (*rpc.Error)(nil); errors.As(err, &e) && e.Data.Kind == api.KindConflict {
+			return
+		}
+		c.fails(ctx, err)
+	}()
+}
+
+var errNoQuestion = errors.New("no agent asks anything here")
+
+// approve answers yes, or what is named.
+func (c *Chat) approve(ctx context.Context, args []string) error {
+	a := c.View.asksNow()
+	if a == nil {
+		return errNoQuestion
+	}
+	if len(args) == 0 {
+		if yes := a.Chosen(sessions.AllowOnce); yes != nil {
+			c.answer(ctx, a, approve.Answer{Option: yes.ID})
+			return nil
+		}
+		return errors.New("say which answer: " + strings.Join(approve.All(a), "; "))
+	}
+	answer, is := approve.Read(a, strings.Join(args, " "))
+	if !is && a.Text { // the quotes are gone
+		answer, is = approve.Answer{Text: strings.Join(args, " ")}, true
+	}
+	if !is {
+		return errors.New("that is none of the answers: " + strings.Join(approve.All(a), "; "))
+	}
+	c.answer(ctx, a, answer)
+	return nil
+}
+
+// deny answers no.
+func (c *Chat) deny(ctx context.Context, _ []string) error {
+	a := c.View.asksNow()
+	if a == nil {
+		return errNoQuestion
+	}
+	no := a.Chosen(sessions.RejectOnce, sessions.RejectAlways)
+	if no == nil {
+		return errors.New("say which answer, with /approve: " + strings.Join(approve.All(a), "; "))
+	}
+	c.answer(ctx, a, approve.Answer{Option: no.ID})
+	return nil
+}
