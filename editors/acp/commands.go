@@ -177,12 +177,8 @@ func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
 	if len(h.Lines) == 0 {
 		return text
 	}
-	body := strings.Join(h.Lines, "\n")
-	fence := "```"
-	for strings.Contains(body, fence) {
-		fence += "`"
-	}
-	return fmt.Sprintf("%s%sdiff\n@@ -%d,%d +%d,%d @@\n%s\n%s\n", text, fence, h.OldStart, h.OldLines, h.NewStart, h.NewLines, body, fence)
+	body := fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
+	return text + protocol.Fenced("diff", body) + "\n"
 }
 
 func (s *Server) decideCommand(at *session, r *request, rest, method string) {

@@ -106,6 +106,8 @@ func (l *link) heard(method string, params json.RawMessage) {
 		hearing(l, params, (*Server).diffChanged)
 	case "session/changed":
 		hearing(l, params, (*Server).sessionChanged)
+	case "approval/changed":
+		hearing(l, params, (*Server).approvalChanged)
 	case "log/message":
 		hearing(l, params, (*Server).logMessage)
 	}

@@ -37,6 +37,8 @@ type session struct {
 	told    string                    // the options that the editor has, encoded
 	setting int                       // changes that the editor has asked for; their answers tell it of these
 	through bool                      // accepts are written by the editor
+
+	approvals map[string]*askedApproval // pending, by id
 }
 
 func remarkID(n int) string { return fmt.Sprintf("cursord:%d", n) }
@@ -58,11 +60,11 @@ func openable(p *protocol.SessionParams) error {
 func (s *Server) opens(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
 		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq, reading: map[string]int{},
-		endings: map[string]*sessions.Turn{},
+		endings: map[string]*sessions.Turn{}, approvals: map[string]*askedApproval{},
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
-		at.prompts, at.turn, at.through = old.prompts, old.turn, old.through
+		at.prompts, at.turn, at.through, at.approvals = old.prompts, old.turn, old.through, old.approvals
 		for _, p := range at.prompts {
 			p.at = at
 		}
@@ -152,6 +154,9 @@ func (s *Server) opened(r *request, at *session, id string) {
 	if at.missed {
 		at.missed = false
 		s.repeatSince(at.folder, at.since)
+	}
+	if id == "" { // it was there before
+		s.askPending(at)
 	}
 	s.learnModels()
 }
@@ -363,6 +368,9 @@ func (s *Server) sessionOf(r *request) *session {
 // drop forgets a session. Its prompts are answered with err, or as cancelled.
 func (s *Server) drop(at *session, err error) {
 	delete(s.sessions, at.info.ID)
+	for _, asked := range at.approvals { // other clients may answer
+		s.withdraw(asked.request)
+	}
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		if err != nil {
 			s.settle(p, nil, err)

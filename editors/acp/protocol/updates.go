@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"cursord/agent/jsontext"
 )
@@ -70,6 +71,15 @@ func (*Diff) isContent() {}
 // TextContent returns text as content of a tool call.
 func TextContent(text string) *Text {
 	return &Text{Type: "content", Content: TextBlock{Type: "text", Text: text}}
+}
+
+// Fenced returns text as a block of Markdown, with a fence that the text does not contain.
+func Fenced(language, text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // A Plan is the update plan: what the agent means to do, complete each time.

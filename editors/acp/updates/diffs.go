@@ -41,7 +41,7 @@ func (s *Session) reported(t *sessions.Tool) *protocol.Diff {
 	if inner := body.Get("success"); inner != nil {
 		body = inner
 	}
-	d := &protocol.Diff{Type: "diff", Path: s.absolute(t.Paths[0])}
+	d := &protocol.Diff{Type: "diff", Path: s.Absolute(t.Paths[0])}
 	before := textOf(body, "beforeFullFileContent", "prevContent")
 	after := textOf(body, "afterFullFileContent", "fileContentAfterWrite")
 	switch {
@@ -135,7 +135,7 @@ func (s *Session) Diff(d *sessions.Diff) {
 		if known == nil || known.reported || known.status == "" {
 			continue
 		}
-		known.hunks = slices.DeleteFunc(known.hunks, func(c protocol.Content) bool { return pathOf(c) == s.absolute(d.Path) })
+		known.hunks = slices.DeleteFunc(known.hunks, func(c protocol.Content) bool { return pathOf(c) == s.Absolute(d.Path) })
 		known.hunks = append(known.hunks, byItem[id]...)
 		known.hunks = known.hunks[:min(len(known.hunks), maxHunks)]
 		if content := append(slices.Clip(known.hunks), known.words...); known.isNews(content) {
@@ -171,7 +171,7 @@ type about struct {
 
 // ofHunk returns a hunk as a change of the lines that it shows.
 func (s *Session) ofHunk(d *sessions.Diff, h *sessions.Hunk) protocol.Content {
-	path := s.absolute(d.Path)
+	path := s.Absolute(d.Path)
 	if h.Kind != "text" && len(h.Lines) == 0 {
 		return &about{*protocol.TextContent(fmt.Sprintf("%s: %s", d.Path, d.Kind)), path}
 	}

@@ -39,6 +39,12 @@ func NewSession(root string, emit func(update json.RawMessage)) *Session {
 // Knows reports whether the turn has begun here and not ended.
 func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
 
+// HasCall reports whether the client knows the call that an item is.
+func (s *Session) HasCall(itemID string) bool {
+	known := s.toolOf(itemID)
+	return known != nil && known.status != ""
+}
+
 // Asked notes that the client has the prompt of a turn, because it sent it.
 func (s *Session) Asked(turnID string) { s.turn(turnID).asked = true }
 

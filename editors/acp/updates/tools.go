@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
@@ -110,10 +109,10 @@ func statusOf(status sessions.ItemStatus) string {
 func words(i *sessions.Item) (all []protocol.Content) {
 	t := i.Tool
 	if t.Command != "" && t.Command != t.Title {
-		all = append(all, protocol.TextContent(fenced("sh", t.Command)))
+		all = append(all, protocol.TextContent(protocol.Fenced("sh", t.Command)))
 	}
 	if t.Output != "" {
-		all = append(all, protocol.TextContent(fenced("", plaintext.StripANSI(t.Output))))
+		all = append(all, protocol.TextContent(protocol.Fenced("", plaintext.StripANSI(t.Output))))
 	}
 	switch {
 	case t.Error != "":
@@ -126,19 +125,10 @@ func words(i *sessions.Item) (all []protocol.Content) {
 	return all
 }
 
-// fenced returns text as a block of Markdown, with a fence that the text does not contain.
-func fenced(language, text string) string {
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + language + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
-}
-
 // locations returns the places that a call is about; line is where it changes the first one, from 1, or 0.
 func (s *Session) locations(t *sessions.Tool, line int) (all []protocol.Location) {
 	for n, path := range t.Paths {
-		at := protocol.Location{Path: s.absolute(path)}
+		at := protocol.Location{Path: s.Absolute(path)}
 		if n == 0 {
 			at.Line = line
 		}
@@ -147,7 +137,8 @@ func (s *Session) locations(t *sessions.Tool, line int) (all []protocol.Location
 	return all
 }
 
-func (s *Session) absolute(path string) string {
+// Absolute returns the path of a file as the editor spells it.
+func (s *Session) Absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

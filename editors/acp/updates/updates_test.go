@@ -170,5 +170,5 @@ func pointer(s string) *string { return &s }
 
 // TestFenced: a block of Markdown ends at no fence of its text.
 func TestFenced(t *testing.T) {
-	require.Equal(t, "````sh\na\n```\nb\n````", fenced("sh", "a\n```\nb\n"))
+	require.Equal(t, "````sh\na\n```\nb\n````", protocol.Fenced("sh", "a\n```\nb\n"))
 }

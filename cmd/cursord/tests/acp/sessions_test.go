@@ -70,7 +70,9 @@ func TestSessions(t *testing.T) {
 	mark = c.mark()
 	id = c.sends("session/resume", world.Obj{"sessionId": s, "cwd": w.Root})
 	require.NoError(t, c.answers(id, nil))
-	require.Empty(t, c.updates(s, mark, id))
+	for _, u := range c.updates(s, mark, id) {
+		require.Equal(t, "config_option_update", u.Update.SessionUpdate, "the agent has told its models; but nothing is said again")
+	}
 	c.update(mark, "available_commands_update")
 
 	require.Equal(t, -32002, c.fails("session/load", world.Obj{"sessionId": "nobody", "cwd": w.Root, "mcpServers": nil}).Code)
@@ -129,7 +131,7 @@ func TestLongHistory(t *testing.T) {
 		}
 	}
 	require.Equal(t, items, chunks)
-	require.Len(t, all, items+100, "and the prompts")
+	require.Len(t, said(all, "user_message_chunk"), 100*len("Go on"))
 }
 
 // longSession imports a session with so many turns of so many messages.

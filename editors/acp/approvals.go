@@ -1,0 +1,159 @@
+package acp
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// An asked approval is one that the editor's person is asked for.
+type askedApproval struct {
+	request string // of the editor
+	own     bool   // it is shown as a call of its own, and not as that of the agent
+}
+
+// permissionKinds are ACP's names for the kinds of options. An answer to a question is chosen like a permission.
+var permissionKinds = map[sessions.ApprovalOptionKind]string{
+	sessions.AllowOnce: "allow_once", sessions.AllowAlways: "allow_always", sessions.RejectOnce: "reject_once",
+	sessions.RejectAlways: "reject_always", sessions.AnswerOption: "allow_once",
+}
+
+// noAnswer is the option beside the answers of a question that has no such option itself.
+const noAnswer = "cursord:no-answer"
+
+func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
+	s.came(n.Workspace, n.Seq)
+	if at := s.hears(n.Approval.SessionID); at != nil {
+		s.approval(at, n.Approval)
+	}
+}
+
+// askPending asks for what was asked before the session was opened here.
+func (s *Server) askPending(at *session) {
+	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
+		if err != nil || s.sessions[at.info.ID] != at {
+			return // a daemon of an older build asks nothing
+		}
+		for _, a := range list.Approvals {
+			if a.SessionID == at.info.ID {
+				s.approval(at, a)
+			}
+		}
+	})
+}
+
+// approval asks the editor's person, or withdraws the question once it has ended, here or elsewhere.
+func (s *Server) approval(at *session, a *sessions.Approval) {
+	asked := at.approvals[a.ID]
+	switch {
+	case a.Status == sessions.ApprovalPending && asked == nil:
+		s.askApproval(at, a)
+	case a.Status != sessions.ApprovalPending && asked != nil:
+		delete(at.approvals, a.ID)
+		s.withdraw(asked.request)
+		if !asked.own {
+			return
+		}
+		status := protocol.Failed
+		if a.Answer != nil {
+			if o := a.Option(a.Answer.OptionID); o == nil || !o.Kind.Rejects() {
+				status = protocol.Completed
+			}
+		}
+		s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: a.ID, Status: status}))
+	}
+}
+
+func (s *Server) askApproval(at *session, a *sessions.Approval) {
+	question := protocol.ToolCall{ToolCallID: a.ID, Title: a.Title, Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
+	if question.Title == "" {
+		question.Title = "The agent asks"
+	}
+	if a.Command != "" {
+		question.Kind = "execute"
+	}
+	for _, path := range a.Paths {
+		question.Locations = append(question.Locations, protocol.Location{Path: at.tell.Absolute(path)})
+	}
+	asked := &askedApproval{own: a.ItemID == "" || !at.tell.HasCall(a.ItemID)}
+	if asked.own {
+		shown := question
+		shown.Update = "tool_call"
+		s.update(at.info.ID, protocol.Encode(&shown))
+	} else {
+		question.ToolCallID = a.ItemID
+	}
+	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: permissionOptions(a)}
+	asked.request = s.ask("session/request_permission", params, func(m rpc.Message) { s.answerApproval(a, m) })
+	at.approvals[a.ID] = asked
+}
+
+func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOption) {
+	rejects := false
+	for _, o := range a.Options {
+		kind := permissionKinds[o.Kind]
+		if kind == "" {
+			continue // of a later build: not to be chosen by mistake
+		}
+		rejects = rejects || o.Kind.Rejects()
+		options = append(options, protocol.PermissionOption{OptionID: o.ID, Name: o.Label, Kind: kind})
+	}
+	if !rejects {
+		options = append(options, protocol.PermissionOption{OptionID: noAnswer, Name: "No answer", Kind: "reject_once"})
+	}
+	return options
+}
+
+// answerApproval gives the daemon a person's answer. What is not understood is no yes: a person who closes the question says no, and an
+// editor that cannot ask leaves it to the other clients.
+func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
+	var said protocol.PermissionResult
+	if m.Error != nil || protocol.Decode(m.Result, &said) != nil {
+		return
+	}
+	params := rpc.ApprovalAnswerParams{ApprovalID: a.ID}
+	if said.Outcome.Outcome == "selected" && a.Option(said.Outcome.OptionID) != nil {
+		params.OptionID = said.Outcome.OptionID
+	} else {
+		for _, o := range a.Options {
+			if o.Kind == sessions.RejectOnce {
+				params.OptionID = o.ID
+			}
+		}
+		if params.OptionID == "" {
+			if !a.Text {
+				return
+			}
+			params.Text = "No answer."
+		}
+	}
+	call(s, "approval/answer", params, func(rpc.ApprovalResult, error) {}) // an error means that it has ended, which is told
+}
+
+// aboutApproval shows a person the whole of what is asked.
+func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
+	if a.Command != "" {
+		all = append(all, protocol.TextContent(protocol.Fenced("sh", visible(a.Command))))
+	}
+	if a.Detail != "" {
+		all = append(all, protocol.TextContent(a.Detail))
+	}
+	return all
+}
+
+// visible shows characters that a person would not see, or that change the order of what is seen.
+func visible(text string) string {
+	var b strings.Builder
+	for _, c := range text {
+		if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
+			fmt.Fprintf(&b, "<U+%04X>", c)
+			continue
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

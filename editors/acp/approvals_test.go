@@ -1,0 +1,110 @@
+package acp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+)
+
+func approvalOf(kind, status string, options []obj, more obj) obj {
+	a := obj{
+		"id": "a-t", "workspace": "/ws", "sessionId": "s", "turnId": "t", "kind": kind, "title": "Run a command", "options": options, "text": false,
+		"status": status, "createdAt": "2026-01-02T03:04:05.000Z", "seq": 9,
+	}
+	for name, value := range more {
+		a[name] = value
+	}
+	return obj{"workspace": "/ws", "seq": 9, "approval": a}
+}
+
+var permission = []obj{
+	{"id": "once", "label": "Run", "kind": "allowOnce"}, {"id": "cursord:folder", "label": "Always here", "kind": "allowAlways"},
+	{"id": "later", "label": "?", "kind": "somethingNew"}, {"id": "no", "label": "Do not", "kind": "rejectOnce"},
+}
+
+var answers = []obj{{"id": "red", "label": "Red", "kind": "answer"}, {"id": "blue", "label": "Blue", "kind": "answer"}}
+
+// TestApprovals: what the agent asks is put to the editor's person, whose answer goes to the daemon. Nothing but a yes is one.
+func TestApprovals(t *testing.T) {
+	for name, one := range map[string]struct {
+		kind    string
+		options []obj
+		more    obj
+		says    string
+		want    string // the daemon gets; "": nothing
+	}{
+		"yes":                      {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"once"}}`, `{"approvalId":"a-t","optionId":"once"}`},
+		"always":                   {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:folder"}}`, `{"approvalId":"a-t","optionId":"cursord:folder"}`},
+		"no":                       {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"no"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"closed":                   {"permission", permission, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"without an option":        {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"an option that is not":    {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"an array":                 {"permission", permission, nil, `"result":[]`, `{"approvalId":"a-t","optionId":"no"}`},
+		"cannot ask":               {"permission", permission, nil, `"error":{"code":-32601,"message":"no"}`, ""},
+		"a question":               {"question", answers, nil, `"result":{"outcome":{"outcome":"selected","optionId":"blue"}}`, `{"approvalId":"a-t","optionId":"blue"}`},
+		"no answer":                {"question", answers, obj{"text": true}, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:no-answer"}}`, `{"approvalId":"a-t","optionId":"","text":"No answer."}`},
+		"no answer that is wanted": {"question", answers, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edits(t)
+			e.notifies("approval/changed", approvalOf(one.kind, "pending", one.options, one.more))
+			m := e.asked("session/request_permission")
+			require.Contains(t, string(m.Params), `"kind":"reject_once"`)
+			require.NotContains(t, string(m.Params), "later", "what is not known is not offered")
+			e.notifies("approval/changed", approvalOf(one.kind, "pending", one.options, one.more)) // it comes again
+			e.answers(m, one.says)
+			if one.want != "" {
+				require.JSONEq(t, one.want, e.called("approval/answer"))
+			}
+			e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/close","params":{"sessionId":"s"}}`)
+			e.hears("its end", func(m rpc.Message) bool {
+				require.NotEqual(t, "session/request_permission", m.Method, "a question is put once")
+				return string(m.ID) == "3"
+			})
+			if one.want == "" {
+				e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}`)
+				for m := range e.calls {
+					require.NotEqual(t, "approval/answer", m.Method)
+					if m.Method == "session/list" {
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestApprovalEnds: a question that somebody else answers, or that is withdrawn, is withdrawn here; a late answer does nothing.
+func TestApprovalEnds(t *testing.T) {
+	for status, want := range map[string]string{"answered": "completed", "withdrawn": "failed", "expired": "failed"} {
+		t.Run(status, func(t *testing.T) {
+			e := edits(t)
+			e.notifies("approval/changed", approvalOf("permission", "pending", permission, obj{"command": "rm \u202e-rf\n\x1b[2J"}))
+			shown := e.hears("the call", func(m rpc.Message) bool {
+				return m.Method == "session/update" && strings.Contains(string(m.Params), `"tool_call"`)
+			})
+			require.Contains(t, string(shown.Params), `rm <U+202E>-rf\n<U+001B>[2J`, "all of the command is to be seen")
+			m := e.asked("session/request_permission")
+			ended := obj{}
+			if status == "answered" {
+				ended["answer"] = obj{"optionId": "once"}
+			}
+			e.notifies("approval/changed", approvalOf("permission", status, permission, ended))
+			withdrawn := e.asked("$/cancel_request")
+			require.JSONEq(t, `{"requestId":`+string(m.ID)+`}`, string(withdrawn.Params))
+			end := e.hears("the end of the call", func(m rpc.Message) bool { return m.Method == "session/update" })
+			require.Contains(t, string(end.Params), `"status":"`+want+`"`)
+			e.answers(m, `"result":{"outcome":{"outcome":"selected","optionId":"once"}}`)
+			e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}`)
+			for m := range e.calls {
+				require.NotEqual(t, "approval/answer", m.Method)
+				if m.Method == "session/list" {
+					break
+				}
+			}
+		})
+	}
+}
