@@ -41,6 +41,7 @@ const (
 	commandAllow      = "cursord.allow"
 	commandDeny       = "cursord.deny"
 	commandStatus     = "cursord.status"
+	commandApprovals  = "cursord.approvals"
 )
 
 // A target is the argument of a command. Every member is optional; without them the command is about the user's latest
@@ -98,6 +99,7 @@ func init() {
 		commandAllow:      (*Server).trustCommand,
 		commandDeny:       (*Server).denyCommand,
 		commandStatus:     (*Server).statusCommand,
+		commandApprovals:  (*Server).approvalsCommand,
 	}
 }
 

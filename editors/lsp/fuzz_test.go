@@ -46,6 +46,8 @@ var told = [][2]string{
 	{"diff/changed", `"diff":{"workspace":"W","path":"f","kind":"modified","state":"pending","baseline":"known","rev":1,"hunks":[
 		{"id":"1.1","kind":"text","oldStart":1,"oldLines":3,"newStart":1,"newLines":4,"lines":[" a","-b","+B","+𝄞"," c"],"isolated":true,"sources":[]},
 		{"id":"1.2","kind":"text","oldStart":9,"oldLines":1,"newStart":10,"newLines":0,"lines":["-z"],"isolated":true,"linked":["1.1"],"sources":[]}]}`},
+	{"approval/changed", `"approval":{"id":"a-t","turnId":"t","sessionId":"s","workspace":"W","kind":"permission","title":"Run","command":"make","text":false,"status":"pending","options":[
+		{"id":"y","label":"Yes","kind":"allowOnce"},{"id":"n","label":"No","kind":"rejectOnce"}]}`},
 	{"diff/changed", `"diff":{"workspace":"W","path":"g","kind":"modified","state":"pending","baseline":"unknown","rev":1,"hunks":[
 		{"id":"2.1","kind":"text","oldStart":0,"oldLines":0,"newStart":1,"newLines":1,"lines":["+x"],"newNoEol":true,"sources":[{"sessionId":"s","turnId":"t","via":"edit"}]}]}`},
 	{"diff/changed", `"diff":{"workspace":"W","path":"new","kind":"created","state":"pending","baseline":"known","rev":1,"hunks":[

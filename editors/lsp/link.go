@@ -159,6 +159,8 @@ func (s *Server) heard(method string, params json.RawMessage) {
 	switch method {
 	case "diff/changed":
 		hearing(s, params, func(w *workspace, n *rpc.DiffChanged) { s.diffChanged(w, n.Diff) })
+	case "approval/changed":
+		hearing(s, params, func(w *workspace, n *rpc.ApprovalChanged) { s.approvalChanged(w, n.Approval) })
 	case "turn/changed":
 		hearing(s, params, func(w *workspace, n *rpc.TurnChanged) { s.turnChanged(w, n.Turn) })
 	case "item/changed":

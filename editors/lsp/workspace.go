@@ -31,19 +31,20 @@ type workspace struct {
 
 	diffs     map[string]*sessions.Diff // with pending hunks, by path
 	sessions  map[string]*sessions.Session
-	running   map[string]*progress // turns that have not ended, by id
-	mergeable map[string]int       // hunks that are about to come into unsaved documents, by path
-	own       map[string]bool      // those of them that this editor started
-	prompts   map[string]string    // the first words of prompts, by turn
-	session   string               // the chosen session for the next prompt
-	fresh     bool                 // the next prompt begins a session; else it goes to the latest one
-	opening   *prompt              // it is beginning a session, to which the next prompts go
-	untrusted []*prompt            // they wait for the answer about trust
-	unsent    string               // the latest prompt, if it did not become a turn
-	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review; of the list: ""
-	shownFor  map[string][]string  // the same, by file
-	moved     map[string]string    // where renamed files under review are, by their former paths
-	at        spot                 // the user's latest place, as far as it is known
+	running   map[string]*progress    // turns that have not ended, by id
+	approvals map[string]openApproval // pending, by id
+	mergeable map[string]int          // hunks that are about to come into unsaved documents, by path
+	own       map[string]bool         // those of them that this editor started
+	prompts   map[string]string       // the first words of prompts, by turn
+	session   string                  // the chosen session for the next prompt
+	fresh     bool                    // the next prompt begins a session; else it goes to the latest one
+	opening   *prompt                 // it is beginning a session, to which the next prompts go
+	untrusted []*prompt               // they wait for the answer about trust
+	unsent    string                  // the latest prompt, if it did not become a turn
+	diagnosed map[string]string       // URIs that have diagnostics, and of which file under review; of the list: ""
+	shownFor  map[string][]string     // the same, by file
+	moved     map[string]string       // where renamed files under review are, by their former paths
+	at        spot                    // the user's latest place, as far as it is known
 
 	reviewing  bool          // the list of all hunks is about to be updated
 	reviewTook time.Duration // how long the latest update took
@@ -81,7 +82,7 @@ func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
 	w.opening, w.untrusted = nil, nil
 	w.known, w.seqs, w.fresh = false, map[string]uint64{}, false
-	w.mergeable = map[string]int{}
+	w.mergeable, w.approvals = map[string]int{}, map[string]openApproval{}
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
 	w.session, w.deciding, w.held, w.undone = "", nil, nil, nil

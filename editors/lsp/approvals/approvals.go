@@ -1,0 +1,84 @@
+// Package approvals puts what agents ask into the words of window/showMessageRequest, pure. An answer of the editor that is none of
+// the offered ones is no answer.
+package approvals
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"cursord/editors/lsp/protocol"
+	"cursord/sessions"
+)
+
+// Message returns what is asked: all of it, with each character shown.
+func Message(a *sessions.Approval) string {
+	parts := []string{a.Title}
+	for _, text := range append([]string{a.Detail, a.Command}, a.Paths...) {
+		if text = strings.TrimSpace(text); text != "" && text != a.Title {
+			parts = append(parts, text)
+		}
+	}
+	if a.Text {
+		parts = append(parts, fmt.Sprintf("A text as the answer: cursord approve %s --text …", Tag(a)))
+	}
+	return "The agent asks: " + shown(strings.Join(parts, "\n"))
+}
+
+// Tag returns the part of an approval's id that people type.
+func Tag(a *sessions.Approval) string {
+	tag, _, _ := strings.Cut(a.ID, "-")
+	return tag
+}
+
+// Actions returns the answers, those that allow last: editors preselect the first one. Each title is there once.
+func Actions(a *sessions.Approval) []protocol.MessageAction {
+	var list []protocol.MessageAction
+	for _, allowing := range []bool{false, true} {
+		for i, o := range a.Options {
+			if o.Kind.Allows() == allowing {
+				list = append(list, protocol.MessageAction{Title: title(a, i)})
+			}
+		}
+	}
+	return list
+}
+
+// title returns the title of an option; a label that another one has too gets its number.
+func title(a *sessions.Approval, at int) string {
+	label := shown(a.Options[at].Label)
+	for i, o := range a.Options {
+		if i != at && shown(o.Label) == label {
+			return fmt.Sprintf("%s (%d)", label, at+1)
+		}
+	}
+	return label
+}
+
+// Chosen returns the id of the option with a title; "" if there is none.
+func Chosen(a *sessions.Approval, chosen string) string {
+	for i, o := range a.Options {
+		if title(a, i) == chosen {
+			return o.ID
+		}
+	}
+	return ""
+}
+
+// shown makes visible what an editor might hide or obey.
+func shown(text string) string {
+	var b strings.Builder
+	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r < ' ':
+			b.WriteRune('␀' + r)
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c':
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
