@@ -118,8 +118,7 @@
       (cursord-test-until "the old name"
         (equal (cursord-test-file "a.txt") buffer-file-name))
       (cursord-test-agree ws "a.txt" text 0)
-      (cursord-test-until "what is said"
-        (equal "rejected 1 hunk; nothing left to review" (cursord-test-said)))
+      (cursord-test-hears "rejected 1 hunk; nothing left to review")
       (cursord-undo)
       (cursord-test-until "the new name"
         (equal (cursord-test-file "sub/b.txt") buffer-file-name))

@@ -202,15 +202,13 @@
       (cursord-send ws "stay")
       (cursord-test-until "the turn" (string-search "I hang." (buffer-string)))
       (cursord-send ws "and then")
-      (should (equal "the prompt waits until the turn before it has ended"
-                     (cursord-test-said)))
+      (cursord-test-hears "the prompt waits until the turn before it has ended")
       (cursord-cancel)
       (cursord-test-until "the end" (null (cursord-busy-turns ws)))
       (cursord-test-until "the chat"
         (string-match-p "\n> The turn was cancelled; its changes stay\\.\n\\(?:.*\n\\)*> The prompt was cancelled while it waited\\.\n"
                         (buffer-string)))
-      (should (equal "cancelled the turn and the prompt that waited"
-                     (cursord-test-said)))
+      (cursord-test-hears "cancelled the turn and the prompt that waited")
       (should (string-suffix-p "y ask again · c write" (cursord--chat-header))))))
 
 (ert-deftest cursord-test-failed-command-in-the-chat ()

@@ -87,15 +87,13 @@ A reject of all leaves them."
       (insert "mine ")
       (cursord-test-turn ws "delete it")
       (cursord-test-until "the deletion"
-        (string-match-p "\\`f has unsaved changes, and was deleted meanwhile"
-                        (cursord-test-said)))
+        (cursord-test-said-p "f has unsaved changes, and was deleted meanwhile"))
       (save-window-excursion
         (cursord-review)
         (goto-char (point-min))
         (should (looking-at "f has unsaved changes here, and was deleted meanwhile: save the buffer to keep\nwhat it has, or kill it\\.$")))
       (let ((inhibit-message t)) (save-buffer))
-      (should (equal "wrote f again, which was deleted meanwhile"
-                     (cursord-test-said)))
+      (cursord-test-hears "wrote f again, which was deleted meanwhile")
       (cursord-test-agree ws "f" "mine old\nfile\n" 0))))
 
 (ert-deftest cursord-test-version-control-of-unsaved-text ()

@@ -47,13 +47,22 @@
   (mapconcat (lambda (i) (or (plist-get changes i) (format "line %d\n" i)))
              (number-sequence 1 n) ""))
 
-(defun cursord-test-said ()
-  "What was said last."
-  (with-current-buffer "*cursord-log*"
-    (goto-char (point-max))
-    (forward-line -1)
-    (buffer-substring-no-properties (+ (point) (length "00:00:00 "))
-                                    (line-end-position))))
+(defvar cursord-test-unheard 1
+  "Where what this test has not yet heard begins in the log.")
+
+(defun cursord-test-said-p (regexp)
+  "Return non-nil if something like REGEXP was said that was not heard yet.
+Other messages may have come before it and after it.  What is found is heard."
+  (with-current-buffer (get-buffer-create "*cursord-log*")
+    (save-excursion
+      (goto-char cursord-test-unheard)
+      (when (re-search-forward (concat "^[0-9:]\\{8\\} \\(?:" regexp "\\)") nil t)
+        (setq cursord-test-unheard (point))))))
+
+(defun cursord-test-hears (text)
+  "Wait until TEXT is said."
+  (cursord-test-until (format "the message %S" text)
+    (cursord-test-said-p (concat (regexp-quote text) "$"))))
 
 (defun cursord-test-buffers ()
   "What is in the log, and in buffers of the workspace."
@@ -203,6 +212,8 @@ Fail if it does not wait."
                              ("CURSORD_HOLD" . "hold")))
                    process-environment))
           (cursord-test-answers nil)
+          (cursord-test-unheard (with-current-buffer (get-buffer-create "*cursord-log*")
+                                  (point-max)))
           (cursord-prompt-history nil)
           (make-backup-files nil) (create-lockfiles nil)
           (auto-save-default nil))

@@ -99,14 +99,20 @@ func (h *hx) opens(files ...string) {
 	h.served()
 }
 
-// served waits until cursord serves the buffer: then its commands are listed first.
+// served waits until cursord serves the buffer: then its commands are listed first. It asks again if no list comes.
 func (h *hx) served() {
 	h.T.Helper()
+	lists := []string{"> cursord.accept", "> gopls.", "0/0"} // 0/0: the server has not started yet
 	h.Poll("cursord's commands", func() bool {
 		h.ex("lsp-workspace-command")
-		one := h.sawOne("> cursord.accept", "> gopls.", "0/0") // the server has not started yet
-		h.escapes(one)
-		return one == "> cursord.accept"
+		first := false
+		world.Comes(world.Patience/6, func() bool {
+			screen := h.Screen()
+			first = strings.Contains(screen, lists[0])
+			return slices.ContainsFunc(lists, func(one string) bool { return strings.Contains(screen, one) })
+		})
+		h.escapes(lists...)
+		return first
 	})
 }
 

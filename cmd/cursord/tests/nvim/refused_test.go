@@ -80,6 +80,7 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 				n.untilText("f", mine)
 				conflict := append([]any{"conflict"}, slices.Repeat([]any{"plain"}, merged)...)
 				n.poll("the conflict", func() bool { return slices.Equal(conflict, n.told("f")) })
+				n.until("Neovim knows the agent's file", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil")
 				w.Put("f", theirs)
 				n.until("the other program's line is known", "return require('cursord.docs').get(vim.fn.bufnr()).lacks == true")
 				n.writes("n")
