@@ -90,7 +90,7 @@ func (r *run) knowsTimeout() bool {
 }
 
 // command makes the command line, without the spare options that the build is known to lack.
-func (r *run) command() *exec.Cmd {
+func (r *run) command() (*exec.Cmd, error) {
 	var args []string
 	for _, a := range r.args {
 		args = append(args, a.words...)
@@ -98,7 +98,10 @@ func (r *run) command() *exec.Cmd {
 	cmd := exec.Command(r.req.Bin, args...)
 	cmd.Dir = r.req.Dir
 	cmd.Env = append(append(program.Environment(r.req.Base), "PWD="+r.req.Dir), r.req.Env...)
-	return cmd
+	if r.req.Enter != nil {
+		return cmd, r.req.Enter(cmd)
+	}
+	return cmd, nil
 }
 
 // without returns the arguments less the spare ones that the build lacks.

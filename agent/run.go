@@ -43,6 +43,9 @@ type Request struct {
 	// Settled, if not nil, says that Version may be wrong by now. It waits for the program's answer.
 	Settled func() string
 
+	// Enter, if not nil, changes the command that runs the agent, so that it starts where Dir is.
+	Enter func(*exec.Cmd) error
+
 	// Ready, if not nil, holds the prompt back until it is closed. The agent starts meanwhile, and reads its prompt
 	// before it does anything else.
 	Ready <-chan struct{}
@@ -177,7 +180,11 @@ func (r *run) do(ctx context.Context, l *Launcher) Outcome {
 	}
 	defer r.release()
 
-	p, err := process.Start(r.command())
+	cmd, err := r.command()
+	var p *process.Child
+	if err == nil {
+		p, err = process.Start(cmd)
+	}
 	if err != nil {
 		return r.outcome(Failed, startError(r.req, err))
 	}

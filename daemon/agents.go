@@ -9,6 +9,7 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/copytree"
 	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
@@ -39,7 +40,10 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker,
 	if err != nil {
 		return s, err
 	}
-	s.Hooks = found
+	s.Hooks, s.Isolation = found, &api.IsolationTrees{Kind: copytree.KindOverlay}
+	if why := d.overlays.Refusal(ctx); why != nil {
+		s.Isolation.Kind, s.Isolation.Reason = copytree.KindCopy, why.Error()
+	}
 	if d.WantsEnvironment() {
 		s.AgentEnv = config.EnvClient
 	}

@@ -21,6 +21,7 @@ import (
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
 	"cursord/daemon/endpoint"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atend"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
@@ -81,6 +82,7 @@ type Daemon struct {
 	docs        *documents.Set
 	pictures    pictures.Store
 	copies      *copies.Keeper
+	overlays    *apart.Prober // whether isolated sessions get overlays
 	started     sessions.Time
 	began       time.Time // the same, by the monotonic clock
 	lag         lags
@@ -178,6 +180,7 @@ func Open(o Options) (*Daemon, error) {
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
+	d.overlays = apart.NewProber(ctx, filepath.Join(o.StateDir, "overlay"), func() bool { return !d.settings().OnlyCopies })
 	d.keeping.Go(func() { d.housekeep(ctx, images) })
 	d.keeping.Go(func() { d.resumeAll(ctx) })
 	return d, nil

@@ -100,6 +100,7 @@ func (d *Daemon) Close() error {
 	d.agent.Close()
 	d.EndTurns()
 	d.keeping.Wait()
+	d.overlays.Close()
 	for _, w := range d.loops() {
 		w.close()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/program"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
@@ -70,10 +71,10 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		out = withoutPlace(ctx, err)
 	} else {
 		watch := w.review.Watch(turn, at.tree, notice)
-		req.Bin, req.Dir, req.AddDirs = found.Path, at.tree.Root(), w.agentDirs(turn.AddDirs, at.tree)
+		req.Bin, req.Dir, req.Enter, req.AddDirs = found.Path, at.tree.Root(), at.tree.Enter(), w.agentDirs(turn.AddDirs, at.tree)
 		build := w.learnBuild(ctx, t, found.Path)
 		req.Version, req.Settled = build.Known(), build.Settled
-		if text := params.AboutDirs(w.root, turn.AddDirs, at.words != nil); text != "" && !t.dirsNoted {
+		if text := params.AboutDirs(w.root, turn.AddDirs, s.Isolation == config.IsolationCopy); text != "" && !t.dirsNoted {
 			notice(text)
 		}
 		var remark string

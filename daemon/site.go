@@ -25,7 +25,7 @@ const copyNotice = 2 * time.Second
 // A site is where a turn's agent works.
 type site struct {
 	tree  *review.Worktree
-	words *translate.Words // nil if the agent works in the work tree
+	words *translate.Words // nil if the agent finds its tree at the workspace's path
 	end   func()           // ends the turn's use of the copy
 }
 
@@ -51,10 +51,14 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 	if text := aboutCopy(t.Notes()); fresh && text != "" {
 		say(text)
 	}
-	return site{tree: t, words: translate.New(t.Root(), w.root, alias), end: func() {
+	at := site{tree: t, end: func() {
 		w.review.EndInCopy(t)
 		release()
-	}}, nil
+	}}
+	if t.Root() != w.root {
+		at.words = translate.New(t.Root(), w.root, alias)
+	}
+	return at, nil
 }
 
 // aboutCopy says what a copy lacks, or where it differs; "" if nowhere.

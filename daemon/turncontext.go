@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/pictures"
 	"cursord/sessions"
@@ -16,7 +17,7 @@ import (
 // contextOf returns what goes with a turn's prompt; the agent works at a site.
 func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Session, at site, notice func(string)) []api.Context {
 	context := w.withRecap(ctx, t, notice)
-	if at.words == nil {
+	if s.Isolation != config.IsolationCopy {
 		return context
 	}
 	return w.d.pictures.Placed(context, s.ID, w.root, at.tree.Root(), notice)

@@ -168,7 +168,7 @@ func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 	review, err := review.New(review.Setup{
 		Root: w.root, StateDir: d.stateDir, Log: w.log, Store: d.store, Loop: reviewLoop{w}, Git: w.claims.Git(), Claims: w.claims,
 		Documents: d.docs, Hooks: d.hooks, Saves: &d.saves, Survivors: &w.survivors, Watching: d.watching,
-		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Running: func() int { return int(w.running.Load()) },
+		Large: d.config.Large, Copy: d.config.Copy, Settings: d.settings, Overlays: d.overlays.Refusal, Running: func() int { return int(w.running.Load()) },
 		Fault: d.fault, Polls: w.polls, Post: d.messages.Post,
 		Damaged: func(what string, err error) { d.damagedRecord(w.root, what, err) },
 	})

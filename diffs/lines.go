@@ -82,6 +82,14 @@ func commonLines(x, y []string, match func(i, j int)) (exact bool) {
 	return exact
 }
 
+// Common returns lines that both texts have, in their order: a base from which each of them has added the rest.
+func Common(a, b []byte) []byte {
+	x, y := splitLines(string(a)), splitLines(string(b))
+	var both strings.Builder
+	commonLines(x, y, func(i, _ int) { both.WriteString(x[i]) })
+	return []byte(both.String())
+}
+
 // linkKey returns the key by which moved lines are found: a line's text without its line end. It is "" for a line with fewer
 // than four letters and digits, because such lines would link hunks that have nothing in common.
 func linkKey(line string) string {

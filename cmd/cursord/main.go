@@ -23,6 +23,7 @@ import (
 	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
+	"cursord/daemon/overlay"
 	"cursord/rpc"
 )
 
@@ -34,6 +35,7 @@ const (
 )
 
 func main() {
+	overlay.Helper()      // a helper mounts, and ends
 	inject := injection() // may add to os.Args
 	os.Exit(execute(os.Args[1:], inject))
 }
@@ -61,8 +63,7 @@ func execute(args []string, inject serve.Injected) int {
 	return exitStatus(err, started, help, os.Stderr)
 }
 
-// exitStatus prints err on w and returns its exit status. An error before a command has started is wrong usage; help is the
-// command that describes the right one.
+// exitStatus prints err on w and returns its exit status. Before a command has started, err is wrong usage; help is the command that says more.
 func exitStatus(err error, started bool, help string, w io.Writer) int {
 	var status statusError
 	var signalled term.SignalError

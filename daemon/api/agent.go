@@ -19,7 +19,14 @@ type AgentStatus struct {
 	Environment *EnvironmentDifference `json:"environment,omitempty"` // only if the request asked for a comparison
 	Changed     *BuildChange           `json:"changed,omitempty"`     // the latest change of build between two turns of a session
 
-	Hooks []AgentHook `json:"hooks,omitempty"` // hooks in the workspace that the request names; never in initialize
+	Hooks     []AgentHook     `json:"hooks,omitempty"`     // hooks in the workspace that the request names; never in initialize
+	Isolation *IsolationTrees `json:"isolation,omitempty"` // only in the answer to agent/status
+}
+
+// IsolationTrees say in which kind of tree agents of new isolated sessions work.
+type IsolationTrees struct {
+	Kind   string `json:"kind"`             // overlay: wherever the workspace allows it; copy
+	Reason string `json:"reason,omitempty"` // why not on overlays; for people
 }
 
 // An AgentNotTaken is a program called agent that does not answer --version, or does not answer as Cursor's does.

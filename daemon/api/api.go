@@ -194,6 +194,8 @@ type CopyInfo struct {
 	Path      string        `json:"path"`
 	Bytes     int64         `json:"bytes"` // the sum of the files' sizes; blocks that files share count for each of them
 	UsedAt    sessions.Time `json:"usedAt"`
+	Kind      string        `json:"kind"`             // overlay, or copy
+	Reason    string        `json:"reason,omitempty"` // why it is a copy and no overlay; for people
 }
 
 // A Transcript is a page of a session, newest page first, in order inside the page.

@@ -60,6 +60,7 @@ const (
 	tableName   = "table"
 	journalName = "journal"
 	unfinished  = "unfinished"
+	whyName     = "why"
 )
 
 // A Copy is a second tree of a workspace. It does one thing at a time; any goroutine may call its methods. No agent may run
@@ -251,8 +252,10 @@ func (c *Copy) Remove() error {
 // remove removes the folder of a copy. It removes the table first: without it, a folder that is only partly removed is no
 // copy.
 func remove(dir string) error {
-	if err := os.Remove(filepath.Join(dir, metaName, tableName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{filepath.Join(metaName, tableName), OverlayMark} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return removeAll(dir)
 }

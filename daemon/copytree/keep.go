@@ -13,10 +13,21 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// An Info describes one copy of a state directory.
+// Kinds of trees.
+const (
+	KindCopy    = "copy"
+	KindOverlay = "overlay"
+)
+
+// OverlayMark is the file that makes a session's folder that of a tree on an overlay; it has the workspace. Package apart makes these.
+const OverlayMark = ".overlay/workspace"
+
+// An Info describes one tree of a state directory.
 type Info struct {
 	Session  string
 	Dir      string
+	Kind     string
+	Why      string // why the tree is a copy; "" if nobody has said
 	Root     string // the workspace; "" if the copy was never finished, or is damaged
 	Bytes    int64  // of all files, also if blocks are shared
 	LastUsed time.Time
@@ -33,13 +44,18 @@ func List(ctx context.Context, stateDir string) ([]Info, error) {
 	}
 	var list []Info
 	for _, e := range entries {
-		info := Info{Session: e.Name(), Dir: Dir(stateDir, e.Name())}
+		info := Info{Session: e.Name(), Dir: Dir(stateDir, e.Name()), Kind: KindCopy}
 		if !e.IsDir() {
 			continue
 		}
 		st := filestat.Of(filepath.Join(info.Dir, metaName, tableName))
-		if t, err := readTable(info.Dir, false); err == nil {
+		if root, err := os.ReadFile(filepath.Join(info.Dir, OverlayMark)); err == nil {
+			info.Kind, info.Root = KindOverlay, string(root)
+			st = filestat.Of(filepath.Join(info.Dir, OverlayMark))
+		} else if t, err := readTable(info.Dir, false); err == nil {
 			info.Root = t.root
+			why, _ := os.ReadFile(filepath.Join(info.Dir, metaName, whyName)) // copies of earlier builds have none
+			info.Why = string(why)
 		} else if !st.Exists() {
 			st = filestat.Of(info.Dir)
 		}
@@ -65,6 +81,11 @@ func size(ctx context.Context, dir string) (int64, error) {
 		return ctx.Err()
 	})
 	return sum, err
+}
+
+// Explain keeps the reason why the tree is a copy.
+func (c *Copy) Explain(why string) error {
+	return os.WriteFile(filepath.Join(c.meta(), whyName), []byte(why), 0o600)
 }
 
 // Bounds say how much is kept; a zero field is no bound.

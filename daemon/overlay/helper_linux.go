@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,9 +27,13 @@ var helperCaps = []uintptr{
 	unix.CAP_SYS_ADMIN, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_DAC_READ_SEARCH, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_MKNOD,
 }
 
+// helps reports that this program does the work of helpers when it is started as one.
+var helps atomic.Bool
+
 // Helper does the work of a helper and ends the process, if that is what the process was started for. A program that mounts
 // calls it before anything else.
 func Helper() {
+	helps.Store(true)
 	if len(os.Args) < 3 || os.Args[1] != helperArg {
 		return
 	}

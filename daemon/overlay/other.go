@@ -43,3 +43,18 @@ func Changes(context.Context, string) ([]Change, error) { return nil, refused() 
 
 // Changeable returns false here.
 func Changeable(fs.FileInfo) bool { return false }
+
+// IsWhiteout returns false here.
+func IsWhiteout(fs.FileInfo) bool { return false }
+
+// IsOpaque returns false here.
+func IsOpaque(string) (bool, error) { return false, nil }
+
+// Whiteout returns ErrRefused here.
+func Whiteout(string) error { return refused() }
+
+// Merge returns ErrRefused here.
+func Merge(string, string) error { return refused() }
+
+// Look returns ErrRefused here.
+func Look(context.Context, string) (Survey, error) { return Survey{}, refused() }

@@ -24,12 +24,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
 // ErrRefused is returned where the system lets nothing be mounted, with what it says.
 var ErrRefused = errors.New("this system mounts no overlay")
+
+// A Command is a process that has not been started.
+type Command = exec.Cmd
 
 // A Layout says what is mounted, by absolute paths without links.
 type Layout struct {
@@ -97,4 +101,10 @@ func RemoveAll(dir string) error {
 		return nil
 	})
 	return os.RemoveAll(dir)
+}
+
+// A Survey says what of a folder matters before it becomes a lower one.
+type Survey struct {
+	Foreign  string   // a file or folder that cannot be changed (see Changeable); "" if there is none
+	GitFiles []string // files, and links, by the name .git
 }

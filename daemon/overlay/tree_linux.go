@@ -37,6 +37,9 @@ func Mount(ctx context.Context, l Layout) (*Tree, error) {
 	if err := nothingWithin(l.Lower); err != nil {
 		return nil, err
 	}
+	if !helps.Load() {
+		return nil, fmt.Errorf("%w: this program does not call Helper", ErrRefused)
+	}
 	nsenter, err := enterer()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
@@ -203,6 +206,9 @@ func (t *Tree) Enter(cmd *exec.Cmd) error {
 	}
 	if !filepath.IsAbs(cmd.Path) {
 		return fmt.Errorf("%s: its full path is needed", cmd.Path)
+	}
+	if _, err := exec.LookPath(cmd.Path); err != nil {
+		return err
 	}
 	cmd.Args = append([]string{
 		t.nsenter, "--preserve-credentials", "--user=" + handle(t.held[1]), "--mount=" + handle(t.held[2]),

@@ -198,7 +198,7 @@ func (k *Keeper) Of(root string) (list []api.CopyInfo) {
 		if info.Root == root {
 			list = append(list, api.CopyInfo{
 				SessionID: info.Session, Path: info.Dir, Bytes: info.Bytes,
-				UsedAt: sessions.Time{Time: info.LastUsed.UTC().Truncate(time.Millisecond)},
+				UsedAt: sessions.Time{Time: info.LastUsed.UTC().Truncate(time.Millisecond)}, Kind: info.Kind, Reason: info.Why,
 			})
 		}
 	}

@@ -27,7 +27,8 @@ const gitOutput = 256 << 20
 // repository names, or fetches.
 type Tree struct {
 	Dir    string
-	Within bool // Dir itself must be the repository's folder
+	Within bool   // Dir itself must be the repository's folder
+	Rules  string // if not "", the folder in which git finds the ignore files instead, which is laid out like Dir
 	Guard  *askgit.Guard
 	was    *askgit.View // the repository to ask; nil: the present one, found at each question
 }
@@ -202,6 +203,9 @@ func (g Tree) ask(ctx context.Context, q askgit.Question, args ...string) ([]byt
 		return nil, err
 	}
 	q.Dir, q.Most = g.Dir, gitOutput
+	if g.Rules != "" {
+		q.Dir, q.Work = g.Rules, g.Rules
+	}
 	return v.Run(ctx, q, args...)
 }
 

@@ -26,7 +26,7 @@ func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs
 	return t.writerAt(c, nil)
 }
 
-func (t *Worktree) absolute(name string) string { return paths.Absolute(t.root, name) }
+func (t *Worktree) absolute(name string) string { return paths.Absolute(t.under(name), name) }
 
 // writer returns the agent that may have made the present content of a path; nil if there is none.
 func (t *Worktree) writer(name string) *diffs.Source {

@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/snapshot"
@@ -34,17 +35,14 @@ func (r *Reviewer) treeOf(session string) *Worktree {
 
 // open opens a copy, so that its files can be read.
 func (r *Reviewer) open(t *Worktree) error {
-	if !t.isolated() || t.copy != nil {
+	if !t.isolated() || t.apart != nil {
 		return nil
 	}
-	c, err := copytree.Open(copytree.Dir(r.setup.StateDir, t.session), r.copyOptions())
-	if err == nil && c.Root() != r.setup.Root {
-		err = fmt.Errorf("%w: %s", copytree.ErrOtherRoot, c.Root())
-	}
+	c, err := apart.Open(r.placesOf(t.session))
 	if err != nil {
 		return err
 	}
-	t.copy, t.root = c, c.Path()
+	t.apart, t.name = c, c.Name()
 	return nil
 }
 
@@ -57,11 +55,14 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 	}
 	for try := 0; ; try++ {
 		s.here = f.tree.read(f.path)
-		if f.tree.ledger.Pending(f.path) {
+		unknown := f.tree.ledger.Pending(f.path)
+		if unknown {
 			r.deferred[f], s.here = true, atomicfile.State{Content: f.Review.Current()}
 		}
-		if !f.tree.copy.Valid() {
-			f.tree.copy = nil
+		if !f.tree.apart.Valid() {
+			if f.tree.turns == 0 {
+				f.tree.apart, f.tree.name = nil, ""
+			}
 			return s, r.withoutCopy(f, copytree.ErrNotACopy)
 		}
 		s.path, s.real = f.realPath(), atomicfile.State{}
@@ -70,6 +71,9 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			if s.real.Unreadable == "" && !s.real.Exists && r.movedThere(f) {
 				s.path, s.real = f.realPath(), r.readSaved(f)
 			}
+		}
+		if s.path == f.path && f.claimed() == nil && !unknown && f.tree.shows(f.path) {
+			s.here = s.real // both were read from one file, which may have changed in between
 		}
 		for _, img := range []atomicfile.State{s.here, s.real} {
 			if img.Unreadable != "" {
@@ -179,7 +183,7 @@ func (r *Reviewer) markKnown(f *file, paths ...string) {
 	paths = append(paths, f.path, f.realPath())
 	slices.Sort(paths)
 	for _, p := range slices.Compact(paths) {
-		if err := f.tree.copy.Note(p); err != nil {
+		if err := f.tree.apart.Note(p); err != nil {
 			r.setup.Log.Warn("a copy could not note a path", "path", p, "err", err)
 		}
 	}
@@ -212,20 +216,9 @@ func (r *Reviewer) takenOver(t *Worktree, path string) (_ diffs.Content, known b
 	if !t.isolated() || r.open(t) != nil {
 		return diffs.Content{}, false
 	}
-	state, taken := t.copy.Taken(path)
-	switch {
-	case !taken || !state.Exists:
-		return diffs.Content{}, true
-	case state.Target != "":
-		return diffs.Content{Exists: true, Target: state.Target}, true
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), gitTime)
 	defer cancel()
-	if data, err := t.copy.Base(ctx, path); err == nil {
-		return atomicfile.ContentOf(state.Mode, data), true
-	}
-	img := atomicfile.Read(r.setup.Root, path) // any content will do: an accept writes the difference from it
-	return img.Content, img.Unreadable == ""
+	return t.apart.Base(ctx, path)
 }
 
 // drop ends the reviews of a copy that is gone or about to be removed.
@@ -271,8 +264,19 @@ func (r *Reviewer) lost(t *Worktree, err error) {
 	r.drop(t)
 }
 
-func (r *Reviewer) copyOptions() copytree.Options {
+// placesOf says where the copy of a session is.
+func (r *Reviewer) placesOf(session string) apart.Places {
 	o := r.setup.Copy
 	o.Git = r.setup.Git
-	return o
+	return apart.Places{Root: r.setup.Root, Dir: copytree.Dir(r.setup.StateDir, session), Copy: o, Overlays: r.setup.Overlays}
+}
+
+// take begins to take the snapshot of a turn's tree. If only the agent's changes differ from the work tree, it is one of that.
+func (r *Reviewer) take(in *Worktree) (s *snapshot.Snapshot, stop func()) {
+	if in.isolated() {
+		if shift := in.apart.Shift(); shift != nil {
+			return r.shared().starts.Take(in.work, r.setup.StateDir, r.setup.Git, false, shift)
+		}
+	}
+	return in.starts.Take(in.name, r.setup.StateDir, r.guardOf(in), in.isolated(), nil)
 }

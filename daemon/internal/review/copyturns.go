@@ -3,10 +3,10 @@ package review
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/diffs"
 )
@@ -16,46 +16,55 @@ import (
 // BeginInCopy makes a session's copy, or brings it up to date with the work tree. Until then nobody else touches it. It runs
 // in the turn's goroutine.
 func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Worktree, fresh bool, err error) {
+	var known []string // what is or was under review in it
 	stopped := r.call(func() {
 		t = r.treeOf(session)
 		t.busy = true
 		t.turns++
 		t.source = diffs.Source{SessionID: session, TurnID: turn, Via: diffs.ViaTool}
+		if t.apart != nil && t.turns == 1 && !t.apart.Valid() {
+			t.apart, t.name = nil, ""
+		}
 		// A copy that cannot be opened is made anew, and its reviews are dropped.
 		if err := r.open(t); err != nil && len(t.files) > 0 {
 			r.lost(t, err)
 			t.files = map[string]*file{}
 			r.trees = append(r.trees, t)
 		}
+		for path, f := range t.files {
+			if known = append(known, path); f.pending() && r.load(f) == nil && f.realPath() != path {
+				known = append(known, f.realPath())
+			}
+		}
 	})
 	if stopped != nil {
 		return nil, false, stopped
 	}
-	c, changes := t.copy, []copytree.Change(nil)
+	c := t.apart
 	if fresh = c == nil; fresh {
-		c, err = copytree.Make(ctx, r.setup.Root, copytree.Dir(r.setup.StateDir, session), r.copyOptions())
-		if errors.Is(err, copytree.ErrDamaged) || errors.Is(err, copytree.ErrOtherRoot) {
-			// No file in it is under review, and none can be.
-			if err = os.RemoveAll(copytree.Dir(r.setup.StateDir, session)); err == nil {
-				c, err = copytree.Make(ctx, r.setup.Root, copytree.Dir(r.setup.StateDir, session), r.copyOptions())
-			}
-		}
+		c, err = apart.Make(ctx, r.placesOf(session))
 	}
-	var left []copytree.Change
+	var changes, left []string
+	begun := false
+	if err == nil {
+		changes, err = c.Begin(ctx, known)
+		begun = err == nil
+	}
 	if err == nil && !fresh {
-		if changes, err = c.TakeOver(ctx); err == nil {
-			left, err = c.Changed(ctx)
-		}
+		left, _, err = c.Changed(ctx)
 	}
 	stopped = r.call(func() {
 		t.busy = false
 		if c != nil {
-			t.copy, t.root = c, c.Path()
+			t.apart, t.name = c, c.Name()
 			r.tookOver(t, changes, left)
+			if err == nil {
+				err = c.Begun()
+			}
 		}
 		r.waiting.Retry()
 		if err != nil {
-			r.release(t)
+			r.release(t, begun)
 		}
 	})
 	return t, fresh, errors.Join(err, stopped)
@@ -63,11 +72,11 @@ func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Wo
 
 // tookOver brings the reviews of a copy up to date after files were taken over into it (taken). It also puts other changed
 // files (left) under review: a daemon that ended during a turn may have missed them.
-func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
+func (r *Reviewer) tookOver(t *Worktree, taken, left []string) {
 	changed := map[*file]bool{}
-	for _, ch := range taken {
+	for _, path := range taken {
 		for _, f := range t.files {
-			if f.path == ch.Path || f.realPath() == ch.Path {
+			if f.path == path || f.realPath() == path {
 				changed[f] = true
 			}
 		}
@@ -89,7 +98,7 @@ func (r *Reviewer) tookOver(t *Worktree, taken, left []copytree.Change) {
 }
 
 // foundLeft puts changed files of a copy under review that have no review.
-func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file) {
+func (r *Reviewer) foundLeft(t *Worktree, left []string) (files []*file) {
 	known := map[string]bool{}
 	for path, f := range t.files {
 		known[path] = true
@@ -97,20 +106,20 @@ func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file
 			known[f.realPath()] = true
 		}
 	}
-	for _, ch := range left {
-		if f := t.files[ch.Path]; f != nil {
+	for _, path := range left {
+		if f := t.files[path]; f != nil {
 			files = append(files, f)
 			continue
 		}
-		after := t.read(ch.Path)
-		if known[ch.Path] || after.Unreadable != "" {
+		after := t.read(path)
+		if known[path] || after.Unreadable != "" {
 			continue
 		}
-		before, _ := r.takenOver(t, ch.Path)
+		before, _ := r.takenOver(t, path)
 		if after.Same(atomicfile.State{Content: before}) {
 			continue
 		}
-		f := r.add(t, ch.Path, r.setup.Large.New(before))
+		f := r.add(t, path, r.setup.Large.New(before))
 		f.mode = uint32(after.FileMode.Perm())
 		f.Review.Observe(after.Content, &t.source)
 		files = append(files, f)
@@ -122,25 +131,28 @@ func (r *Reviewer) foundLeft(t *Worktree, left []copytree.Change) (files []*file
 func (r *Reviewer) EndInCopy(t *Worktree) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	left, err := t.copy.Changed(ctx)
+	left, _, err := t.apart.Changed(ctx)
 	if err != nil {
 		r.setup.Log.Warn("a copy could not be looked through", "session", t.session, "err", err)
 	}
 	_ = r.call(func() { // an error means that the daemon ends; the next turn looks again
 		r.tookOver(t, nil, left)
-		r.release(t)
+		r.release(t, true)
 	})
 }
 
-// release ends a turn's use of a copy. The copy's table is closed unless something is under review.
-func (r *Reviewer) release(t *Worktree) {
+// release ends a turn's use of a copy, which may have begun. The table of one that has one is closed unless something is under review.
+func (r *Reviewer) release(t *Worktree, begun bool) {
 	t.turns--
+	if begun {
+		t.apart.End()
+	}
 	for _, f := range t.files {
 		if f.pending() {
 			return
 		}
 	}
-	if t.turns == 0 {
-		t.copy = nil
+	if t.turns == 0 && t.apart != nil && t.apart.Kind() == copytree.KindCopy {
+		t.apart = nil
 	}
 }

@@ -14,7 +14,7 @@ func (r *Reviewer) agentFound(t *Worktree, s *snapshot.Snapshot, list []snapshot
 		if t.ledger.Pending(fd.Path) || t.ledger.Writing(fd.Path) {
 			return // its call will report it
 		}
-		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Full(fd.Path)) != fd.Is { // the file has changed again since the scan
+		if f := t.files[fd.Path]; f != nil && filestat.Of(s.Where(fd.Path)) != fd.Is { // the file has changed again since the scan
 			if _, err := r.refresh(f); err == nil {
 				changed = append(changed, f)
 				return
@@ -63,7 +63,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	if f != nil && fd.Source == nil { // another turn may have made it
 		fd.Source = t.writer(fd.Path)
 	}
-	if doc := r.setup.Documents.Typed(s.Full(fd.Path), fd.After); doc != nil && !t.isolated() {
+	if doc := r.setup.Documents.Typed(s.Where(fd.Path), fd.After); doc != nil && !t.isolated() {
 		return r.typedInto(fd.Path, doc, fd.After)
 	}
 	if f == nil && !fd.Known {

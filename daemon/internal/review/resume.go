@@ -55,7 +55,7 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 	var files []*file
 	for i, c := range changes {
 		if begun && at[i] == atomicfile.Untouched && in.N != 0 {
-			if err := r.within(c, func(t atomicfile.Root) error { return t.Carry(&c.Change) }); err != nil {
+			if err := r.carry(r.treeOf(in.Files[i].Session), c); err != nil {
 				r.setup.Log.Error("a decision cannot be finished", "path", c.To, "err", err)
 			} else {
 				at[i] = atomicfile.Carried

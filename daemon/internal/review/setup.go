@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"log/slog"
 
 	"cursord/agent/hooks"
@@ -34,6 +35,7 @@ type Setup struct {
 	Watching  watch.Limits
 	Large     diffs.Limits
 	Copy      copytree.Options                                  // for sessions' copies; the Reviewer sets Git
+	Overlays  func(context.Context) error                       // returns why copies cannot be on overlays; nil: they can
 	Settings  func() *config.Config                             // returns the present configuration
 	Running   func() int                                        // returns the number of turns that run in the workspace
 	Fault     func(atomicfile.Step) error                       // for tests, else nil

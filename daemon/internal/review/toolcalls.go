@@ -125,15 +125,15 @@ func (o namedCall) leave() {
 // Watch begins to watch a turn whose agent works in a tree. say puts a notice into the turn's transcript.
 func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
 	t := &Turn{
-		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.root, open: map[string][]*watchedCall{},
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.name, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
-		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.root),
+		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),
 	}
-	t.start, t.stop = in.starts.Take(in.root, r.setup.StateDir, r.guardOf(in), in.isolated())
+	t.start, t.stop = r.take(in)
 	t.watchBetween()
 	if t.scans && !in.isolated() {
-		t.outside = snapshot.OutsideControl(in.root)
+		t.outside = snapshot.OutsideControl(in.name)
 	} else {
 		r.setup.Claims.Close()
 	}
@@ -219,7 +219,7 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 		}
 		return spot{}, false
 	}
-	p := paths.CanonicalOf(t.tree.root, t.dir, path, tool != "delete")
+	p := paths.CanonicalOf(t.tree.name, t.dir, path, tool != "delete")
 	in := t.tree
 	if t.tree.isolated() && filepath.IsAbs(p) {
 		in, p = t.r.shared(), paths.CanonicalOf(t.tree.work, t.dir, path, tool != "delete")
@@ -281,7 +281,7 @@ func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
 		}
 		t.readEnd(&f, ev)
 		if s.tree != t.tree {
-			f.start, f.beside = snapshot.Empty(s.tree.root), w.by(s)
+			f.start, f.beside = snapshot.Empty(s.tree.name), w.by(s)
 		}
 		files = append(files, f)
 	}

@@ -277,7 +277,7 @@ func (t *Turn) reportOutside() {
 	if len(t.past) == 0 || t.tree.isolated() {
 		return
 	}
-	changed := snapshot.ChangedOutside(t.tree.root, t.outside)
+	changed := snapshot.ChangedOutside(t.tree.name, t.outside)
 	if len(changed) == 0 {
 		return
 	}

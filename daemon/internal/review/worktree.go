@@ -9,6 +9,7 @@ import (
 
 	"cursord/agent"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
@@ -17,12 +18,13 @@ import (
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/overlay"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
 
-// A Worktree is a folder with the present side of files under review: the work tree, or the copy in which a session's agent
-// works. The baseline of a file in a copy is in the work tree: people change it there, and an accept writes it.
+// A Worktree has the present side of files under review: it is the work tree, or the copy in which a session's agent works, of whichever
+// kind that is (package apart). The baseline of a file in a copy is in the work tree: people change it there, and an accept writes it.
 type Worktree struct {
 	session string // whose copy it is; "" is the work tree
 	work    string // where the work tree is
@@ -31,10 +33,10 @@ type Worktree struct {
 	calls   callfiles.Files
 	closed  func() // called when a call has ended that names files; must not block
 
-	// Owned by the reviewer's goroutine. A turn may read root and copy: they do not change while it runs.
-	root     string           // where it is; "" while copy is not open
+	// Owned by the reviewer's goroutine. A turn may read name and apart: they do not change while it runs.
+	name     string           // where an agent finds it; "" while a copy has not been opened, or is gone
 	files    map[string]*file // by path
-	copy     *copytree.Copy   // nil while nobody needs it
+	apart    apart.Tree       // the copy; nil while nobody needs it
 	busy     bool             // it is being made or brought up to date; nobody else may write it
 	turns    int              // number of turns that run in it
 	source   diffs.Source     // the agent: the author of changes in a copy while no call is open
@@ -51,22 +53,33 @@ func (t *Worktree) isolated() bool { return t.session != "" }
 func newWorktree(work, session string, docs *documents.Set, closed func()) *Worktree {
 	t := &Worktree{session: session, work: work, docs: docs, files: map[string]*file{}, closed: closed}
 	t.calls.Ledger, t.calls.Absolute, t.calls.Read = &t.ledger, t.absolute, t.read
-	t.calls.Raw = func(path string) atomicfile.State { return atomicfile.Read(t.root, path) }
+	t.calls.Raw = func(path string) atomicfile.State { return atomicfile.Read(t.under(path), path) }
 	if session == "" {
-		t.root = work
+		t.name = work
 	}
 	return t
 }
 
+// under returns the folder below which a path's file lies.
+func (t *Worktree) under(path string) string {
+	if t.apart == nil || filepath.IsAbs(path) {
+		return t.name
+	}
+	return t.apart.Under(path)
+}
+
+// shows reports whether a path of a copy has no content of its own: what the work tree holds shows there.
+func (t *Worktree) shows(path string) bool { return t.isolated() && t.under(path) == t.work }
+
 // read reads a path. If a link in a copy points into the copy, its target is returned as a path of the work tree.
 func (t *Worktree) read(path string) atomicfile.State {
-	return t.translated(atomicfile.Read(t.root, path))
+	return t.translated(atomicfile.Read(t.under(path), path))
 }
 
 // hasFolder reports whether the path of a folder exists without links on the way.
 func (t *Worktree) hasFolder(dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
-		if !filestat.Of(filepath.Join(t.root, filepath.FromSlash(dir))).Mode.IsDir() {
+		if !filestat.Of(t.absolute(dir)).Mode.IsDir() {
 			return false
 		}
 	}
@@ -80,7 +93,7 @@ func (t *Worktree) translated(img atomicfile.State) atomicfile.State {
 
 func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 	if t.isolated() {
-		c.Target = paths.Rebase(c.Target, t.root, t.work)
+		c.Target = paths.Rebase(c.Target, t.name, t.work)
 	}
 	return c
 }
@@ -88,7 +101,7 @@ func (t *Worktree) translatedContent(c diffs.Content) diffs.Content {
 // held returns a content as it is stored in the tree: in a copy, links point into the copy and not into the work tree.
 func (t *Worktree) held(c diffs.Content) diffs.Content {
 	if t.isolated() {
-		c.Target = paths.Rebase(c.Target, t.work, t.root)
+		c.Target = paths.Rebase(c.Target, t.work, t.name)
 	}
 	return c
 }
@@ -193,18 +206,22 @@ func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
 	if now.Exists() {
 		return now.Changed()
 	}
-	full := t.absolute(name)
-	for dir := filepath.Dir(full); len(dir) >= len(t.root); dir = filepath.Dir(dir) {
-		if st := filestat.Of(dir); st.Exists() {
+	if filepath.IsAbs(name) {
+		return clock.Now()
+	}
+	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
+		if st := filestat.Of(t.absolute(dir)); st.Exists() {
 			return st.Changed()
 		}
+		if dir == "." {
+			return clock.Now()
+		}
 	}
-	return clock.Now()
 }
 
 // guardOf returns the guard that opens the repositories in a tree.
 func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
-	if !t.isolated() {
+	if t.name == t.work {
 		return r.setup.Git
 	}
 	var lent map[string]bool
@@ -213,14 +230,22 @@ func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
 			lent = v.Lends()
 		}
 	}
-	return &askgit.Guard{Home: r.setup.Git.Home, Root: t.root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: r.setup.Git.Slow}
+	return &askgit.Guard{Home: r.setup.Git.Home, Root: t.name, Trust: func(_, claim string) bool { return lent[claim] }, Slow: r.setup.Git.Slow}
 }
 
-// Root returns the absolute path of the tree: the workspace's folder, or the copy's.
-func (t *Worktree) Root() string { return t.root }
+// Root returns the path at which an agent finds the tree: the workspace's, or that of a copy elsewhere.
+func (t *Worktree) Root() string { return t.name }
+
+// Enter makes a command start where it finds the tree. It is nil if any process finds it there.
+func (t *Worktree) Enter() func(*overlay.Command) error {
+	if !t.isolated() {
+		return nil
+	}
+	return t.apart.Enter
+}
 
 // Notes lists the differences between a copy and the work tree that making the copy could not avoid.
-func (t *Worktree) Notes() []copytree.Note { return t.copy.Notes() }
+func (t *Worktree) Notes() []copytree.Note { return t.apart.Notes() }
 
 // WorkTree returns the tree of the workspace itself.
 func (r *Reviewer) WorkTree() *Worktree { return r.shared() }

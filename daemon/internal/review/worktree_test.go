@@ -19,7 +19,7 @@ func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
 		}
 	})
 	for range 1000 {
-		one, two := snapshot.Empty(in.root), snapshot.Empty(in.root)
+		one, two := snapshot.Empty(in.name), snapshot.Empty(in.name)
 		in.starts.Add(one)
 		in.starts.Add(two)
 		in.starts.Remove(one)

@@ -129,7 +129,10 @@ func (r *Reviewer) folder(in *Worktree) (atomicfile.Root, error) {
 	if err := r.open(in); err != nil {
 		return atomicfile.Root{}, err
 	}
-	return atomicfile.Open(in.root, r.setup.Fault)
+	if in.isolated() {
+		return in.apart.Open(r.setup.Fault)
+	}
+	return atomicfile.Open(in.name, r.setup.Fault)
 }
 
 // write carries a change out on the disk and updates the reviews. If it returns an error, nothing has changed.
@@ -142,11 +145,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	case c.in != f.tree && f.claimed() != nil:
 		err = fmt.Errorf("%w: the file there has moved to %s in the copy; decide that move first", atomicfile.ErrOccupied, f.claimed().path)
 	case c.Writes():
-		var t atomicfile.Root
-		if t, err = r.folder(c.in); err == nil {
-			err = t.Carry(&c.Change)
-			t.Close()
-		}
+		err = r.carry(f.tree, c)
 	}
 	switch {
 	case err == nil:
@@ -167,6 +166,27 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 			Hint: "repair the file or its folder, and try again", Diff: r.published[f.path],
 		}
 	}
+}
+
+// carry carries out a change for a file of a tree. If it changes the work tree, the tree goes on as it is.
+func (r *Reviewer) carry(of *Worktree, c *treeChange) error {
+	held := func() {}
+	if of != c.in && of.isolated() {
+		err := r.open(of)
+		if err == nil {
+			held, err = of.apart.Hold(c.From, c.To)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	t, err := r.folder(c.in)
+	if err == nil {
+		err = t.Carry(&c.Change)
+		t.Close()
+	}
+	held()
+	return err
 }
 
 // written updates the reviews after a change was carried out.

@@ -167,11 +167,11 @@ func (wr *Written) startAt() (diffs.Content, bool) {
 func (r *Reviewer) takeInEnded() {
 	for _, t := range r.trees {
 		for _, path := range t.ledger.Reported() {
-			wr := &Written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.root)}
+			wr := &Written{spot: spot{t, path}, at: clock.Now(), start: snapshot.Empty(t.name)}
 			if starts := t.starts.All(); len(starts) > 0 {
 				wr.start = starts[len(starts)-1]
 			}
-			if t.root == "" {
+			if t.name == "" {
 				continue // the copy is gone
 			}
 			wr.after = t.read(path)
@@ -186,7 +186,7 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 	calls := &f.tree.calls
 	switch {
 	case !agentcalls.Write(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
-		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.root, f.path, f.change.After))
+		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.under(f.path), f.path, f.change.After))
 	default:
 		var changed int64
 		to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now())
@@ -208,7 +208,7 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 	for _, was := range c.files {
 		f := Written{spot: was.spot, at: clock.Now(), after: was.tree.read(was.path), start: t.start, beside: cmp.Or(t.beside(was.path), was.by)}
 		if was.tree != t.tree {
-			f.start, f.beside = snapshot.Empty(was.tree.root), was.by
+			f.start, f.beside = snapshot.Empty(was.tree.name), was.by
 		}
 		f.saves = was.tree.calls.Saves(was.path)
 		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {

@@ -115,7 +115,7 @@ func (s *Snapshot) absent(name string) bool {
 	}
 	// Git does not list what it ignores.
 	if reruled {
-		t, known := filestat.Born(s.Full(name))
+		t, known := filestat.Born(s.Where(name))
 		return known && t > s.began
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ScanTime)
@@ -183,7 +183,7 @@ func (s *Snapshot) madeLocked(dir string) bool {
 	if s.repositoryOf(dir) == nil {
 		return true
 	}
-	full := s.Full(dir)
+	full := s.Where(dir)
 	if t, known := filestat.Born(full); !known || t > s.began-int64(filestat.RacyTime) {
 		return true
 	}
@@ -203,7 +203,7 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	}
 	now := clock.Now()
 	if img.Exists && !st.Exists() {
-		if st = filestat.Of(s.Full(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
+		if st = filestat.Of(s.Where(name)); !atomicfile.Reviewable(st.Mode) || st.Size != int64(len(img.Bytes())) {
 			return // it has changed again, which the next scan finds
 		}
 	}
@@ -211,6 +211,9 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	defer s.mu.Unlock()
 	s.reruled = s.reruled || isIgnoreFile(name)
 	delete(s.seen, name)
+	if s.shift != nil {
+		s.noted[name] = true
+	}
 	if !img.Exists {
 		s.files.delete(name)
 		return

@@ -27,6 +27,8 @@ func (s *Snapshot) paired(all []Change) []Change {
 		case f.Source == nil:
 		case f.Was.Exists() && !f.Is.Exists():
 			at(goneAt, f.Was, i)
+		case !f.Was.Exists() && f.Known && f.Is.Exists() && f.origin.Exists():
+			at(cameAt, f.origin, i)
 		case !f.Was.Exists() && f.Known && f.Is.Exists():
 			at(cameAt, f.Is, i)
 		}
@@ -43,7 +45,7 @@ func (s *Snapshot) paired(all []Change) []Change {
 			continue
 		}
 		g, c := &all[gone], &all[came]
-		if !s.sameFile(g.Was, c.Is, c.Path) {
+		if !c.origin.Exists() && !s.sameFile(g.Was, c.Is, c.Path) {
 			continue
 		}
 		if !g.Known && g.Was.Touched(c.Is) && g.Was.Written() < s.began-int64(filestat.RacyTime) {
@@ -96,6 +98,6 @@ func (s *Snapshot) sameFile(was, is filestat.Stat, now string) bool {
 	if was.Mode.Type() != is.Mode.Type() || was.Touched(is) {
 		return was.Touched(is)
 	}
-	t, known := filestat.Born(s.Full(now)) // a new file with the old number is younger
+	t, known := filestat.Born(s.Where(now)) // a new file with the old number is younger
 	return known && t < s.began-int64(filestat.RacyTime)
 }

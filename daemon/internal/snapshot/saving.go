@@ -34,7 +34,7 @@ func (s *Snapshot) beingSaved(r *atomicfile.Reader, f *Change, sus candidate) bo
 	if cut {
 		for end := time.Now().Add(atomicfile.EmptyTime); (f.beingCut() || f.justCut()) && time.Now().Before(end); {
 			time.Sleep(cutLook)
-			f.Is, f.After = s.read(r, f.Path)
+			f.Is, f.After = s.readLive(r, f.Path)
 		}
 	}
 	if sus.entry != nil && sus.entry.saving {

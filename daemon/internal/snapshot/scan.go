@@ -38,6 +38,8 @@ type Change struct {
 	At      int64         // when After was read, or shortly before; a moment of package clock
 	Source  *diffs.Source // as the caller decided; nil: a person's
 	From    *Change       // if the file has moved: its disappearance from the old path; else nil
+
+	origin filestat.Stat // as in candidate
 }
 
 // An Attribution is the author of a change.
@@ -61,8 +63,10 @@ type candidate struct {
 	path  string
 	entry *entry // nil: nothing was there
 	is    filestat.Stat
-	to    *candidate // the file's new path, if it is gone from this one and was found
-	moved bool       // it came from the path of another candidate
+
+	origin filestat.Stat // of the file that it was before the agent moved it, in a Shift; zero: unknown
+	to     *candidate    // the file's new path, if it is gone from this one and was found
+	moved  bool          // it came from the path of another candidate
 }
 
 // rank orders the changes of a scan that has no room for all: first files with a known former content, then other files that
@@ -113,13 +117,13 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		}
 		for tries := 5; sus.cutBeforeItsTimes() && tries > 0; tries-- {
 			time.Sleep(cutLook)
-			sus.is = filestat.Of(s.Full(sus.path))
+			sus.is = filestat.Of(s.Where(sus.path))
 		}
 		v := judge(s.trace(sus))
 		if v.Leave {
 			continue
 		}
-		f := Change{Path: sus.path, Is: sus.is, At: clock.Now(), Source: v.Source, Known: sus.moved}
+		f := Change{Path: sus.path, Is: sus.is, At: clock.Now(), Source: v.Source, Known: sus.moved, origin: sus.origin}
 		if sus.entry != nil {
 			f.Was = sus.entry.Stat
 		}
@@ -131,7 +135,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 			s.skip(f.Path, f.Is)
 			continue
 		case f.Is.Exists():
-			f.Is, f.After = s.read(r, f.Path)
+			f.Is, f.After = s.readLive(r, f.Path)
 			if s.beingSaved(r, &f, sus) {
 				continue
 			}
@@ -166,7 +170,7 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 		case !atomicfile.Reviewable(f.Was.Mode):
 			f.After.Unreadable = "it was not a regular file"
 		default:
-			if err := r.Unknown(f.Path); err != nil {
+			if err := r.Unknown(f.Path); err != nil && s.shift == nil {
 				f.After.Unreadable = fmt.Sprint(err) // it may still be there
 			}
 		}
@@ -214,6 +218,9 @@ func (s *Snapshot) Scan(ctx context.Context, list bool, judge func(ChangeTime) A
 
 // suspects returns, sorted, the paths whose state differs from the known one, or might.
 func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (suspects []candidate, ok bool) {
+	if s.shift != nil {
+		return s.shifted(ctx, left)
+	}
 	// Known files are looked at while git, or a walk, looks for others.
 	listing := make(chan []git.Listed, 1)
 	if list {
@@ -307,7 +314,7 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 	}
 	link, seen := known[dir]
 	if !seen {
-		link = filestat.Of(s.Full(dir)).Mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
+		link = filestat.Of(s.Where(dir)).Mode&fs.ModeSymlink != 0 || s.beyondLink(dir, known)
 		known[dir] = link
 	}
 	return link
@@ -337,7 +344,7 @@ func (s *Snapshot) wasAbsent(name string) bool {
 	if s.repositoryOf(name) == nil || !s.reruled || !s.absentLocked(name) {
 		return s.absentLocked(name)
 	}
-	t, known := filestat.Born(s.Full(name))
+	t, known := filestat.Born(s.Where(name))
 	return known && t > s.began-int64(filestat.RacyTime)
 }
 

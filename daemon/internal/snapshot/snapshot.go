@@ -41,6 +41,7 @@ type Snapshot struct {
 	keeper   *keeper // what snapshots of this tree leave to the next one
 	guard    *askgit.Guard
 	isolated bool          // of a session's copy
+	shift    *Shift        // where the agent's changes lie; nil: in root
 	began    int64         // a moment of package clock
 	ready    chan struct{} // closed when the snapshot is taken, or after Wait
 	left     chan struct{} // closed when the snapshot is taken and has left what the next one can use; nil: it was not taken
@@ -58,6 +59,7 @@ type Snapshot struct {
 	links    map[string]atomicfile.Links // of files that had several names when the turn began
 	long     map[string]bool             // paths too long to look at that a notice has named, or that were there
 	cut      bool                        // a walk has reached its limits, and a notice has said so
+	noted    map[string]bool             // in a Shift: paths that were noted
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	first    *spool                      // the contents when the turn began; later snapshots may use it
 	spool    *spool                      // later contents
@@ -67,6 +69,8 @@ type Snapshot struct {
 	ended    bool                        // something may have been written since: contents that are unknown now stay unknown
 	unusable string                      // why nothing can be compared with it; "" if it can
 	short    string                      // what is missing in it, for people; "" if nothing is
+
+	over int // how many hidden files a notice has counted; for scans, of which there is one at a time
 }
 
 // An entry is a file or a link at one moment.
@@ -83,11 +87,12 @@ type entry struct {
 type inode struct{ dev, ino uint64 }
 
 // Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in stateDir. If the
-// folder is an isolated copy, git's folders are left out.
-func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool) (s *Snapshot, stop func()) {
+// folder is an isolated copy, git's folders are left out. A shift, if not nil, says where the agent's changes lie; what it has changed
+// before belongs to the snapshot.
+func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool, shift *Shift) (s *Snapshot, stop func()) {
 	s = &Snapshot{
-		root: root, keeper: &l.kept, guard: guard, isolated: isolated, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),
-		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, spool: newSpool(stateDir),
+		root: root, keeper: &l.kept, guard: guard, isolated: isolated, shift: shift, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),
+		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, noted: map[string]bool{}, spool: newSpool(stateDir),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
@@ -102,8 +107,14 @@ func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool) (
 		late.Stop()
 		l.kept.leaving.RLock()
 		defer l.kept.leaving.RUnlock()
-		ready()
+		if shift == nil {
+			ready()
+		}
 		s.leave(was)
+		if shift != nil { // what is noted now is not for the next snapshot
+			s.lay(ctx)
+			ready()
+		}
 	}()
 	return s, cancel
 }

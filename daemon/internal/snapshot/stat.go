@@ -8,6 +8,9 @@ import (
 // ChangedAt returns the moment of a path's last change; now is the path's present state. A file in a new folder came with
 // that folder.
 func (s *Snapshot) ChangedAt(name string, now filestat.Stat) int64 {
+	if s.shift != nil {
+		return s.shiftedAt(name, now)
+	}
 	when, there := now.Changed(), now.Exists()
 	if there && when >= s.began {
 		return when

@@ -175,12 +175,23 @@ func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value str
 	if c := a.Changed; c != nil {
 		row("", fmt.Sprintf("changed from %s to %s between two turns, at %s", term.Clean(c.From), term.Clean(c.To), c.At.Local().Format("2006-01-02 15:04")))
 	}
+	if t := a.Isolation; t != nil {
+		row("isolation", isolationLine(t))
+	}
 	for i, line := range hookLines(a.Hooks) {
 		row([]string{"hooks", ""}[min(i, 1)], line)
 	}
 	for i, line := range environmentLines(a.Environment, a.AgentEnv) {
 		row([]string{"environ", ""}[min(i, 1)], line)
 	}
+}
+
+// isolationLine says what isolated sessions get.
+func isolationLine(t *api.IsolationTrees) string {
+	if t.Kind == "overlay" {
+		return "sessions with isolation \"copy\" work on overlays, which cost next to nothing: suggested for large and for precious folders"
+	}
+	return "sessions with isolation \"copy\" get copies: " + term.Clean(t.Reason)
 }
 
 // environmentLines lists the variables in which the daemon's environment differs from ours, without their values.

@@ -20,7 +20,7 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 		return
 	}
 	rows := [][]string{{"SESSIONS", "RUNNING", "HUNKS", "TRUSTED", "WORKSPACE"}}
-	copies := [][]string{{"COPY OF SESSION", "SIZE", "USED", "IN"}}
+	copies := [][]string{{"COPY OF SESSION", "KIND", "SIZE", "USED", "IN"}}
 	now := time.Now()
 	for _, w := range list {
 		trusted := "no"
@@ -31,7 +31,7 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 			fmt.Sprint(w.Sessions), fmt.Sprint(w.Running), fmt.Sprint(w.PendingHunks), trusted, term.Clean(w.Workspace),
 		})
 		for _, c := range w.Copies {
-			copies = append(copies, []string{term.Clean(c.SessionID), term.Size(c.Bytes), term.Ago(c.UsedAt.Time, now), term.Clean(c.Path)})
+			copies = append(copies, []string{term.Clean(c.SessionID), term.Clean(c.Kind), term.Size(c.Bytes), term.Ago(c.UsedAt.Time, now), term.Clean(c.Path)})
 		}
 	}
 	term.Table(out, rows)
@@ -40,6 +40,11 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 		term.Table(out, copies)
 	}
 	for _, w := range list {
+		for _, c := range w.Copies {
+			if c.Reason != "" {
+				term.PrintFolded(errOut, fmt.Sprintf("%s has a copy and no overlay: %s\n", term.Clean(c.SessionID), term.Clean(c.Reason)))
+			}
+		}
 		if _, err := os.Lstat(w.Workspace); errors.Is(err, fs.ErrNotExist) {
 			term.PrintFolded(errOut, fmt.Sprintf("%s is gone%s\n", term.Clean(w.Workspace), forgetting(w)))
 		}

@@ -192,7 +192,7 @@ func (c *crashes) outcome(e *world.Editor) outcome {
 	b, _ := json.Marshal(pending)
 	o.tree, o.pending = c.Listing(), string(b)
 	if c.session != nil {
-		o.tree += fmt.Sprint(c.Whole(c.CopyOf(c.session)))
+		o.tree += fmt.Sprint(c.Whole(c.Seen(c.session)))
 	}
 	return o
 }

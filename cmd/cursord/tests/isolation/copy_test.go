@@ -21,8 +21,11 @@ import (
 )
 
 func TestIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolatedPathsReadAsThoseOfTheWorkspace)
+}
+
+func testIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
+	w := newWorld(t)
 	w.PutAll(world.Tree{"f": "a\n", "long": strings.Repeat("see {{cwd}}/f\n", 10)})
 	alias := filepath.Join(w.Dir, "alias")
 	require.NoError(t, os.Symlink(w.Root, alias))
@@ -55,7 +58,11 @@ func TestIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 	in := w.CopyOf(s)
 	prompt := w.Runs()[0].Prompt
-	for _, want := range []string{"mind " + in + "/f and " + in + "/g, not " + w.Root + "2", `path="` + in + `/f"`, "file://" + in + "/f"} {
+	aliased := in
+	if w.OnOverlay(s) {
+		aliased = alias // the agent's own tree is there as well
+	}
+	for _, want := range []string{"mind " + in + "/f and " + aliased + "/g, not " + w.Root + "2", `path="` + in + `/f"`, "file://" + in + "/f"} {
 		require.Contains(t, prompt, want)
 	}
 	require.Equal(t, "all in "+w.Path("f"), *turn.Result)
@@ -84,8 +91,11 @@ func TestIsolatedPathsReadAsThoseOfTheWorkspace(t *testing.T) {
 }
 
 func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolatedLinksAndIgnoredFiles)
+}
+
+func testIsolatedLinksAndIgnoredFiles(t *testing.T) {
+	w := newWorld(t)
 	w.PutAll(world.Tree{".gitignore": "secret\n.env\ncache/\n", "f": "f\n", "secret": "mine\n", ".env": "A=1\n", "cache/x": "x\n"})
 	require.NoError(t, os.Symlink(w.Path("f"), w.Path("link")))
 	w.Commits()
@@ -100,7 +110,7 @@ func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
 	require.Equal(t, "A=1\n"+w.CopyOf(s)+"/f\n", w.Copied(s, "seen"))
 	found := e.Diffs()
 	require.NotContains(t, found, "cache/y")
-	require.NotContains(t, w.Copied(s, "list"), "secret")
+	require.Equal(t, w.OnOverlay(s), strings.Contains(w.Copied(s, "list"), "secret"), "a copy lacks ignored files")
 	require.Equal(t, w.Path("f"), found["link"].OldTarget)
 	require.Equal(t, w.Path("seen"), found["link"].NewTarget)
 	require.Equal(t, "A=1\n", w.Get(".env"))
@@ -119,10 +129,13 @@ func TestIsolatedLinksAndIgnoredFiles(t *testing.T) {
 	require.NoFileExists(t, w.Path("new"))
 }
 
-// TestAnIsolatedAgentThatWritesTheWorkTree has the agent write a file of the work tree by its full path.
+// TestAnIsolatedAgentThatWritesTheWorkTree has the agent write a file by its full path in the workspace. In an overlay that is its own.
 func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testAnIsolatedAgentThatWritesTheWorkTree)
+}
+
+func testAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
+	w := newWorld(t)
 	w.PutAll(world.Tree{"f": "a\n", "g": "g\n"})
 	full := func(lines []string) []string {
 		for i := range lines {
@@ -137,7 +150,7 @@ func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
 	e.Ok(s)
 	found := e.Diffs()
 	require.Len(t, found, 2)
-	require.False(t, found["f"].Hunks[0].Isolated)
+	require.Equal(t, w.OnOverlay(s), found["f"].Hunks[0].Isolated)
 	require.True(t, found["g"].Hunks[0].Isolated)
 	e.Decides("diff/reject", world.Obj{"all": true})
 	w.RequireTree(world.Tree{"f": "a\n", "g": "g\n"})
@@ -145,8 +158,11 @@ func TestAnIsolatedAgentThatWritesTheWorkTree(t *testing.T) {
 }
 
 func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testAnAcceptWaitsForAnotherAgent)
+}
+
+func testAnAcceptWaitsForAnotherAgent(t *testing.T) {
+	w := newWorld(t)
 	before := world.Numbered(30, nil)
 	w.Put("f", before)
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte("parallel_turns = 2"), 0o644))
@@ -193,8 +209,11 @@ func TestAnAcceptWaitsForAnotherAgent(t *testing.T) {
 
 // TestAnAcceptIsNotAnAgentsWork accepts hunks while a command of an agent runs in the work tree.
 func TestAnAcceptIsNotAnAgentsWork(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testAnAcceptIsNotAnAgentsWork)
+}
+
+func testAnAcceptIsNotAnAgentsWork(t *testing.T) {
+	w := newWorld(t)
 	w.PutAll(world.Tree{"f": "a\nb\n", "gone": "gone\n", "mine": "m\n"})
 	w.Commits()
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte("parallel_turns = 2"), 0o644))
@@ -230,8 +249,11 @@ func copyList(e *world.Editor) (list []api.CopyInfo) {
 }
 
 func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testCopiesAreListedBoundedAndCleaned)
+}
+
+func testCopiesAreListedBoundedAndCleaned(t *testing.T) {
+	w := newWorld(t)
 	w.Put("f", strings.Repeat("x", 5000)+"\n")
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "config.toml"), []byte("copies = 2"), 0o644))
 	w.Start()
@@ -254,23 +276,28 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 		return ids
 	}
 	require.Eventually(t, func() bool { return fmt.Sprint(listed()) == fmt.Sprint([]string{clean[2].ID, pending.ID}) }, world.Patience, 10*time.Millisecond)
-	require.NoDirExists(t, w.CopyOf(clean[0]))
+	require.NoDirExists(t, w.FolderOf(clean[0]))
 	list := copyList(e)
-	require.Greater(t, list[0].Bytes, int64(5000))
-	require.Equal(t, filepath.Dir(w.CopyOf(clean[2])), list[0].Path)
+	if w.OnOverlay(clean[2]) {
+		require.Equal(t, []any{"overlay", ""}, []any{list[0].Kind, list[0].Reason})
+	} else {
+		require.Greater(t, list[0].Bytes, int64(5000))
+		require.Equal(t, []any{"copy", `the configuration has isolation_tree = "copy"`}, []any{list[0].Kind, list[0].Reason})
+	}
+	require.Equal(t, w.FolderOf(clean[2]), list[0].Path)
 	out, _, status := w.Cursord("workspaces")
 	require.Zero(t, status)
 	require.Contains(t, out, pending.ID)
 	// A session whose copy was removed continues in a new one at the same place.
 	e.Ok(clean[0])
-	require.DirExists(t, w.CopyOf(clean[0]))
+	require.DirExists(t, w.FolderOf(clean[0]))
 
 	// A copy is removed with its session, and so are its pending hunks.
 	require.Len(t, e.Diffs(), 1)
 	e.Must("session/delete", world.Obj{"sessionId": pending.ID}, nil)
 	e.Until("the end of the diff", func(n world.Notification) bool { return n.Method == "diff/changed" && n.Diff.State == "clean" })
 	require.Empty(t, e.Diffs())
-	require.Eventually(t, func() bool { _, err := os.Stat(w.CopyOf(pending)); return os.IsNotExist(err) }, world.Patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := os.Stat(w.FolderOf(pending)); return os.IsNotExist(err) }, world.Patience, 10*time.Millisecond)
 	require.Equal(t, api.KindNotFound, e.Fails("diff/undo", world.Obj{"workspace": w.Root}).Data.Kind)
 
 	// At its start the daemon removes copies that belong to no session, and copies that were never finished.
@@ -282,20 +309,23 @@ func TestCopiesAreListedBoundedAndCleaned(t *testing.T) {
 	e = w.Opens()
 	require.Eventually(t, func() bool {
 		_, err1 := os.Stat(filepath.Join(w.Dir, "state", "copies", "unknown"))
-		_, err2 := os.Stat(w.CopyOf(clean[1]))
+		_, err2 := os.Stat(w.FolderOf(clean[1]))
 		return os.IsNotExist(err1) && os.IsNotExist(err2)
 	}, world.Patience, 10*time.Millisecond)
-	require.DirExists(t, w.CopyOf(clean[0]))
+	require.DirExists(t, w.FolderOf(clean[0]))
 	e.Ok(clean[1])
 }
 
 // TestACopyThatIsGone has somebody remove a session's copy.
 func TestACopyThatIsGone(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testACopyThatIsGone)
+}
+
+func testACopyThatIsGone(t *testing.T) {
 	a := newApart(t)
 	a.e.Decides("diff/accept", world.Obj{"hunks": world.HunkIDs(a.e.Diffs()["f"])[:1]})
 	want := a.w.Get("f")
-	require.NoError(t, os.RemoveAll(filepath.Dir(a.w.CopyOf(a.s))))
+	require.NoError(t, os.RemoveAll(a.w.FolderOf(a.s)))
 	a.e.Fails("diff/accept", world.Obj{"workspace": a.w.Root, "hunks": world.HunkIDs(a.e.Diffs()["f"])[:1]})
 	a.w.RequireTree(world.Tree{"f": want, "other": "other\n"})
 	a.w.Plays(world.Lines(world.Edits("2", "f", want, want+"more\n"))...)
@@ -315,6 +345,7 @@ func TestACopyThatIsGone(t *testing.T) {
 func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
+	w.Copies = true
 	w.Put("f", "a\n")
 	w.Commits()
 	git, err := exec.LookPath("git")
@@ -331,7 +362,7 @@ func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
 	})
 	e.Must("turn/cancel", world.Obj{"turnId": turn.ID}, nil)
 	require.Equal(t, sessions.TurnCancelled, e.Ends(turn.ID).Status)
-	require.NoDirExists(t, w.CopyOf(s))
+	require.NoDirExists(t, w.FolderOf(s))
 	require.Empty(t, w.Runs())
 	w.Put("../go", "")
 	e.Ok(s)

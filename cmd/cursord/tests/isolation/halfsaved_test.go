@@ -16,7 +16,10 @@ import (
 // A person's save truncates the file and writes it in two parts. A look between them takes none of the agent's hunks out of
 // the copy.
 func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedHunksAndASaveInTwoWrites)
+}
+
+func testIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 	a := newApart(t)
 	mine := strings.Replace(a.before, "line 28\n", "mine 28\n", 1)
 	for _, cut := range []int{0, len("line 1\n") + 3, strings.Index(mine, "line 6\n"), len(mine) / 2} {
@@ -39,7 +42,10 @@ func TestIsolatedHunksAndASaveInTwoWrites(t *testing.T) {
 // If a person did shorten the file, the copy follows once the file has been quiet, and the agent's added lines are still
 // offered.
 func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedHunksOfAFileThatIsCutOff)
+}
+
+func testIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 	a := newApart(t)
 	end := strings.Index(a.before, "line 20\n")
 	a.w.Put("f", a.before[:end])
@@ -52,8 +58,11 @@ func TestIsolatedHunksOfAFileThatIsCutOff(t *testing.T) {
 
 // A remark names the changed line, not the context above it. It refuses a range beyond the hunk's lines.
 func TestRemarkNamesTheChangedLine(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testRemarkNamesTheChangedLine)
+}
+
+func testRemarkNamesTheChangedLine(t *testing.T) {
+	w := newWorld(t)
 	before := world.Numbered(20, nil)
 	w.Put("f", before)
 	w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(20, map[int]string{10: "agent 10\n"})))...)

@@ -17,12 +17,15 @@ import (
 
 // TestIsolatedTurnLeavesTheWorkTree has the agent change files in every way, in a repository and in a plain folder.
 func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedTurnLeavesTheWorkTree)
+}
+
+func testIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 	before := world.Numbered(30, nil)
 	after := world.Numbered(30, map[int]string{3: "agent 3\n", 15: "agent 15\n", 28: ""})
 	for _, repo := range []bool{true, false} {
 		t.Run(fmt.Sprint("git ", repo), func(t *testing.T) {
-			w := world.New(t)
+			w := newWorld(t)
 			w.PutAll(world.Tree{"f": before, "sed": "one\ntwo\n", "old": "moved\n", "gone": "gone\n", "run.sh": "#!/bin/sh\n", "d/deep": "deep\n", "link": "(absent)"})
 			require.NoError(t, os.Symlink("f", w.Path("link")))
 			if repo {
@@ -78,7 +81,7 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 			out := e.Decides("diff/accept", world.Obj{"all": true})
 			require.Empty(t, out.Skipped)
 			require.Empty(t, e.Diffs())
-			require.Equal(t, w.Whole(w.CopyOf(s)), w.Whole(w.Root))
+			require.Equal(t, w.Whole(w.Seen(s)), w.Whole(w.Root))
 			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			was["f"] = strings.Replace(was["f"], "agent 3\n", "line 3\n", 1)
 			require.Equal(t, was, w.Whole(w.Root))
@@ -88,7 +91,7 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 			require.Empty(t, out.Skipped)
 			require.Empty(t, e.Diffs())
 			require.Equal(t, was, w.Whole(w.Root))
-			require.Equal(t, was, w.Whole(w.CopyOf(s)))
+			require.Equal(t, was, w.Whole(w.Seen(s)))
 		})
 	}
 }
@@ -96,7 +99,10 @@ func TestIsolatedTurnLeavesTheWorkTree(t *testing.T) {
 // TestAPersonMakesAnIsolatedRename has a person make a move in the work tree that the agent has made in its copy. The move
 // is no hunk any more, and the agent's changed lines still are.
 func TestAPersonMakesAnIsolatedRename(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testAPersonMakesAnIsolatedRename)
+}
+
+func testAPersonMakesAnIsolatedRename(t *testing.T) {
 	before := world.Numbered(30, nil)
 	after := world.Numbered(30, map[int]string{7: "agent 7\n"})
 	for name, moves := range map[string]func(t *testing.T, a apart){
@@ -114,7 +120,7 @@ func TestAPersonMakesAnIsolatedRename(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := apart{w: world.New(t), before: before, after: after}
+			a := apart{w: newWorld(t), before: before, after: after}
 			a.w.Put("was", before)
 			a.w.Commits()
 			a.w.Plays(world.Lines(world.Shells("c", `text=$(sed "s/^line 7$/agent 7/" was); mv was now; echo "$text" >now`))...)

@@ -4,8 +4,6 @@ package isolation
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,7 +25,7 @@ type apart struct {
 func newApart(t *testing.T, env ...string) apart {
 	t.Helper()
 	a := apart{before: world.Numbered(30, nil), after: world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15a\nagent 15b\n", 25: ""})}
-	a.w = world.New(t)
+	a.w = newWorld(t)
 	a.w.Put("f", a.before)
 	a.w.Put("other", "other\n")
 	a.w.Commits()
@@ -48,7 +46,10 @@ func (a apart) copies(name, text string) {
 }
 
 func TestIsolatedHunksAndWhatPeopleType(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedHunksAndWhatPeopleType)
+}
+
+func testIsolatedHunksAndWhatPeopleType(t *testing.T) {
 	a := newApart(t)
 	mine := strings.NewReplacer("line 1\n", "mine 0\nline 1\n", "line 15\n", "line 15\nmine 15\n", "line 30\n", "line 30\nmine 31\n")
 	a.w.Put("f", mine.Replace(a.before))
@@ -84,7 +85,10 @@ func TestIsolatedHunksAndWhatPeopleType(t *testing.T) {
 }
 
 func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedHunksThatPeopleMakeOrTakeAway)
+}
+
+func testIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 	a := newApart(t)
 	ids := world.HunkIDs(a.e.Diffs()["f"])
 	// A hunk that a person made by hand is no hunk any more. A hunk with new lines is a conflict for a client that names the
@@ -114,8 +118,11 @@ func TestIsolatedHunksThatPeopleMakeOrTakeAway(t *testing.T) {
 }
 
 func TestIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolatedTurnAndWhatPeopleDoMeanwhile)
+}
+
+func testIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
+	w := newWorld(t)
 	before := world.Numbered(30, nil)
 	agent := world.Numbered(30, map[int]string{5: "agent 5\n"})
 	w.PutAll(world.Tree{"f": before, "g": "g\n", "h": "h\n"})
@@ -161,7 +168,10 @@ func TestIsolatedTurnAndWhatPeopleDoMeanwhile(t *testing.T) {
 }
 
 func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedTurnsTakeOverAndResume)
+}
+
+func testIsolatedTurnsTakeOverAndResume(t *testing.T) {
 	for _, how := range []struct {
 		name    string
 		restart func(*world.World)
@@ -171,7 +181,7 @@ func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
 		{"crash", func(w *world.World) { w.Kill(); w.Start() }},
 	} {
 		t.Run(how.name, func(t *testing.T) {
-			w := world.New(t)
+			w := newWorld(t)
 			w.PutAll(world.Tree{"f": "1\n2\n3\n", "g": "g\n", "gone": "gone\n"})
 			w.Commits()
 			w.Plays(append([]string{`{"type":"system","subtype":"init","session_id":"{{session}}","cwd":"{{cwd}}"}`},
@@ -212,15 +222,18 @@ func TestIsolatedTurnsTakeOverAndResume(t *testing.T) {
 			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			w.RequireTree(world.Tree{"f": "mine\n2\n3\n"})
 			e.Decides("diff/reject", world.Obj{"all": true})
-			require.Equal(t, w.Whole(w.Root), w.Whole(w.CopyOf(s)))
+			require.Equal(t, w.Whole(w.Root), w.Whole(w.Seen(s)))
 		})
 	}
 }
 
 // TestIsolatedTurnThatIsCutShort kills the daemon while the agent works. The next turn lists its changes.
 func TestIsolatedTurnThatIsCutShort(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolatedTurnThatIsCutShort)
+}
+
+func testIsolatedTurnThatIsCutShort(t *testing.T) {
+	w := newWorld(t)
 	w.PutAll(world.Tree{"f": "1\n2\n3\n", "g": "g\n"})
 	w.Commits()
 	script := world.Edits("1", "f", "1\n2\n3\n", "1\n2\nagent\n")
@@ -244,8 +257,11 @@ func TestIsolatedTurnThatIsCutShort(t *testing.T) {
 }
 
 func TestSeveralSessionsOnOnePath(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testSeveralSessionsOnOnePath)
+}
+
+func testSeveralSessionsOnOnePath(t *testing.T) {
+	w := newWorld(t)
 	before := world.Numbered(30, nil)
 	w.Put("f", before)
 	w.Commits()
@@ -316,7 +332,10 @@ func TestSeveralSessionsOnOnePath(t *testing.T) {
 }
 
 func TestIsolatedHunksAndUnsavedText(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testIsolatedHunksAndUnsavedText)
+}
+
+func testIsolatedHunksAndUnsavedText(t *testing.T) {
 	a := newApart(t)
 	doc := a.e.OpenDocument("f")
 	doc.Types("line 10\n", "typed 10\n")
@@ -348,38 +367,4 @@ func TestIsolatedHunksAndUnsavedText(t *testing.T) {
 	a.e.Must("diff/undo", world.Obj{"workspace": a.w.Root}, nil)
 	require.Equal(t, strings.Replace(a.before, "line 10\n", "typed 10\n", 1), a.w.Get("f"))
 	require.Len(t, a.e.Diffs()["f"].Hunks, 3)
-}
-
-func TestIsolatedHunksAsAPatch(t *testing.T) {
-	t.Parallel()
-	a := newApart(t)
-	a.w.Plays(world.Lines(world.Shells("2", "mv other moved; chmod +x moved; echo n > new; rm -f nothing; ln -s f link"))...)
-	a.e.Ok(a.s)
-	var out struct{ Patch string }
-	a.e.Must("diff/unified", world.Obj{"workspace": a.w.Root}, &out)
-	patch := filepath.Join(a.w.Dir, "patch")
-	require.NoError(t, os.WriteFile(patch, []byte(out.Patch), 0o644))
-	want := a.w.Whole(a.w.CopyOf(a.s))
-	cmd := exec.Command("git", "apply", "--whitespace=nowarn", patch)
-	cmd.Dir = a.w.Root
-	said, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s\n%s", said, out.Patch)
-	require.Equal(t, want, a.w.Whole(a.w.Root))
-	require.Empty(t, a.e.Diffs(), "what people have made by hand is not pending")
-}
-
-// TestACommitIsNoWordAboutACopy has a person commit while hunks of a copy are pending.
-func TestACommitIsNoWordAboutACopy(t *testing.T) {
-	t.Parallel()
-	a := newApart(t)
-	a.w.Put("f", strings.Replace(a.before, "line 30\n", "mine\n", 1))
-	a.w.Git("commit", "-qam", "mine")
-	require.Len(t, a.e.Diffs()["f"].Hunks, 3)
-	ids := world.HunkIDs(a.e.Diffs()["f"])
-	a.e.Decides("diff/accept", world.Obj{"hunks": ids[:1]})
-	a.w.Git("commit", "-qam", "accepted")
-	require.Equal(t, ids[1:], world.HunkIDs(a.e.Diffs()["f"]))
-	a.e.Decides("diff/reject", world.Obj{"all": true})
-	require.Equal(t, "accepted\n", a.w.Git("log", "-1", "--format=%s"))
-	require.Empty(t, a.w.Git("status", "--porcelain"))
 }

@@ -37,14 +37,17 @@ type chance struct {
 }
 
 func TestRandomIsolatedScenarios(t *testing.T) {
-	t.Parallel()
+	bothKinds(t, testRandomIsolatedScenarios)
+}
+
+func testRandomIsolatedScenarios(t *testing.T) {
 	for i := range uint64(*randomScenarios) {
 		t.Run(fmt.Sprint("seed ", *randomSeed+i), func(t *testing.T) { playChance(t, *randomSeed+i) })
 	}
 }
 
 func playChance(t *testing.T, seed uint64) {
-	c := &chance{World: world.New(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
+	c := &chance{World: newWorld(t), rng: rand.New(rand.NewPCG(seed, 0)), given: map[string]bool{}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what happened:\n%s", strings.Join(c.log, "\n"))
@@ -70,7 +73,7 @@ func playChance(t *testing.T, seed uint64) {
 	}
 	c.decide("diff/reject", world.Obj{"all": true})
 	require.Empty(t, c.e.Diffs())
-	require.Equal(t, c.filesIn(c.Root), c.filesIn(c.CopyOf(c.s)))
+	require.Equal(t, c.filesIn(c.Root), c.filesIn(c.Seen(c.s)))
 }
 
 // filesIn lists a tree without folders, because an empty folder may be the person's or the agent's alone.
@@ -173,7 +176,7 @@ func (c *chance) does(command string) {
 
 // turn has the agent change the copy.
 func (c *chance) turn() {
-	in := c.CopyOf(c.s)
+	in := c.Seen(c.s)
 	if _, err := os.Stat(in); err != nil {
 		in = c.Root
 	}
@@ -290,7 +293,7 @@ func (c *chance) check() {
 	patch := filepath.Join(c.Dir, "patch")
 	require.NoError(c.T, os.WriteFile(patch, []byte(out.Patch), 0o644))
 	run("git", "apply", "--whitespace=nowarn", patch)
-	made, copied := c.Whole(dir), c.Whole(c.CopyOf(c.s))
+	made, copied := c.Whole(dir), c.Whole(c.Seen(c.s))
 	for path, d := range found {
 		for _, p := range []string{path, d.OldPath} {
 			if p != "" {

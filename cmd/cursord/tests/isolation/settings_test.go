@@ -16,8 +16,11 @@ import (
 )
 
 func TestIsolationThatCannotBe(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolationThatCannotBe)
+}
+
+func testIsolationThatCannotBe(t *testing.T) {
+	w := newWorld(t)
 	for i := range 30 {
 		w.Put(fmt.Sprint("d/", i), "x\n")
 	}
@@ -40,18 +43,22 @@ func TestIsolationThatCannotBe(t *testing.T) {
 		require.Equal(t, c.field, err.Data.Field, err.Message)
 	}
 	s := e.Isolates()
-	turn := e.Turn(world.Obj{"sessionId": s.ID})
-	require.Equal(t, sessions.TurnFailed, turn.Status)
-	require.Equal(t, "tooLarge", turn.Error.Kind)
-	require.Contains(t, turn.Error.Message, "20 files")
-	require.Contains(t, turn.Error.Hint, "copy_files")
-	require.Empty(t, w.Runs())
-	require.NoDirExists(t, w.CopyOf(s))
+	if turn := e.Turn(world.Obj{"sessionId": s.ID}); w.Copies {
+		require.Equal(t, sessions.TurnFailed, turn.Status)
+		require.Equal(t, "tooLarge", turn.Error.Kind)
+		require.Contains(t, turn.Error.Message, "20 files")
+		require.Contains(t, turn.Error.Hint, "copy_files")
+		require.Empty(t, w.Runs())
+		require.NoDirExists(t, w.FolderOf(s))
+	} else { // nothing is copied
+		require.Equal(t, sessions.TurnCompleted, turn.Status)
+		s = e.Isolates()
+	}
 
 	// A place that cannot be written.
 	require.NoError(t, os.RemoveAll(filepath.Join(w.Dir, "state", "copies")))
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "state", "copies"), nil, 0o644))
-	turn = e.Turn(world.Obj{"sessionId": s.ID})
+	turn := e.Turn(world.Obj{"sessionId": s.ID})
 	require.Equal(t, "storage", turn.Error.Kind)
 	require.NotEmpty(t, turn.Error.Hint)
 	require.NoError(t, os.Remove(filepath.Join(w.Dir, "state", "copies")))
@@ -65,8 +72,11 @@ func TestIsolationThatCannotBe(t *testing.T) {
 // TestTurnStartHonoursIsolation: a turn that asks for a copy never writes the work tree. A turn that cannot have a copy does
 // not begin.
 func TestTurnStartHonoursIsolation(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testTurnStartHonoursIsolation)
+}
+
+func testTurnStartHonoursIsolation(t *testing.T) {
+	w := newWorld(t)
 	w.Put("f", "a\n")
 	w.Plays(world.Lines(world.Edits("1", "f", "a\n", "b\n"))...)
 	w.Start()
@@ -141,8 +151,11 @@ func TestIsolationBeforeTheFirstTurn(t *testing.T) {
 }
 
 func TestIsolationBySettings(t *testing.T) {
-	t.Parallel()
-	w := world.New(t)
+	bothKinds(t, testIsolationBySettings)
+}
+
+func testIsolationBySettings(t *testing.T) {
+	w := newWorld(t)
 	w.Put("f", "a\n")
 	elsewhere := filepath.Join(w.Dir, "elsewhere")
 	require.NoError(t, os.Mkdir(elsewhere, 0o755))

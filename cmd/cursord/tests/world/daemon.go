@@ -91,6 +91,9 @@ func (w *World) Start(env ...string) {
 // ComesUp is Start for a daemon that may end before it takes connections. It returns false if the daemon ended.
 func (w *World) ComesUp(env ...string) bool {
 	w.T.Helper()
+	if w.Copies {
+		w.onlyCopies()
+	}
 	w.Cmd = exec.Command("cursord", append([]string{"serve"}, w.Args...)...)
 	if w.Within != nil {
 		w.Cmd = exec.Command(w.Within[0], append(w.Within[1:len(w.Within):len(w.Within)], w.Cmd.Args...)...)
@@ -117,6 +120,16 @@ func (w *World) ComesUp(env ...string) bool {
 			w.T.Fatalf("the daemon does not answer: %v", err)
 		case <-time.After(2 * time.Millisecond):
 		}
+	}
+}
+
+// onlyCopies sets this in the configuration.
+func (w *World) onlyCopies() {
+	const line = "isolation_tree = \"copy\"\n"
+	if text := w.Get("../config.toml"); text == "(absent)" {
+		w.Put("../config.toml", line)
+	} else if !strings.Contains(text, line) {
+		w.Put("../config.toml", line+text)
 	}
 }
 

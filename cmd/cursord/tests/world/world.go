@@ -65,6 +65,7 @@ type World struct {
 	Args    []string      // arguments of cursord serve
 	Within  []string      // a command that runs "cursord serve" in its place; nil: none
 	Hostile bool          // clients or a daemon send wrong messages on purpose
+	Copies  bool          // isolated sessions get copies where overlays would do; set it before the daemon starts
 	Huge    bool          // messages are so large, or so many, that they are not checked against the schema; set it before clients connect
 	Log     *bytes.Buffer // the daemon's output
 	Cmd     *exec.Cmd     // the daemon; nil if there is none

@@ -1,0 +1,229 @@
+package apart
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/overlay"
+	"cursord/diffs"
+)
+
+// hiddenMost is how many files are listed that only ignore files of the agent's hide: an install makes thousands.
+const hiddenMost = 50
+
+func (o *overlaid) Changed(ctx context.Context) (list []string, hidden int, err error) {
+	changes, err := overlay.Changes(ctx, o.in(upperName))
+	if err != nil {
+		return nil, 0, err
+	}
+	rules := false // the agent has changed some
+	below := func(dir string) {
+		filepath.WalkDir(o.lower(dir), func(full string, d fs.DirEntry, err error) error {
+			name, _ := filepath.Rel(o.root, full)
+			switch name = filepath.ToSlash(name); {
+			case err != nil || ctx.Err() != nil:
+			case d.Name() == ".git" && d.IsDir():
+				return fs.SkipDir
+			case !d.IsDir() && !o.shows(name):
+				list = append(list, name)
+			}
+			return ctx.Err()
+		})
+	}
+	for _, c := range changes {
+		if inGit(c.Path) {
+			continue
+		}
+		rules = rules || path.Base(c.Path) == ".gitignore"
+		was := filestat.Of(o.lower(c.Path))
+		switch {
+		case c.Kind == overlay.Folder && was.Exists() && !was.Mode.IsDir():
+			list = append(list, c.Path) // a folder in the place of a file
+		case c.Kind == overlay.Folder:
+		case was.Mode.IsDir(): // a folder is gone, or another is in its place
+			below(c.Path)
+			if c.Kind == overlay.Written {
+				list = append(list, c.Path)
+			}
+		case c.Kind == overlay.Replaced && !was.Exists():
+		default:
+			list = append(list, c.Path)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if ctx.Err() != nil {
+		return nil, 0, ctx.Err()
+	}
+	return o.listed(ctx, list, rules)
+}
+
+// listed leaves out of a sorted list of files what git ignores.
+func (o *overlaid) listed(ctx context.Context, list []string, rules bool) (_ []string, over int, err error) {
+	byRepo := map[string][]string{} // by the repository's folder
+	for _, name := range list {
+		at := o.repositoryOf(name)
+		byRepo[at] = append(byRepo[at], name)
+	}
+	hidden := map[string]bool{} // whether only the agent's rules hide a file
+	for at, names := range byRepo {
+		if at == "" {
+			for _, name := range names {
+				hidden[name] = false
+				if !slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "node_modules" }) {
+					delete(hidden, name)
+				}
+			}
+			continue
+		}
+		repo := git.Repository{Git: git.Tree{Dir: o.lower(at), Within: true, Guard: o.guard}}
+		if at != "." {
+			repo.At = at + "/"
+		}
+		ignored, err := repo.Hidden(ctx, names)
+		if err != nil {
+			return nil, 0, err
+		}
+		for name := range ignored {
+			hidden[name] = false
+		}
+		if !rules {
+			continue
+		}
+		left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return ignored[name] })
+		byAgent, err := o.hiddenByAgent(ctx, repo, at, left)
+		if err != nil {
+			return nil, 0, err
+		}
+		for name := range byAgent {
+			hidden[name] = true
+		}
+	}
+	agents := 0
+	list = slices.DeleteFunc(list, func(name string) bool {
+		byAgent, ignored := hidden[name]
+		switch {
+		case !ignored:
+			return false
+		case byAgent && agents < hiddenMost:
+			agents++
+			return false
+		case byAgent:
+			over++
+		}
+		return true
+	})
+	return list, over, nil
+}
+
+// repositoryOf returns the folder of the work tree's innermost repository that has a path, "." for the workspace; "" if none has.
+func (o *overlaid) repositoryOf(name string) string {
+	for dir := path.Dir(name); ; dir = path.Dir(dir) {
+		if filestat.Of(o.lower(dir + "/.git")).Exists() {
+			return dir
+		}
+		if dir == "." {
+			return ""
+		}
+	}
+}
+
+// hiddenByAgent returns which paths of a repository the ignore files hide as they are in the tree. Git reads them in a folder that has
+// nothing else.
+func (o *overlaid) hiddenByAgent(ctx context.Context, repo git.Repository, at string, names []string) (map[string]bool, error) {
+	o.asking.Lock()
+	defer o.asking.Unlock()
+	top := o.in(rulesName)
+	if err := os.RemoveAll(top); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(top)
+	done := map[string]bool{}
+	for _, name := range names {
+		for dir := path.Dir(name); !done[dir]; dir = path.Dir(dir) {
+			done[dir] = true
+			file := path.Join(dir, ".gitignore")
+			img := atomicfile.Read(o.Under(file), file)
+			rel, err := filepath.Rel(filepath.FromSlash(at), filepath.FromSlash(dir))
+			if err != nil || !filepath.IsLocal(rel) {
+				break
+			}
+			if err := os.MkdirAll(filepath.Join(top, rel), 0o700); err != nil {
+				return nil, err
+			}
+			if img.Unreadable == "" && img.Exists && img.Target == "" {
+				if err := os.WriteFile(filepath.Join(top, rel, ".gitignore"), img.Data, 0o600); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	repo.Git.Rules = top
+	return repo.Hidden(ctx, names)
+}
+
+// Base returns the work tree's content, if that has not changed since the last turn began. Otherwise the base is what git's index had then,
+// or the lines that both have: what each of them has added is kept.
+func (o *overlaid) Base(ctx context.Context, path string) (diffs.Content, bool) {
+	real := atomicfile.Read(o.root, path)
+	if real.Unreadable != "" {
+		return diffs.Content{}, false
+	}
+	if !real.Exists || o.shows(path) || !o.changedSince(path) {
+		return real.Content, true
+	}
+	here := atomicfile.Read(o.Under(path), path)
+	if here.Unreadable != "" || !here.Exists || here.Target != "" || real.Target != "" {
+		return real.Content, true
+	}
+	base := real.Content
+	if data, known := o.indexed(ctx, path); known {
+		base.Data = data
+	} else {
+		base.Data = diffs.Common(real.Data, here.Data)
+	}
+	return base, true
+}
+
+// indexed returns the content that git's index has of a path, if it had it when the last turn began.
+func (o *overlaid) indexed(ctx context.Context, name string) ([]byte, bool) {
+	at := o.repositoryOf(name)
+	if at == "" || o.changedSince(path.Join(at, ".git/index")) {
+		return nil, false
+	}
+	tree, rel := git.Tree{Dir: o.lower(at), Within: true, Guard: o.guard}, strings.TrimPrefix(name, strings.TrimPrefix(at+"/", "./"))
+	out, err := tree.Run(ctx, nil, "ls-files", "-z", "--stage", "--", ":(literal)"+rel)
+	fields := strings.Fields(string(out)) // the mode, the id, the stage, the path
+	if err != nil || len(fields) < 3 || fields[2] != "0" {
+		return nil, false
+	}
+	data, known := tree.Blobs(ctx, map[string]string{rel: fields[1]}, true)[rel]
+	return data, known
+}
+
+func (o *overlaid) Shift() *snapshot.Shift {
+	return &snapshot.Shift{Under: o.Under, Changed: o.Changed, Origin: o.origin}
+}
+
+// origin looks into the mounted tree: there a file that the agent has written to, or moved, has the number of the work tree's.
+func (o *overlaid) origin(path string) uint64 {
+	o.mu.Lock()
+	t := o.mounted
+	o.mu.Unlock()
+	if t == nil {
+		return 0
+	}
+	return filestat.Of(filepath.Join(t.Root(), filepath.FromSlash(path))).Ino
+}

@@ -1,0 +1,368 @@
+package apart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"cursord/daemon/copytree"
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/overlay"
+	"cursord/daemon/paths"
+)
+
+// Names in the folder of a session. The agent does not see the folder.
+const (
+	upperName = "upper"             // what the agent has changed
+	workName  = "work"              // the kernel's
+	noneName  = ".overlay/none"     // an empty folder
+	turnName  = ".overlay/turn"     // is as old as the begin of the last turn
+	nextName  = ".overlay/turn.new" // the same for a turn that is beginning
+	rulesName = ".overlay/rules"    // ignore files of the tree, while git is asked
+)
+
+// mountTime bounds a mount between turns.
+const mountTime = 10 * time.Second
+
+// An overlaid is a tree on an overlay. Only turns and writes mount it.
+type overlaid struct {
+	root, dir string
+	guard     *askgit.Guard
+
+	mu      sync.Mutex
+	turns   int           // guarded by mu
+	mounted *overlay.Tree // guarded by mu; nil while there is no turn
+	asking  sync.Mutex    // held while the folder of rules is used
+}
+
+func openOverlaid(p Places) (Tree, error) {
+	root, err := os.ReadFile(filepath.Join(p.Dir, copytree.OverlayMark))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || filestat.NotDirectory(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case string(root) != p.Root:
+		return nil, fmt.Errorf("%w: %s", copytree.ErrOtherRoot, root)
+	}
+	return newOverlaid(p)
+}
+
+func newOverlaid(p Places) (*overlaid, error) {
+	// The kernel wants no links in these paths.
+	parent, err := filepath.EvalSymlinks(filepath.Dir(p.Dir))
+	if err != nil {
+		return nil, err
+	}
+	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), guard: p.guard()}, nil
+}
+
+// makeOverlaid makes a tree on an overlay. Its error says why there is none.
+func makeOverlaid(ctx context.Context, p Places) (Tree, error) {
+	if err := p.Overlays(ctx); err != nil {
+		return nil, err
+	}
+	if name := filestat.RemoteFS(p.Root); name != "" {
+		return nil, fmt.Errorf("the workspace lies on a file system of another machine (%s)", name)
+	}
+	if _, err := copytree.Open(p.Dir, p.Copy); !errors.Is(err, copytree.ErrNotACopy) {
+		return nil, errors.New("the session has a copy already")
+	}
+	if err := suits(ctx, p.Root); err != nil {
+		return nil, err
+	}
+	if err := overlay.RemoveAll(p.Dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	o, err := newOverlaid(p)
+	if err == nil {
+		err = o.make(ctx)
+	}
+	if err != nil {
+		overlay.RemoveAll(p.Dir)
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *overlaid) make(ctx context.Context) error {
+	for _, name := range []string{upperName, workName, noneName} {
+		if err := os.MkdirAll(o.in(name), 0o700); err != nil {
+			return err
+		}
+	}
+	info, err := os.Lstat(o.root)
+	if err == nil {
+		err = os.Chmod(o.in(upperName), info.Mode().Perm()) // it shows as that of the tree's top
+	}
+	if err != nil {
+		return err
+	}
+	t, err := overlay.Mount(ctx, o.layout())
+	if err != nil {
+		return err
+	}
+	if err := t.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(o.in(copytree.OverlayMark), []byte(o.root), 0o600)
+}
+
+// suits returns why a workspace cannot be the lower folder of an overlay in which an agent works; nil if it can.
+func suits(ctx context.Context, root string) error {
+	if r, ok := askgit.Find(root); ok {
+		if r.Top != root {
+			return fmt.Errorf("the workspace is a folder of the repository in %s, which the agent could write to", paths.Shown(r.Top))
+		}
+		common, err := r.Common()
+		if err != nil {
+			return err
+		}
+		for _, dir := range []string{r.Dir, common} {
+			if err := inside(root, dir); err != nil {
+				return err
+			}
+		}
+	}
+	found, err := overlay.Look(ctx, root)
+	switch {
+	case err != nil:
+		return err
+	case found.Foreign != "":
+		return fmt.Errorf("%s belongs to another user or group, and an overlay could not change it", paths.Shown(found.Foreign))
+	}
+	for _, name := range found.GitFiles {
+		r, ok := askgit.At(filepath.Dir(name))
+		if !ok {
+			continue
+		}
+		if err := inside(root, r.Dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inside returns an error if a folder of a repository lies outside of the workspace: an agent in an overlay could write to it.
+func inside(root, dir string) error {
+	resolved, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	if _, in := paths.Within(root, resolved); !in {
+		return fmt.Errorf("a repository of the workspace is kept in %s, which the agent could write to", paths.Shown(resolved))
+	}
+	return nil
+}
+
+func (o *overlaid) layout() overlay.Layout {
+	return overlay.Layout{Lower: o.root, Upper: o.in(upperName), Work: o.in(workName), At: o.root, Hide: []string{o.dir}}
+}
+
+func (o *overlaid) in(name string) string    { return filepath.Join(o.dir, filepath.FromSlash(name)) }
+func (o *overlaid) upper(path string) string { return o.in(upperName + "/" + path) }
+func (o *overlaid) lower(path string) string { return filepath.Join(o.root, filepath.FromSlash(path)) }
+
+func (o *overlaid) Name() string           { return o.root }
+func (o *overlaid) Kind() string           { return copytree.KindOverlay }
+func (o *overlaid) Note(string) error      { return nil }
+func (o *overlaid) Notes() []copytree.Note { return nil }
+
+func (o *overlaid) Valid() bool { return filestat.Of(o.in(copytree.OverlayMark)).Exists() }
+
+func (o *overlaid) Under(path string) string {
+	own := false // a folder on the way shows nothing of the work tree's
+	for at := 0; ; {
+		next := strings.IndexByte(path[at:], '/')
+		name := path
+		if next >= 0 {
+			name = path[:at+next]
+		}
+		info := lookFor(o.upper(name))
+		switch {
+		case info == nil && own, info != nil && overlay.IsWhiteout(info):
+			return o.in(noneName)
+		case info == nil:
+			return o.root
+		case next < 0 || !info.IsDir():
+			return o.in(upperName)
+		}
+		if !own {
+			own, _ = overlay.IsOpaque(o.upper(name))
+		}
+		at += next + 1
+	}
+}
+
+// shows reports whether a path shows what the work tree holds.
+func (o *overlaid) shows(path string) bool { return o.Under(path) == o.root }
+
+// tree returns the mounted tree, mounted for the caller alone if no turn runs; release lets go of it.
+func (o *overlaid) tree() (t *overlay.Tree, release func(), err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mounted != nil {
+		return o.mounted, func() {}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mountTime)
+	defer cancel()
+	if t, err = overlay.Mount(ctx, o.layout()); err != nil {
+		return nil, nil, err
+	}
+	return t, func() { t.Close() }, nil
+}
+
+// Open returns a folder that keeps the mount until it is closed.
+func (o *overlaid) Open(fault func(atomicfile.Step) error) (atomicfile.Root, error) {
+	t, release, err := o.tree()
+	if err != nil {
+		return atomicfile.Root{}, err
+	}
+	defer release()
+	return atomicfile.Open(t.Root(), fault)
+}
+
+func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.turns == 0 {
+		if err := o.settle(ctx); err != nil {
+			return nil, err
+		}
+		// What is changed from now on counts as changed since.
+		if err := os.WriteFile(o.in(nextName), nil, 0o600); err != nil {
+			return nil, err
+		}
+		if o.mounted, err = overlay.Mount(ctx, o.layout()); err != nil {
+			return nil, fmt.Errorf("the tree of the session cannot be mounted: %w", err)
+		}
+	}
+	o.turns++
+	for _, p := range known {
+		if o.changedSince(p) {
+			changed = append(changed, p)
+		}
+	}
+	return changed, nil
+}
+
+// changedSince reports whether the work tree's file of a path may have changed since the last turn began.
+func (o *overlaid) changedSince(path string) bool {
+	turn, is := filestat.Of(o.in(turnName)), filestat.Of(o.lower(path))
+	return !turn.Exists() || !is.Exists() || is.Ctime >= turn.Mtime-int64(is.Slack())
+}
+
+func (o *overlaid) Begun() error {
+	now := time.Now() // the last use
+	os.Chtimes(o.in(copytree.OverlayMark), now, now)
+	err := os.Rename(o.in(nextName), o.in(turnName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another turn began it
+	}
+	return err
+}
+
+func (o *overlaid) End() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.turns--; o.turns == 0 {
+		o.mounted.Close()
+		o.mounted = nil
+	}
+}
+
+func (o *overlaid) Enter(cmd *overlay.Command) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mounted == nil {
+		return fs.ErrClosed
+	}
+	return o.mounted.Enter(cmd)
+}
+
+func (o *overlaid) Hold(paths ...string) (written func(), err error) {
+	o.mu.Lock()
+	running := o.mounted != nil
+	o.mu.Unlock()
+	var gone []string // paths that must show nothing afterwards, either
+	for _, p := range paths {
+		if !o.shows(p) {
+			continue
+		}
+		switch there := filestat.Of(o.lower(p)).Exists(); {
+		case there:
+			err = o.copyUp(p)
+		case running:
+			gone = append(gone, p)
+		default: // while nothing is mounted, the path can be shut beforehand
+			err = o.whiteout(p)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func() {
+		for _, p := range gone {
+			if o.shows(p) {
+				o.remove(p)
+			}
+		}
+	}, nil
+}
+
+// copyUp makes a path the agent's, with its content.
+func (o *overlaid) copyUp(path string) error {
+	t, release, err := o.tree()
+	if err != nil {
+		return err
+	}
+	defer release()
+	full := filepath.Join(t.Root(), filepath.FromSlash(path))
+	if err := os.Lchown(full, -1, -1); err != nil { // any change of its state does it
+		return err
+	}
+	return nil
+}
+
+// remove removes a file that the agent did not have.
+func (o *overlaid) remove(path string) {
+	t, release, err := o.tree()
+	if err != nil {
+		return
+	}
+	defer release()
+	if root, err := os.OpenRoot(t.Root()); err == nil {
+		root.Remove(filepath.FromSlash(path))
+		root.Close()
+	}
+}
+
+// whiteout makes that a path shows nothing, while nothing is mounted.
+func (o *overlaid) whiteout(path string) error {
+	made := ""
+	for dir := range strings.SplitSeq(paths.Parent(path), "/") {
+		made = filepath.Join(made, dir)
+		mode := fs.FileMode(0o755)
+		if info := lookFor(o.lower(made)); info != nil && info.IsDir() {
+			mode = info.Mode().Perm()
+		}
+		if err := os.Mkdir(o.upper(made), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err := overlay.Whiteout(o.upper(path)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
