@@ -4,6 +4,7 @@ package agentruns
 
 import (
 	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,10 +94,18 @@ func TestImages(t *testing.T) {
 	require.Equal(t, other.Images, w.Kept())
 }
 
-// TestImagesOfIsolatedSessions: the agent in a copy gets the copy's images; images that git ignores are copied for it.
+// TestImagesOfIsolatedSessions: the agent in a copy gets the copy's images; images that git ignores are copied for it. In an overlay it has
+// them.
 func TestImagesOfIsolatedSessions(t *testing.T) {
 	t.Parallel()
+	for _, copies := range []bool{true, false} {
+		t.Run(fmt.Sprint("copies ", copies), func(t *testing.T) { imagesOfIsolated(t, copies) })
+	}
+}
+
+func imagesOfIsolated(t *testing.T, copies bool) {
 	w := world.New(t)
+	w.Copies = copies
 	w.Git("init", "-q")
 	w.Put(".gitignore", "ignored.png\n")
 	w.Put("shot.png", world.PNGBytes)
@@ -107,9 +116,13 @@ func TestImagesOfIsolatedSessions(t *testing.T) {
 	turn := e.Turn(world.Obj{"sessionId": session.ID, "context": []world.Obj{{"kind": "image", "path": "shot.png"}, {"kind": "image", "path": w.Path("ignored.png")}}})
 	require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)
 	require.Equal(t, []string{w.Path("shot.png"), w.Path("ignored.png")}, turn.Images)
-	kept := w.Kept()
-	require.Len(t, kept, 1)
-	require.Equal(t, "<context>\n<image path=\""+filepath.Join(w.CopyOf(session), "shot.png")+"\" />\n<image path=\""+kept[0]+"\" />\n</context>\n\ndo it", w.Prompted())
+	ignored := w.Path("ignored.png")
+	if !w.OnOverlay(session) {
+		kept := w.Kept()
+		require.Len(t, kept, 1)
+		ignored = kept[0]
+	}
+	require.Equal(t, "<context>\n<image path=\""+filepath.Join(w.CopyOf(session), "shot.png")+"\" />\n<image path=\""+ignored+"\" />\n</context>\n\ndo it", w.Prompted())
 	e.Must("session/delete", world.Obj{"sessionId": session.ID}, nil)
 	require.Empty(t, w.Kept())
 }
