@@ -138,11 +138,21 @@ func (n *nvim) lua(code string, args ...any) any {
 	return v.V
 }
 
-// ex runs a command line.
+// ex runs a command line, and waits until no command of the plugin waits for the daemon.
 func (n *nvim) ex(command string) {
 	n.t.Helper()
 	n.lua("vim.cmd(...)", command)
+	if strings.Contains(command, "Cursord") {
+		n.until("it has run", noneWaits)
+	}
 }
+
+// noneWaits returns whether no command of the plugin waits for the daemon.
+const noneWaits = `local await = package.loaded['cursord.review.await']
+	for _, ws in pairs(await and require('cursord.workspace').all() or {}) do
+		if await.is_waiting(ws) then return false end
+	end
+	return true`
 
 // turn asks for the first turn and waits until the plugin says how it has ended.
 func (n *nvim) turn(prompt string) {
@@ -232,9 +242,10 @@ func (n *nvim) knowsTheMerge() {
 	n.until("the merge is known", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil and #require('cursord.workspace').find():busy() == 0")
 }
 
-// decided waits until no decision is on its way.
+// decided waits until no command waits and no decision is on its way.
 func (n *nvim) decided() {
 	n.t.Helper()
+	n.until("the commands have run", noneWaits)
 	n.until("the decision is made", "return not require('cursord.review.decide').is_busy(require('cursord.workspace').find())")
 }
 
