@@ -32,12 +32,12 @@ In a prompt /review shows what is left to review, /accept and /reject decide abo
 		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return tracefile.Run(trace, func(t *rpc.Tracer) error {
-				both := io.ReadWriteCloser(stdio{os.Stdin, os.Stdout})
-				if t != nil {
-					both = t.Conn(both)
-					defer both.Close()
+				if t == nil {
+					return statusError(serveACP(c.Context(), os.Stdin, os.Stdout, os.Stderr))
 				}
-				return statusError(serveACP(c.Context(), both, os.Stderr))
+				both := t.Conn(stdio{os.Stdin, os.Stdout})
+				defer both.Close()
+				return statusError(serveACP(c.Context(), both, both, os.Stderr))
 			})
 		},
 	}
@@ -46,10 +46,10 @@ In a prompt /review shows what is left to review, /accept and /reject decide abo
 }
 
 // serveACP serves a client of ACP until it disconnects.
-func serveACP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
+func serveACP(ctx context.Context, in io.Reader, out, errOut io.Writer) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ok := acp.Serve(ctx, both, both, acp.Options{
+	ok := acp.Serve(ctx, in, out, acp.Options{
 		Version: version.Own(), Dial: func() io.ReadWriteCloser {
 			findHome()
 			return inProcess(ctx)

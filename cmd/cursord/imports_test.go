@@ -71,6 +71,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/atend",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/overlay",
+		"cursord/editors/outbox",
 		"cursord/editors/helix",
 		"cursord/rpc/conformance", // the client that is checked, and its daemon
 		"cursord/rpc/dial",
@@ -112,6 +113,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/overlay",
+		"cursord/editors/outbox",
 		"cursord/sessions",
 	},
 }

@@ -49,7 +49,7 @@ func execute(args []string, inject serve.Injected) int {
 	case len(args) == 1 && args[0] == "lsp":
 		return serveLSP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
 	case len(args) == 1 && args[0] == "acp":
-		return serveACP(context.Background(), stdio{os.Stdin, os.Stdout}, os.Stderr)
+		return serveACP(context.Background(), os.Stdin, os.Stdout, os.Stderr)
 	}
 	root := rootCommand(inject)
 	root.SetArgs(args)

@@ -67,7 +67,7 @@ func unreachable() *rpc.Error {
 	}}
 }
 
-// call makes a request of the daemon; requests arrive in the order of the calls. The loop calls then with the answer.
+// call makes a request of the daemon; requests arrive in the order of the calls. then gets the answer, by post.
 func call[R any](s *Server, method string, params any, then func(R, error)) {
 	l := s.need()
 	wait := l.client.Begin(l.ctx, method, params)
@@ -89,7 +89,7 @@ func kindOf(err error) api.ErrorKind {
 	return ""
 }
 
-// heard hands a notification of the daemon to the loop. It holds up the goroutine that reads from the daemon while an editor
+// heard takes a notification of the daemon. It holds up the goroutine that reads from the daemon while an editor
 // does not read.
 func (l *link) heard(method string, params json.RawMessage) {
 	if !l.s.out.Wait(maxWaiting) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"cursord/editors/acp/protocol"
@@ -35,13 +36,13 @@ type Options struct {
 type Server struct {
 	opts   Options
 	out    *outbox.Outbox
-	inbox  chan func()
-	ended  chan struct{} // closed when the loop has ended
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	greeted  bool // initialize was answered
-	leaving  bool // the editor's input has ended
+	mu       sync.Mutex    // guards all fields below, and what they lead to
+	ended    bool          // nothing is done any more
+	settled  chan struct{} // closed when nothing is waited for, once the input has ended; nil before
+	greeted  bool          // initialize was answered
 	client   protocol.ClientCapabilities
 	name     string                       // of the editor, for the daemon
 	open     map[string]*request          // requests of the editor that have no answer yet, by id
@@ -66,18 +67,31 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	if err != nil {
 		return errors.Is(err, io.EOF)
 	}
-	s.take(body)
+	s.post(func() { s.take(body) })
 	s.out.Start()
 	if opts.Greeted != nil {
 		opts.Greeted()
 	}
 	gone := make(chan bool, 1)
 	go s.read(r, gone)
-	ok = s.loop(gone)
-	close(s.ended)
+	select {
+	case ok = <-gone:
+		// Requests that came before the end are answered. Nobody waits for turns: they go on.
+		select {
+		case <-s.whenSettled():
+		case <-time.After(answerLimit):
+		case <-s.ctx.Done():
+			ok = false
+		}
+	case <-s.ctx.Done():
+	}
+	s.mu.Lock()
+	s.ended = true
+	l := s.link
+	s.mu.Unlock()
 	s.cancel()
-	if s.link != nil {
-		s.link.close()
+	if l != nil {
+		l.close()
 	}
 	flushed := make(chan struct{})
 	go func() {
@@ -93,7 +107,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 
 func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 	s := &Server{
-		opts: opts, out: outbox.New(out), inbox: make(chan func(), 256), ended: make(chan struct{}), open: map[string]*request{},
+		opts: opts, out: outbox.New(out), open: map[string]*request{},
 		asked: map[string]func(rpc.Message){}, folders: map[string]*folder{}, sessions: map[string]*session{}, trusting: map[string]*trusting{},
 	}
 	s.out.SetFraming(rpc.FramingLines)
@@ -113,7 +127,7 @@ func (s *Server) next(r *rpc.FrameReader) ([]byte, error) {
 	}
 }
 
-// read hands the editor's messages to the loop. It sends to gone at the end: true for the end of input.
+// read takes the editor's messages. It sends to gone at the end: true for the end of input.
 func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 	for {
 		body, err := s.next(r)
@@ -127,42 +141,30 @@ func (s *Server) read(r *rpc.FrameReader, gone chan<- bool) {
 	}
 }
 
-// post runs f in the loop. It returns false if the loop has ended.
+// post runs f, one after the other: it is called by the goroutines that read, and by those that wait. It returns false if the server has
+// ended.
 func (s *Server) post(f func()) bool {
-	select {
-	case s.inbox <- f:
-		return true
-	case <-s.ended:
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
 		return false
 	}
+	s.guard("", f)
+	if s.settled != nil && !s.waited() {
+		close(s.settled)
+		s.settled = nil
+	}
+	return true
 }
 
-func (s *Server) loop(gone <-chan bool) (ok bool) {
-	for {
-		select {
-		case f := <-s.inbox:
-			s.guard("", f)
-			continue
-		case ok = <-gone:
-		case <-s.ctx.Done():
-			return false
-		}
-		break
-	}
-	// Requests that came before the end are answered. Nobody waits for turns: they go on.
-	s.leaving = true
-	limit := time.After(answerLimit)
-	for len(s.inbox) > 0 || s.waited() {
-		select {
-		case f := <-s.inbox:
-			s.guard("", f)
-		case <-limit:
-			return ok
-		case <-s.ctx.Done():
-			return false
-		}
-	}
-	return ok
+// whenSettled returns a channel that is closed when no request waits for its answer.
+func (s *Server) whenSettled() <-chan struct{} {
+	settled := make(chan struct{})
+	s.mu.Lock()
+	s.settled = settled
+	s.mu.Unlock()
+	s.post(func() {})
+	return settled
 }
 
 // waited reports whether a request has no answer yet that does not wait for a turn or a person.

@@ -1,8 +1,11 @@
 package outbox
 
 import (
+	"bufio"
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -95,4 +98,33 @@ func TestWait(t *testing.T) {
 	require.True(t, b.Wait(0))
 	b.Close()
 	require.False(t, b.Wait(0))
+}
+
+// TestPipe: messages come in order through a pipe, whoever writes them, and a full pipe holds nobody up.
+func TestPipe(t *testing.T) {
+	in, out, err := os.Pipe()
+	require.NoError(t, err)
+	b := New(out)
+	b.SetFraming(rpc.FramingLines)
+	b.Start()
+	const n = 20_000 // more than a pipe holds
+	for i := range n {
+		b.Send("", fmt.Appendf(nil, "%d", i))
+		if i%1000 == 0 {
+			b.Send("", bytes.Repeat([]byte("x"), 10_000))
+		}
+	}
+	go func() {
+		b.Close()
+		out.Close()
+	}()
+	i := 0
+	for r := bufio.NewScanner(in); r.Scan(); {
+		if text := r.Text(); text[0] != 'x' {
+			require.Equal(t, fmt.Sprint(i), text)
+			i++
+		}
+	}
+	require.Equal(t, n, i)
+	in.Close()
 }

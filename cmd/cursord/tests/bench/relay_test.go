@@ -174,6 +174,8 @@ type listener struct {
 	long  []byte // a line that did not fit into lines
 	pid   int    // the process that it reads from, if it started it
 	ended func() // waits for cmd
+
+	session string // that it has opened by ACP, or ""
 }
 
 func newListener(conn io.ReadWriteCloser) *listener {

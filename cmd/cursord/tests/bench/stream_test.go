@@ -58,11 +58,15 @@ type route struct {
 
 // routes begins with the route to which the others are compared.
 func routes() []route {
-	return []route{{"relay", relayed}, {"socket", listens}, {"stdio", listensByStdio}}
+	return []route{{"relay", relayed}, {"socket", listens}, {"stdio", listensByStdio}, {"acp", listensByACP}}
 }
 
 // begins starts a turn, unless the route starts it itself, and returns the process that passes the deltas on.
 func begins(w *world.World, r route, l *listener) (pid int) {
+	if l.session != "" {
+		l.asks("session/prompt", world.Obj{"sessionId": l.session, "prompt": []world.Obj{{"type": "text", "text": "do it"}}})
+		return w.Cmd.Process.Pid
+	}
 	if l.pid != 0 && r.name != "stdio" {
 		return l.pid
 	}
