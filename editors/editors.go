@@ -199,7 +199,7 @@ func Unknown(editor string) error {
     make editors && .ci/vscode package 0.9.0 cursord.vsix
   then: code --install-extension cursord.vsix`)
 	}
-	return fmt.Errorf("unknown editor %q (choose %s or helix)", editor, strings.Join(Names, ", "))
+	return fmt.Errorf("unknown editor %q (choose %s, helix or zed)", editor, strings.Join(Names, ", "))
 }
 
 // contents returns the files of a plugin as they are to be installed, by path.

@@ -17,7 +17,7 @@ func editorCommand() *cobra.Command {
 		Use:   "editor",
 		Short: "Install or remove an editor's plugin, or its configuration",
 		Long: `Install or remove an editor's plugin. The plugin is part of this program, so the two always fit; install it again
-after an update. Helix has no plugins: its configuration is changed, for "cursord lsp".`,
+after an update. Helix and Zed need no plugin: their configuration is changed, for "cursord lsp" and "cursord acp".`,
 		Args: arguments.OfGroup,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -29,7 +29,7 @@ func editorInstallCommand() *cobra.Command {
 	var dir string
 	var force, asJSON bool
 	c := &cobra.Command{
-		Use:       "install " + strings.Join(editors.Names, "|") + "|helix",
+		Use:       "install " + strings.Join(editors.Names, "|") + "|helix|zed",
 		Short:     "Put the plugin where the editor loads it at its start",
 		Args:      arguments.OfEditors,
 		ValidArgs: editors.Names,
@@ -40,7 +40,7 @@ func editorInstallCommand() *cobra.Command {
 	c.Flags().StringVar(&dir, "dir", "", "install the plugin into this folder")
 	c.Flags().BoolVar(&force, "force", false, "overwrite files that cursord did not write, or that were changed")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	c.AddCommand(installHelixCommand())
+	c.AddCommand(installHelixCommand(), zedCommand("Add cursord to the external agents in Zed's settings.json", install.Zed.Install))
 	return c
 }
 
@@ -48,7 +48,7 @@ func editorUninstallCommand() *cobra.Command {
 	var dir string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix",
+		Use:       "uninstall " + strings.Join(editors.Names, "|") + "|helix|zed",
 		Short:     "Remove what install has written",
 		Args:      arguments.OfEditors,
 		ValidArgs: editors.Names,
@@ -58,7 +58,7 @@ func editorUninstallCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&dir, "dir", "", "the plugin's folder, if not the usual one")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	c.AddCommand(uninstallHelixCommand())
+	c.AddCommand(uninstallHelixCommand(), zedCommand("Remove cursord from Zed's settings.json", install.Zed.Remove))
 	return c
 }
 
@@ -121,4 +121,28 @@ func onHelix(h *install.Helix, do func(install.Helix) error) func(*cobra.Command
 		}
 		return statusError(exitFailed)
 	}
+}
+
+// zedCommand returns the command that does something to Zed's settings.
+func zedCommand(short string, do func(install.Zed) error) *cobra.Command {
+	var z install.Zed
+	c := &cobra.Command{
+		Use:   "zed",
+		Short: short,
+		Long: short + `. The command shows what will change and asks; without a terminal or --yes it changes
+nothing. Comments and everything else stay as they are, byte for byte. Settings that cannot be changed safely stay, and the
+command prints what to add.`,
+		Args: arguments.Takes(0, 0),
+		RunE: func(c *cobra.Command, _ []string) error {
+			z.In, z.Out = c.InOrStdin(), c.OutOrStdout()
+			if err := do(z); !errors.Is(err, install.ErrUnchanged) {
+				return err
+			}
+			return statusError(exitFailed)
+		},
+	}
+	c.Flags().StringVar(&z.Dir, "dir", "", "the settings' folder `DIR`, if not the usual one")
+	c.Flags().BoolVar(&z.Yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&z.JSON, "json", false, "print the change as JSON; without --yes it is not made")
+	return c
 }

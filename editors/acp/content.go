@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -99,9 +98,6 @@ func (c *composing) fileOf(uri string) (path string, lines *api.Range, ok bool) 
 	return path, lines, true
 }
 
-// lineFragment is how editors name lines in URIs: #L10, #L10-20, #L10:20, #L10-L20, from 1.
-var lineFragment = regexp.MustCompile(`^L(\d+)(?:[-:]L?(\d+))?$`)
-
 // fileOf returns the absolute path that a URI names, and the lines of its fragment.
 func fileOf(uri string) (path string, lines *api.Range, ok bool) {
 	if filepath.IsAbs(uri) {
@@ -111,15 +107,20 @@ func fileOf(uri string) (path string, lines *api.Range, ok bool) {
 	if err != nil || !strings.EqualFold(u.Scheme, "file") || !filepath.IsAbs(u.Path) {
 		return "", nil, false
 	}
-	if m := lineFragment.FindStringSubmatch(u.Fragment); m != nil {
-		from, _ := strconv.Atoi(m[1])
-		to := from
-		if m[2] != "" {
-			to, _ = strconv.Atoi(m[2])
-		}
-		if from > 0 && to >= from {
-			lines = &api.Range{Start: api.Position{Line: from - 1}, End: api.Position{Line: to}}
-		}
+	return u.Path, linesOf(u.Fragment), true
+}
+
+// linesOf returns the lines that the fragment of a URI names, as editors write it: L10, L10-20, L10:20 or L10-L20, from 1.
+func linesOf(fragment string) *api.Range {
+	first, last, several := strings.Cut(strings.ReplaceAll(fragment, ":", "-"), "-")
+	number, isLine := strings.CutPrefix(first, "L")
+	from, err := strconv.Atoi(number)
+	to := from
+	if several && err == nil {
+		to, err = strconv.Atoi(strings.TrimPrefix(last, "L"))
 	}
-	return u.Path, lines, true
+	if !isLine || err != nil || from < 1 || to < from {
+		return nil
+	}
+	return &api.Range{Start: api.Position{Line: from - 1}, End: api.Position{Line: to}}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"cursord/editors/settingsfile"
 )
 
 // Each run draws the same cases; -rapid.seed draws others.
@@ -238,7 +240,7 @@ func TestEditsAreExact(t *testing.T) {
 		p, err := Install(dir, Request{Helix: Version{Year: 25, Month: 7}, Defaults: d, Program: "cursord", Languages: []string{"go"}})
 		require.NoError(rt, err, text)
 		require.NoError(rt, p.Apply())
-		now, _, err := read(name)
+		now, _, err := settingsfile.Read(name)
 		require.NoError(rt, err)
 		var after map[string]any
 		_, err = toml.Decode(now, &after)
@@ -247,7 +249,7 @@ func TestEditsAreExact(t *testing.T) {
 		p, err = Uninstall(dir)
 		require.NoError(rt, err)
 		require.NoError(rt, p.Apply())
-		back, _, err := read(name)
+		back, _, err := settingsfile.Read(name)
 		require.NoError(rt, err)
 		require.Equal(rt, text, back)
 	})

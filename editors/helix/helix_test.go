@@ -8,6 +8,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/require"
+
+	"cursord/editors/settingsfile"
 )
 
 // bundledList imitates the strings in a Helix program around its languages.toml, which has no end mark.
@@ -91,7 +93,7 @@ func newHome(t *testing.T, languages, config string) home {
 
 func (h home) get(name string) string {
 	h.t.Helper()
-	text, _, err := read(filepath.Join(h.dir, name))
+	text, _, err := settingsfile.Read(filepath.Join(h.dir, name))
 	require.NoError(h.t, err)
 	return text
 }

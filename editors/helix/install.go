@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"cursord/editors/settingsfile"
 )
 
 // The files of a configuration that cursord changes.
@@ -120,7 +122,7 @@ func Install(dir string, r Request) (*Plan, error) {
 // change removes cursord's known parts from a file, and adds those of do. A file whose meaning would not change stays as it
 // is.
 func (p *Plan) change(name string, do func(*editing) error) error {
-	old, exists, err := read(filepath.Join(p.Dir, name))
+	old, exists, err := settingsfile.Read(filepath.Join(p.Dir, name))
 	if err != nil {
 		return err
 	}

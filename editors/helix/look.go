@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"cursord/editors/settingsfile"
 )
 
 // A State is what a configuration says about cursord.
@@ -18,7 +20,7 @@ type State struct {
 // Look reads the configuration in dir. It does not matter who wrote it.
 func Look(dir string) (s State, err error) {
 	name := filepath.Join(dir, languagesFile)
-	text, _, err := read(name)
+	text, _, err := settingsfile.Read(name)
 	if err != nil {
 		return s, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"cursord/editors/settingsfile"
 )
 
 // manifestName is the file beside the configuration that lists the added parts.
@@ -55,19 +57,10 @@ func (p *Plan) languages() (names []string) {
 	return names
 }
 
-// read returns the text of a file; "" if the file does not exist.
-func read(name string) (text string, exists bool, err error) {
-	data, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", false, nil
-	}
-	return string(data), err == nil, err
-}
-
 // Apply makes the planned changes, if the files have not changed since.
 func (p *Plan) Apply() error {
 	for _, f := range p.Files {
-		now, exists, err := read(filepath.Join(p.Dir, f.Name))
+		now, exists, err := settingsfile.Read(filepath.Join(p.Dir, f.Name))
 		if err != nil {
 			return err
 		}
@@ -93,7 +86,7 @@ func (p *Plan) Apply() error {
 			}
 			continue
 		}
-		if err := write(name, f.New); err != nil {
+		if err := settingsfile.Write(name, f.New); err != nil {
 			return err
 		}
 	}
@@ -110,41 +103,5 @@ func (m *manifest) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, manifestName), string(data)+"\n")
-}
-
-// write replaces a file as a whole and makes its folder. For a link it replaces the file to which the link leads.
-func write(name, text string) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	mode := fs.FileMode(0o666)
-	if target, err := filepath.EvalSymlinks(name); err == nil {
-		name = target
-		info, err := os.Stat(name)
-		if err != nil {
-			return err
-		}
-		mode = info.Mode().Perm()
-	} else if link, err := os.Readlink(name); err == nil {
-		return fmt.Errorf("%s is a link to %s, which is not there", name, link)
-	}
-	temp, err := os.OpenFile(name+".cursord-new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
-	if err != nil {
-		return fmt.Errorf("%w; where the configuration is not to be written, add what the difference shows by hand", err)
-	}
-	_, err = temp.WriteString(text)
-	if err == nil {
-		err = temp.Sync()
-	}
-	if closed := temp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
+	return settingsfile.Write(filepath.Join(dir, manifestName), string(data)+"\n")
 }

@@ -157,23 +157,31 @@ func (h Helix) folder() (string, error) {
 func (h Helix) apply(plan *helix.Plan) error {
 	printPlan(h.Out, plan)
 	printNotes(h.Out, plan)
+	if err := agree(h.In, h.Out, h.Yes); err != nil {
+		return err
+	}
+	return plan.Apply()
+}
+
+// agree asks for consent, unless it was given beforehand. Without it the error is ErrUnchanged.
+func agree(in io.Reader, out io.Writer, yes bool) error {
 	switch {
-	case h.Yes:
-	case !term.IsTerminal(h.In) || !term.IsTerminal(h.Out):
-		fmt.Fprintln(h.Out, "nothing was changed: run it with --yes to do so")
+	case yes:
+	case !term.IsTerminal(in) || !term.IsTerminal(out):
+		fmt.Fprintln(out, "nothing was changed: run it with --yes to do so")
 		return ErrUnchanged
 	default:
-		fmt.Fprint(h.Out, "Change this? [y/N] ")
-		answer, err := bufio.NewReader(h.In).ReadString('\n')
+		fmt.Fprint(out, "Change this? [y/N] ")
+		answer, err := bufio.NewReader(in).ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-			fmt.Fprintln(h.Out, "nothing was changed")
+			fmt.Fprintln(out, "nothing was changed")
 			return ErrUnchanged
 		}
 	}
-	return plan.Apply()
+	return nil
 }
 
 // A long run of added lines is shortened to its first and last lines: most are languages, which are all alike.

@@ -1,0 +1,54 @@
+package acp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
+)
+
+// TestFileOf: what names a file, and lines in it.
+func TestFileOf(t *testing.T) {
+	for uri, want := range map[string]struct {
+		path     string
+		from, to int // from 1; 0: none
+	}{
+		"file:///a/b.go": {"/a/b.go", 0, 0}, "/a/b.go": {"/a/b.go", 0, 0}, "FILE:///a%20b": {"/a b", 0, 0}, "file:///a#L3": {"/a", 3, 3}, "file:///a#L3-7": {"/a", 3, 7},
+		"file:///a#L3:7": {"/a", 3, 7}, "file:///a#L3-L7": {"/a", 3, 7}, "file:///a#L0": {"/a", 0, 0}, "file:///a#L7-3": {"/a", 0, 0}, "file:///a#x": {"/a", 0, 0},
+		"file:///a#L3-": {"/a", 0, 0}, "file://a": {}, "https://example.org/a": {}, "": {}, "a.go": {}, "file:///%": {}, "zed:///agent/file?path=x": {},
+	} {
+		path, lines, ok := fileOf(uri)
+		require.Equal(t, want.path, path, uri)
+		require.Equal(t, want.path != "", ok, uri)
+		if want.from == 0 {
+			require.Nil(t, lines, uri)
+			continue
+		}
+		require.Equal(t, &api.Range{Start: api.Position{Line: want.from - 1}, End: api.Position{Line: want.to}}, lines, uri)
+	}
+}
+
+// TestEdited: edits are made from the end, and characters are counted in UTF-16.
+func TestEdited(t *testing.T) {
+	at := func(line, character int) api.Position { return api.Position{Line: line, Character: character} }
+	edit := func(from, to api.Position, text string) api.TextEdit {
+		return api.TextEdit{Range: api.Range{Start: from, End: to}, NewText: text}
+	}
+	for _, one := range []struct {
+		text, want string
+		edits      []api.TextEdit
+	}{
+		{"a\nb\nc\n", "x\nb\ny\nz\n", []api.TextEdit{edit(at(0, 0), at(1, 0), "x\n"), edit(at(2, 0), at(3, 0), "y\nz\n")}},
+		{"a\nb", "a\nc", []api.TextEdit{edit(at(1, 0), at(1, 1), "c")}},
+		{"😀é!\n", "😀é?\n", []api.TextEdit{edit(at(0, 3), at(0, 4), "?")}},
+		{"", "new\n", []api.TextEdit{edit(at(0, 0), at(0, 0), "new\n")}},
+		{"a\n", "a\nb\n", []api.TextEdit{edit(at(9, 9), at(9, 9), "b\n")}},
+	} {
+		got, changed := edited(one.text, []api.DocumentEdits{{Path: "other", Edits: one.edits}, {Path: "f", Edits: one.edits}}, "f")
+		require.True(t, changed)
+		require.Equal(t, one.want, got)
+	}
+	_, changed := edited("a", nil, "f")
+	require.False(t, changed)
+}
