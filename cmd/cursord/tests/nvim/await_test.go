@@ -111,7 +111,7 @@ func TestNvimCommandsGiveUp(t *testing.T) {
 		w.HoldsBack("diff/list")
 		n := neovim(w, t, bin, awaitInit+"\nrequire('cursord.review.await').most = 0", "f")
 		n.keys("ggOmine<Esc>6Ggr")
-		n.hears(`cursord: nothing is done for "reject": the daemon did not place the hunks in 0 seconds; see :checkhealth cursord`)
+		n.hears(`cursord: "reject" is not done: no answer from the daemon in 0 s; :checkhealth cursord`)
 		require.Equal(t, "mine\n"+after, n.text())
 		n.lua("said = {}; require('cursord.review.await').most = 30000")
 		n.keys("gr")

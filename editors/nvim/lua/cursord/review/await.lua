@@ -40,8 +40,8 @@ local timer --- @type uv.uv_timer_t?
 --- @return boolean
 local function settled(doc, one)
   local diff, now = doc.ws.diffs[doc.rel], api.nvim_buf_get_changedtick(doc.buf)
-  if not diff and not doc.reviewed then
-    return true
+  if not diff and not doc.reviewed or docs.at(doc.ws, doc.rel) ~= doc then
+    return true -- the file has no hunks, or they are shown in another buffer of it
   elseif doc.telling > 0 or doc.undoing or doc.merging then
     return false
   elseif not report.in_sync(doc) then
@@ -181,7 +181,7 @@ local function give_up(queue, why)
   local one = table.remove(queue, 1)
   drop(one)
   if why then
-    rpc.say(('nothing is done for %q: %s'):format(one.name, why), vim.log.levels.WARN)
+    rpc.say(('%q is not done: %s'):format(one.name, why), vim.log.levels.WARN)
   end
 end
 
@@ -200,7 +200,7 @@ local function try(ws, queue)
   elseif not api.nvim_buf_is_loaded(one.buf) or is_ready(ws, one) then
     run(queue)
   elseif waits >= M.most then
-    local text = 'the daemon did not place the hunks in %d seconds; see :checkhealth cursord'
+    local text = 'no answer from the daemon in %d s; :checkhealth cursord' -- fits into 80 columns
     give_up(queue, text:format(M.most / 1000))
   else
     if waits >= M.quietly and not one.said then
