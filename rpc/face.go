@@ -55,6 +55,7 @@ func (f *face) table() table {
 			"session/update":        refusing(quick(f.updateSession), unbuilt, ofTurns),
 			"session/delete":        quick(f.deleteSession),
 			"session/fork":          slow(f.forkSession),
+			"search":                slow(f.search),
 			"session/export":        slow(f.exportSession),
 			"session/import":        slow(f.importSession),
 			"item/read":             quick(f.readItem),

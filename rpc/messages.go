@@ -173,6 +173,20 @@ type SessionForkParams struct {
 	Isolation *string `json:"isolation,omitempty"` // absent: that of the session
 }
 
+// SearchParams are the parameters of search.
+type SearchParams struct {
+	Query     string `json:"query"`
+	Workspace string `json:"workspace,omitempty"` // absent: all
+	Limit     int    `json:"limit,omitempty"`
+	Cursor    string `json:"cursor,omitempty"` // the nextCursor of the page before
+}
+
+// SearchResult is the result of search, the newest first.
+type SearchResult struct {
+	Matches    []sessions.Match `json:"matches"`
+	NextCursor string           `json:"nextCursor,omitempty"`
+}
+
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
 	SessionID  string         `json:"sessionId"`

@@ -86,6 +86,14 @@ func (f *face) forkSession(ctx context.Context, p *SessionForkParams) (SessionRe
 	return SessionResult{session}, err
 }
 
+func (f *face) search(ctx context.Context, p *SearchParams) (SearchResult, error) {
+	if p.Limit < 0 {
+		return SearchResult{}, invalid("limit", "must not be negative")
+	}
+	found, next, err := f.d.Search(ctx, p.Workspace, p.Query, p.Cursor, p.Limit)
+	return SearchResult{nonNil(found), next}, err
+}
+
 func (f *face) deleteSession(_ context.Context, p *SessionParams) (Done, error) {
 	return Done{}, f.d.DeleteSession(p.SessionID)
 }

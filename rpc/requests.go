@@ -167,6 +167,12 @@ func (c *Client) ItemRead(ctx context.Context, p ItemReadParams) (result ItemRes
 	return result, err
 }
 
+// Search makes the request search, as PROTOCOL.md describes it.
+func (c *Client) Search(ctx context.Context, p SearchParams) (result SearchResult, err error) {
+	err = c.Call(ctx, "search", p, &result)
+	return result, err
+}
+
 // SessionCreate makes the request session/create, as PROTOCOL.md describes it.
 func (c *Client) SessionCreate(ctx context.Context, p SessionCreateParams) (result SessionResult, err error) {
 	err = c.Call(ctx, "session/create", p, &result)

@@ -64,6 +64,8 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			size += len(op.Data)
 		case PutNote:
 			size += len(op.Data)
+		case putSegment:
+			size += op.Size()
 		case Fill:
 			if op.ID == "" {
 				return nil, 0, errors.New("store: filling a session without an id")
@@ -157,6 +159,8 @@ func (w space) applyOne(op Op) error {
 		return w.removeSession(op.ID, op.Seq)
 	case Fill:
 		return w.fill(op)
+	case putSegment:
+		return w.putSegment(op)
 	case Revive:
 		return w.revive(op.ID)
 	case AppendText:

@@ -55,6 +55,7 @@ func open(path string, o Options, set settings) (*Store, Report, error) {
 	s := &Store{
 		path: path, o: o, set: set, alive: alive,
 		pauses: make(chan func()), wake: make(chan struct{}, 1), again: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+		indexed: make(chan struct{}),
 	}
 	if damage == nil {
 		err = s.begin(&report, nil)
@@ -86,6 +87,7 @@ func (s *Store) started(report Report, err error) (*Store, Report, error) {
 	if err != nil {
 		return nil, report, explain(s.path, err)
 	}
+	s.startIndexer()
 	go s.write()
 	return s, report, nil
 }

@@ -3,6 +3,8 @@ package sessions
 import (
 	"bytes"
 	"errors"
+
+	"cursord/sessions/internal/search"
 )
 
 // removeSession deletes everything of a session, in its own bucket and in the indexes.
@@ -13,6 +15,10 @@ func (w space) removeSession(id string, seq uint64) error {
 		return nil
 	}
 	changes, turns, active := w.changes(), w.tx.Bucket(bucketTurns), w.tx.Bucket(bucketActive)
+	index, err := search.Remove(w.b.Bucket(bucketIndex))
+	if err != nil {
+		return err
+	}
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		var err error
@@ -31,7 +37,7 @@ func (w space) removeSession(id string, seq uint64) error {
 			if e.kind == KindTurn {
 				err = errors.Join(turns.Delete([]byte(e.id)), active.Delete([]byte(e.id)))
 			}
-			err = errors.Join(err, changes.Delete(be64(s.seq)))
+			err = errors.Join(err, changes.Delete(be64(s.seq)), index.Gone(s.seq))
 		}
 		if err != nil {
 			return err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/search"
 )
 
 // Options for Open; the zero value works.
@@ -61,6 +63,10 @@ type Store struct {
 	pauses  chan func() // functions to run between two commits
 	journal *journal    // set while the database is compacted; the writer's
 
+	indexer *search.Indexer
+	indexed chan struct{} // closed when the indexer has ended
+	old     *time.Timer   // until the indexer looks at what an earlier process has stored
+
 	wake    chan struct{} // something waits; of capacity 1
 	again   chan struct{} // a commit that failed is to be tried at once; of capacity 1
 	quit    chan struct{} // closed by Close
@@ -76,7 +82,10 @@ type settings struct {
 	drain      time.Duration                   // how long Close goes on trying to commit while commits fail
 	commit     func(update func() error) error // runs a commit
 	rename     func(from, to string) error     // puts a new file in place
-	free       func(dir string) (int64, bool)  // bytes on a folder's disk
+	small      int                             // the weight of a segment of the index, and that of a large one
+	large      int
+	indexOld   time.Duration                  // how long after Open the indexer begins with what is stored already
+	free       func(dir string) (int64, bool) // bytes on a folder's disk
 }
 
 func defaults() settings {
@@ -85,6 +94,9 @@ func defaults() settings {
 		drain:      2 * time.Second,
 		commit:     func(update func() error) error { return update() },
 		rename:     os.Rename,
+		small:      search.Small,
+		large:      search.Large,
+		indexOld:   2 * time.Second, // the first of them belong to clients
 		free:       freeOn,
 	}
 }
@@ -203,6 +215,8 @@ func (s *Store) Close() error {
 		s.mu.Unlock()
 		close(s.quit)
 		<-s.stopped
+		s.old.Stop()
+		<-s.indexed
 		s.copying.Lock() // a copy sees quit, and ends
 		defer s.copying.Unlock()
 		s.closeErr = s.closeDB()

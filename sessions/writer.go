@@ -24,6 +24,7 @@ type unit struct {
 	ops      []Op // the same prepared; the writer's
 	done     func(error)
 	size     int
+	searched int // bytes of it that Search looks in, about
 	prepared bool
 	err      error // why it cannot be stored; this concerns no other unit
 }
@@ -77,6 +78,9 @@ func (s *Store) write() {
 			if u.err == nil {
 				u.err = err
 			}
+			if u.err == nil && u.searched > 0 {
+				s.indexer.Stored(u.root, u.searched)
+			}
 			u.done(u.err)
 		}
 		s.mu.Lock()
@@ -95,6 +99,7 @@ func (s *Store) take() (batch []*unit, closing bool) {
 	for n, u := range waiting {
 		if !u.prepared {
 			u.ops, u.size, u.err = prepare(u.root, u.ops)
+			u.searched = searchedIn(u.ops)
 			u.prepared = true
 		}
 		if n > 0 && (size+u.size > maxBatchBytes || n == maxBatchUnits) {

@@ -39,7 +39,7 @@ func internalImports(t *testing.T) map[string][]string {
 // restricted says which packages may import what only they should know.
 var restricted = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2": {"cursord/rpc"},
-	"go.etcd.io/bbolt":                {"cursord/sessions"},
+	"go.etcd.io/bbolt":                {"cursord/sessions", "cursord/sessions/internal/search"},
 	"github.com/fsnotify/fsnotify": { // there for systems without inotify
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/internal/watch",

@@ -152,7 +152,8 @@ was cancelled.`,
 			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(),
 		}},
 		{"sessions", "Sessions:", []*cobra.Command{
-			deleteCommand(), exportCommand(), forkCommand(), importCommand(), renameCommand(), sessionsCommand(), showCommand(), usageCommand(),
+			deleteCommand(), exportCommand(), forkCommand(), importCommand(), renameCommand(), searchCommand(), sessionsCommand(), showCommand(),
+			usageCommand(),
 			workspacesCommand(),
 		}},
 		{"daemon", "Daemon:", []*cobra.Command{

@@ -106,7 +106,6 @@ func TestFork(t *testing.T) {
 	// While a turn runs, the fork ends before it.
 	w.Plays(world.InitLine, world.Waits("go"), world.Succeeds("Done."))
 	running := e.Asks(world.Obj{"sessionId": first.SessionID, "prompt": "slowly"})
-	w.Waiting()
 	queued := e.Asks(world.Obj{"sessionId": first.SessionID, "prompt": "later"})
 	e.Must("turn/cancel", world.Obj{"turnId": queued.ID}, nil)
 	require.Equal(t, second.ID, forks(e, world.Obj{"sessionId": first.SessionID}).ForkedFrom.TurnID)

@@ -43,6 +43,7 @@ var parameters = map[string]map[string]string{
 	"session/read":          {"sessionId": needed + aText, "before": aText, "limit": aNumber},
 	"session/update":        {"sessionId": needed + aText, "title": aText, "model": aText, "mode": aText},
 	"session/delete":        {"sessionId": needed + aText},
+	"search":                {"query": needed + aText, "workspace": aText, "limit": aNumber, "cursor": aText},
 	"session/fork":          {"sessionId": needed + aText, "turnId": aText, "title": aText, "isolation": aText},
 	"session/export":        {"sessionId": needed + aText, "cursor": aText},
 	"session/import":        {"path": needed + aText, "workspace": aText, "newIds": aFlag},
