@@ -38,6 +38,8 @@
          :documentation "Pending diffs by path.")
   (seqs (make-hash-table :test #'equal)
         :documentation "Seqs of the latest diffs, by path.")
+  (approvals (make-hash-table :test #'equal)
+             :documentation "What agents ask, while it is pending, by id.")
   (current nil
            :documentation "The id of the current session; nil for a new one.")
   (chosen nil :documentation "Whether the current session is known.")

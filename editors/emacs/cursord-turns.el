@@ -67,9 +67,11 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
 
 (defun cursord-turn-note (turn)
   "Return what TURN, a running one, does, and how long it has been silent."
-  (string-join (delq nil
-                     (list (cursord-turn-work turn)
-                           (cursord-turn-silence turn))) ", "))
+  (if (eq (plist-get turn :waiting) t)
+      "asks you"
+    (string-join (delq nil
+                       (list (cursord-turn-work turn)
+                             (cursord-turn-silence turn))) ", ")))
 
 (defun cursord-work (ws)
   "Return what the running turns of WS do; if one works, what that one does."
@@ -77,7 +79,8 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
                        (seq-filter (lambda (turn)
                                      (equal (plist-get turn :status) "running"))
                                    (cursord-busy-turns ws)))))
-    (or (car (member "working" notes)) (car notes))))
+    (or (car (member "asks you" notes)) (car (member "working" notes))
+        (car notes))))
 
 (provide 'cursord-turns)
 ;;; cursord-turns.el ends here

@@ -43,12 +43,15 @@
 (require 'cursord-root)
 (require 'cursord-turns)
 
+(declare-function cursord--approval-changed "cursord-approvals")
+
 (defvar cursord-event-functions nil
   "Functions of EVENT, WS, OBJECT and BEFORE, called for each message.
 WS is a workspace, BEFORE the former state of OBJECT.  EVENT is one of:
 `session'  OBJECT is a Session; (:id ID :removed t) if it was deleted.
 `turn'     OBJECT is a Turn.
 `item'     OBJECT is an Item.
+`approval' OBJECT is an Approval: what the agent asks.
 `delta'    Text was appended to an Item.  OBJECT is a plist with :itemId,
            :sessionId, :turnId, :offset (in bytes) and :text.
 `diff'     OBJECT is a Diff.  A Diff that is \"clean\" has no hunks any more.
@@ -174,6 +177,7 @@ Do nothing without a connection."
         (cursord-workspace-known ws) nil)
   (clrhash (cursord-workspace-sessions ws))
   (clrhash (cursord-workspace-turns ws))
+  (clrhash (cursord-workspace-approvals ws))
   (clrhash (cursord-workspace-seqs ws))
   (let ((diffs (copy-hash-table (cursord-workspace-diffs ws))))
     (clrhash (cursord-workspace-diffs ws))
@@ -274,6 +278,9 @@ A notification can overtake an answer."
         ('session/changed (cursord--session-changed ws params))
         ('turn/changed (cursord--turn-changed ws (plist-get params :turn)))
         ('item/changed (cursord--emit 'item ws (plist-get params :item)))
+        ('approval/changed
+         (require 'cursord-approvals)
+         (cursord--approval-changed ws (plist-get params :approval)))
         ('item/delta (cursord--emit 'delta ws params))
         ('diff/changed (cursord-put-diff ws (plist-get params :diff)))))))
 

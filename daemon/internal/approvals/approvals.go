@@ -14,8 +14,8 @@ import (
 	"cursord/sessions"
 )
 
-// Limits of what is kept of a request, in bytes unless they count something. A command or a plan is never cut: a person must see
-// what they allow.
+// Limits of what is kept of a request, in bytes unless they count something. A command is never cut: a person must see what
+// they allow.
 const (
 	MaxPending = 32 // of one turn
 	MaxCommand = 64 << 10

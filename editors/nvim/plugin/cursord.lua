@@ -31,8 +31,21 @@ local function plug(modes, name, rhs, expr)
     { expr = expr, desc = 'cursord: ' .. name }
   )
 end
-local plain =
-  { 'chat', 'review', 'patch', 'diff', 'comment', 'cancel', 'undo', 'redo', 'preview', 'overlay' }
+local plain = {
+  'chat',
+  'review',
+  'patch',
+  'diff',
+  'comment',
+  'cancel',
+  'undo',
+  'redo',
+  'preview',
+  'overlay',
+  'approvals',
+  'approve',
+  'deny',
+}
 for _, name in ipairs(plain) do
   plug('n', name, '<Cmd>Cursord ' .. name .. '<CR>')
 end

@@ -22,7 +22,12 @@ func Lines(a *sessions.Approval, p term.Palette) []string {
 	if what == "" {
 		what = "The agent asks (" + term.Clean(string(a.Kind)) + ")"
 	}
-	lines := []string{p.Yellow(what + ": " + term.Clean(a.Title))}
+	if a.Title == "" || a.Title != a.Command {
+		what += ": " + term.Clean(a.Title)
+	} else {
+		what += ":"
+	}
+	lines := []string{p.Yellow(what)}
 	for _, text := range []string{a.Detail, a.Command} {
 		if text = strings.TrimRight(text, "\n"); text == "" {
 			continue

@@ -17,6 +17,8 @@ func (n Notification) Key() string {
 		return "turn " + n.Turn.ID
 	case n.Item != nil:
 		return "item " + n.Item.ID
+	case n.Approval != nil:
+		return "approval " + n.Approval.ID
 	case n.Diff != nil:
 		return "diff " + n.Diff.Path
 	}
@@ -37,19 +39,20 @@ func Newest(all []Notification) map[string]uint64 {
 // Notification is one notification; the object that it carries is decoded.
 type Notification struct {
 	Method    string
-	Seq       uint64            `json:"seq"`
-	Session   *sessions.Session `json:"session"`
-	Turn      *sessions.Turn    `json:"turn"`
-	Item      *sessions.Item    `json:"item"`
-	Diff      *sessions.Diff    `json:"diff"`
-	ItemID    string            `json:"itemId"`
-	TurnID    string            `json:"turnId"`
-	SessionID string            `json:"sessionId"`
-	Offset    int               `json:"offset"`
-	Text      string            `json:"text"`
-	Removed   bool              `json:"removed"`
-	Level     string            `json:"level"`
-	Message   string            `json:"message"`
-	Verbose   string            `json:"verbose"`
+	Seq       uint64             `json:"seq"`
+	Session   *sessions.Session  `json:"session"`
+	Turn      *sessions.Turn     `json:"turn"`
+	Item      *sessions.Item     `json:"item"`
+	Diff      *sessions.Diff     `json:"diff"`
+	Approval  *sessions.Approval `json:"approval"`
+	ItemID    string             `json:"itemId"`
+	TurnID    string             `json:"turnId"`
+	SessionID string             `json:"sessionId"`
+	Offset    int                `json:"offset"`
+	Text      string             `json:"text"`
+	Removed   bool               `json:"removed"`
+	Level     string             `json:"level"`
+	Message   string             `json:"message"`
+	Verbose   string             `json:"verbose"`
 	At        time.Time
 }

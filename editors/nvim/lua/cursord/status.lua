@@ -47,7 +47,9 @@ local function work(ws)
   for _, turn in ipairs(ws:busy()) do
     if turn.status ~= 'running' then
       waiting = waiting + 1
-    elseif text ~= 'working' then
+    elseif turn.waiting then
+      text = 'asks you'
+    elseif text ~= 'working' and text ~= 'asks you' then
       text = quiet.note(turn)
     end
   end

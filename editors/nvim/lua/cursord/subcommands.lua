@@ -265,6 +265,23 @@ local subs = {
       end
     end,
   },
+  approvals = {
+    run = function()
+      require('cursord.approvals').open()
+    end,
+  },
+  approve = {
+    rest = true,
+    text = true,
+    run = function(args)
+      require('cursord.approvals').approve(args.rest)
+    end,
+  },
+  deny = {
+    run = function()
+      require('cursord.approvals').deny()
+    end,
+  },
   resume = {
     run = function(args)
       require('cursord.picker').resume(args.ws)

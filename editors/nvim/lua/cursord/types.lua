@@ -23,6 +23,7 @@
 --- @field images? string[]
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
+--- @field waiting? boolean it waits for a person's answer
 --- @field background? string[] background commands for which the turn waits
 --- @field usage? { inputTokens: integer, outputTokens: integer }
 --- @field startedAt? string
@@ -52,6 +53,23 @@
 --- @field error? string
 --- @field result? table
 --- @field todos? { id: string, content: string, status: string }[]
+
+--- @class cursord.ApprovalOption
+--- @field id string
+--- @field label string
+--- @field kind 'allowOnce'|'allowAlways'|'rejectOnce'|'rejectAlways'|'answer'
+
+--- @class cursord.Approval
+--- @field id string
+--- @field kind 'permission'|'question'|'plan'
+--- @field title string
+--- @field detail? string
+--- @field command? string
+--- @field paths? string[]
+--- @field options cursord.ApprovalOption[]
+--- @field text boolean
+--- @field status 'pending'|'answered'|'withdrawn'|'expired'
+--- @field createdAt string
 
 --- @class cursord.Diff
 --- @field workspace string

@@ -18,6 +18,7 @@ local wording = require('cursord.wording')
 --- @field next_isolation? 'none'|'copy' the isolation of the next session
 --- @field next_permits { sandbox?: string, autoReview?: boolean, addDirs?: string[] } the permissions of the next session
 --- @field mine table<string, true> the turns that this Neovim has started
+--- @field approvals table<string, cursord.Approval> what agents ask, while it is pending
 --- @field decisions integer how many decisions are on their way
 --- @field ready boolean the subscription is there
 --- @field loaded boolean the pending hunks are loaded
@@ -33,7 +34,7 @@ local last --- @type cursord.Workspace?
 --- How long the daemon collects streamed text before it sends it, in milliseconds.
 local delta_interval = 40
 
---- @alias cursord.Event 'session'|'turn'|'item'|'delta'|'diff'|'reset'|'ready'|'down'
+--- @alias cursord.Event 'session'|'turn'|'item'|'approval'|'delta'|'diff'|'reset'|'ready'|'down'
 
 --- @type table<cursord.Event, fun(ws: cursord.Workspace, object: any, before: any)[]>
 local listeners = {}
@@ -134,6 +135,7 @@ end
 function Workspace:forget()
   self.seq, self.epoch, self.ready, self.loaded = nil, nil, false, false
   self.sessions, self.turns, self.diffs, self.diff_seqs = {}, {}, {}, {}
+  self.approvals = {}
 end
 
 --- @param err cursord.Error of a request for what the workspace holds
@@ -213,6 +215,14 @@ end
 
 handlers['item/changed'] = function(ws, p)
   emit('item', ws, p.item)
+end
+
+--- @param ws cursord.Workspace
+handlers['approval/changed'] = function(ws, p)
+  local approval = p.approval --- @type cursord.Approval
+  local before = ws.approvals[approval.id]
+  ws.approvals[approval.id] = approval.status == 'pending' and approval or nil
+  emit('approval', ws, approval, before)
 end
 
 handlers['item/delta'] = function(ws, p)

@@ -1,0 +1,273 @@
+;;; cursord-approvals.el --- What agents ask a person  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; While an agent waits for an answer, the buffer "*cursord asks*" is below and
+;; the mode line says so.  The buffer does not take the focus, and nothing is
+;; answered by itself: a person selects it and presses a key.
+
+;;; Code:
+
+(require 'seq)
+(require 'subr-x)
+(require 'cursord-workspace)
+
+(defconst cursord--approvals-buffer "*cursord asks*"
+  "The name of the buffer of pending approvals.")
+
+(defvar-keymap cursord-approvals-mode-map
+  :doc "Keys for what agents ask; they answer the question at point."
+  :parent special-mode-map
+  "y" #'cursord-approve
+  "n" #'cursord-deny
+  "a" #'cursord-approve-always
+  "t" #'cursord-answer-with-text
+  "RET" #'cursord-answer-here
+  "TAB" #'forward-button
+  "1" #'cursord-answer-number
+  "2" #'cursord-answer-number
+  "3" #'cursord-answer-number
+  "4" #'cursord-answer-number
+  "5" #'cursord-answer-number
+  "6" #'cursord-answer-number
+  "7" #'cursord-answer-number
+  "8" #'cursord-answer-number
+  "9" #'cursord-answer-number
+  "q" #'quit-window)
+
+(define-derived-mode cursord-approvals-mode special-mode "Cursord-Asks"
+  "What agents ask, until somebody has answered."
+  (setq truncate-lines nil
+        word-wrap t
+        header-line-format
+        (substitute-command-keys
+         "\\<cursord-approvals-mode-map>\\[cursord-approve] yes  \\[cursord-deny] no  \\[cursord-approve-always] always here  \\[cursord-answer-here] the answer at point  \\[cursord-answer-with-text] a text")))
+
+(defun cursord-pending-approvals ()
+  "Return what is pending in all workspaces, as a list of (WS . APPROVAL).
+It is in the order in which it was asked."
+  (let (list)
+    (dolist (ws cursord-workspaces)
+      (maphash (lambda (_id approval) (push (cons ws approval) list))
+               (cursord-workspace-approvals ws)))
+    (sort list (lambda (a b)
+                 (string< (cursord--approval-order (cdr a))
+                          (cursord--approval-order (cdr b)))))))
+
+(defun cursord--approval-order (approval)
+  "Return a text by which APPROVAL sorts."
+  (concat (plist-get approval :createdAt) (plist-get approval :id)))
+
+(defun cursord--approval-plain (text)
+  "Return TEXT with its invisible characters in words."
+  (replace-regexp-in-string
+   "[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+   (lambda (char) (format "<U+%04X>" (aref char 0)))
+   (string-trim-right (or text "")) t t))
+
+(defun cursord--approval-insert (ws approval)
+  "Insert APPROVAL of WS with its answers."
+  (let ((from (point)))
+    (insert (propertize
+             (format "%s: %s\n"
+                     (pcase (plist-get approval :kind)
+                       ("permission" "The agent asks for permission")
+                       ("plan" "The agent has a plan")
+                       (_ "The agent asks"))
+                     (if (equal (plist-get approval :title)
+                                (plist-get approval :command))
+                         ""
+                       (cursord-one-line
+                        (cursord--approval-plain (plist-get approval :title)))))
+             'face 'warning))
+    (dolist (text (list (plist-get approval :detail) (plist-get approval :command)
+                        (string-join (plist-get approval :paths) "\n")))
+      (unless (string-empty-p (cursord--approval-plain text))
+        (insert (replace-regexp-in-string
+                 "^" "  " (cursord--approval-plain text))
+                "\n")))
+    (let ((n 0))
+      (seq-doseq (option (plist-get approval :options))
+        (insert (propertize
+                 (format "%d %s\n" (cl-incf n)
+                         (cursord-one-line (cursord--approval-plain
+                                            (plist-get option :label))))
+                 'cursord-option (plist-get option :id)))))
+    (when (eq (plist-get approval :text) t)
+      (insert (propertize "t a text of yours\n" 'cursord-option 'text)))
+    (insert "\n")
+    (put-text-property from (point) 'cursord-approval (cons ws approval))))
+
+(defun cursord--approvals-draw ()
+  "Write what is pending into the buffer, and keep point in its question."
+  (with-current-buffer (get-buffer-create cursord--approvals-buffer)
+    (unless (derived-mode-p 'cursord-approvals-mode)
+      (cursord-approvals-mode))
+    (let* ((inhibit-read-only t)
+           (id (plist-get (cdr (get-text-property (point) 'cursord-approval))
+                          :id))
+           (line (and id (- (line-number-at-pos)
+                            (line-number-at-pos (cursord--approval-start)))))
+           (behind (and (eobp) (> (buffer-size) 0)
+                        (eq (window-buffer) (current-buffer))))
+           (pending (cursord-pending-approvals)))
+      (erase-buffer)
+      (dolist (one pending)
+        (cursord--approval-insert (car one) (cdr one)))
+      (unless pending
+        (insert "No agent asks anything.\n"))
+      ;; The key for a question that has gone must not answer another one.
+      (goto-char (if (or id behind) (point-max) (point-min)))
+      (when-let* ((start (and id (cursord--approval-find id))))
+        (goto-char start)
+        (forward-line line))
+      (dolist (window (get-buffer-window-list nil nil t))
+        (set-window-point window (point))))))
+
+(defun cursord--approval-start ()
+  "Return where the question at point begins."
+  (if (or (bobp) (not (eq (get-text-property (point) 'cursord-approval)
+                          (get-text-property (1- (point)) 'cursord-approval))))
+      (point)
+    (or (previous-single-property-change (point) 'cursord-approval)
+        (point-min))))
+
+(defun cursord--approval-find (id)
+  "Return where the question about the approval ID begins, or nil."
+  (let ((at (point-min)) found)
+    (while (and at (not found))
+      (if (equal id (plist-get (cdr (get-text-property at 'cursord-approval))
+                               :id))
+          (setq found at)
+        (setq at (next-single-property-change at 'cursord-approval))))
+    found))
+
+(defun cursord--approvals-show ()
+  "Show the buffer below, and do not select it; take it away when it is empty."
+  (cursord--approvals-draw)
+  (let ((buffer (get-buffer cursord--approvals-buffer)))
+    (if (cursord-pending-approvals)
+        (display-buffer buffer '((display-buffer-reuse-window
+                                  display-buffer-at-bottom)
+                                 (window-height . fit-window-to-buffer)
+                                 (inhibit-same-window . t)))
+      (dolist (window (get-buffer-window-list buffer nil t))
+        (quit-window nil window)))))
+
+(defun cursord--approval-changed (ws approval)
+  "Store APPROVAL in WS, and show what is pending."
+  (let* ((all (cursord-workspace-approvals ws))
+         (id (plist-get approval :id))
+         (before (gethash id all))
+         (pending (equal (plist-get approval :status) "pending")))
+    (if pending (puthash id approval all) (remhash id all))
+    (when (or pending before)
+      (cursord--approvals-show)
+      (when (and pending (not before))
+        (cursord-say "the agent asks: %s"
+                     (cursord-one-line
+                      (cursord--approval-plain
+                       (or (plist-get approval :command)
+                           (plist-get approval :title)))))))
+    (cursord--emit 'approval ws approval before)))
+
+;;;; Answers
+
+;;;###autoload
+(defun cursord-approvals ()
+  "Select the buffer with what agents ask."
+  (interactive)
+  (cursord--approvals-draw)
+  (pop-to-buffer cursord--approvals-buffer
+                 '((display-buffer-reuse-window display-buffer-at-bottom)
+                   (window-height . fit-window-to-buffer))))
+
+(defun cursord--approval-here ()
+  "Return (WS . APPROVAL) of the question at point.
+Elsewhere select the buffer, and answer nothing."
+  (unless (derived-mode-p 'cursord-approvals-mode)
+    (cursord-approvals)
+    (user-error "Read the question, and answer it here"))
+  (or (get-text-property (point) 'cursord-approval)
+      (user-error "No agent asks anything here")))
+
+(defun cursord--approval-option (approval kinds)
+  "Return the id of the first option of APPROVAL that is of one of KINDS."
+  (seq-some (lambda (kind)
+              (plist-get (seq-find (lambda (option)
+                                     (equal (plist-get option :kind) kind))
+                                   (plist-get approval :options))
+                         :id))
+            kinds))
+
+(defun cursord--approval-answer (one option &optional text)
+  "Answer ONE, (WS . APPROVAL), with the id OPTION and perhaps TEXT."
+  (unless option
+    (user-error "The agent does not offer that answer: choose a number"))
+  (cursord-request-host
+   (cursord-workspace-host (car one)) :approval/answer
+   `(:approvalId ,(plist-get (cdr one) :id) :optionId ,option
+                 ,@(and text (list :text text)))
+   :then #'ignore
+   :else (lambda (err)
+           ;; Its change says how it has ended.
+           (unless (equal (cursord-error-kind err) "conflict")
+             (cursord-complain err)))))
+
+(defun cursord-approve ()
+  "Say yes to what the agent asks at point, once."
+  (interactive)
+  (let ((one (cursord--approval-here)))
+    (cursord--approval-answer
+     one (cursord--approval-option (cdr one) '("allowOnce")))))
+
+(defun cursord-deny ()
+  "Say no to what the agent asks at point."
+  (interactive)
+  (let ((one (cursord--approval-here)))
+    (cursord--approval-answer
+     one (cursord--approval-option (cdr one) '("rejectOnce" "rejectAlways")))))
+
+(defun cursord-approve-always ()
+  "Allow the command at point, and make it a rule of this folder."
+  (interactive)
+  (let ((one (cursord--approval-here)))
+    (cursord--approval-answer
+     one (and (seq-find (lambda (option)
+                          (equal (plist-get option :id) "cursord:folder"))
+                        (plist-get (cdr one) :options))
+              "cursord:folder"))))
+
+(defun cursord-answer-number ()
+  "Give the answer with the number that was pressed."
+  (interactive)
+  (let* ((one (cursord--approval-here))
+         (n (- last-command-event ?1))
+         (options (plist-get (cdr one) :options)))
+    (cursord--approval-answer
+     one (and (< -1 n (length options)) (plist-get (elt options n) :id)))))
+
+(defun cursord-answer-with-text ()
+  "Answer the question at point with a text."
+  (interactive)
+  (let ((one (cursord--approval-here)))
+    (unless (eq (plist-get (cdr one) :text) t)
+      (user-error "The agent takes no text here"))
+    (let ((text (read-string "The answer: ")))
+      (unless (string-blank-p text)
+        (cursord--approval-answer one "" text)))))
+
+(defun cursord-answer-here ()
+  "Give the answer in the line of point."
+  (interactive)
+  (let ((one (cursord--approval-here))
+        (option (get-text-property (point) 'cursord-option)))
+    (pcase option
+      ('nil (user-error "There is no answer in this line"))
+      ('text (cursord-answer-with-text))
+      (_ (cursord--approval-answer one option)))))
+
+(provide 'cursord-approvals)
+;;; cursord-approvals.el ends here
