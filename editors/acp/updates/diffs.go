@@ -139,7 +139,11 @@ func (s *Session) Diff(d *sessions.Diff) {
 		known.hunks = append(known.hunks, byItem[id]...)
 		known.hunks = known.hunks[:min(len(known.hunks), maxHunks)]
 		if content := append(slices.Clip(known.hunks), known.words...); known.isNews(content) {
-			s.emit(protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Content: content}))
+			// All of the call: some editors forget a call that has ended.
+			s.emit(protocol.Encode(&protocol.ToolCall{
+				Update: "tool_call_update", ToolCallID: id, Title: known.title, Kind: known.kind, Status: known.status, Content: content,
+				Locations: known.locations,
+			}))
 		}
 	}
 }

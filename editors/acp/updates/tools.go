@@ -17,6 +17,7 @@ const maxInput = 16 << 10
 type tool struct {
 	status    string // "": the client does not know the call
 	title     string
+	kind      string
 	locations []protocol.Location
 	reported  bool               // it has said itself what it changed
 	hunks     []protocol.Content // else: what the review says that it changed, at most maxHunks
@@ -45,7 +46,8 @@ func (s *Session) call(i *sessions.Item, known *tool) {
 	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: i.ID, Status: statusOf(i.Status)}
 	first := known.status == ""
 	if first {
-		now.Update, now.Kind = "tool_call", kindOf(t.Name)
+		known.kind = kindOf(t.Name)
+		now.Update, now.Kind = "tool_call", known.kind
 		if bytes.HasPrefix(t.Args, []byte("{")) && len(t.Args) <= maxInput {
 			now.RawInput = t.Args
 		}
