@@ -27,6 +27,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/copies"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/watch"
@@ -77,7 +78,7 @@ type Daemon struct {
 	log         *slog.Logger
 	store       *sessions.Store
 	agent       *whichagent.Agent
-	launcher    *agent.Launcher
+	drivers     *drivers.Set
 	hooks       *hooks.Finder
 	docs        *documents.Set
 	pictures    pictures.Store
@@ -156,7 +157,7 @@ func Open(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	d.store, d.agent = store, whichagent.New(which)
-	d.launcher = agent.NewLauncher(d.agent.Builds())
+	d.drivers = drivers.New(d.agent.Builds(), o.Version)
 	if report.MovedAside != "" {
 		d.log.Error("the database was damaged and has been moved aside", "to", report.MovedAside, "sessions saved", report.Salvaged)
 		d.messages.Post("recovery", slog.LevelWarn, fmt.Sprintf(

@@ -99,6 +99,7 @@ func (d *Daemon) Close() error {
 	d.endKeeping()
 	d.agent.Close()
 	d.EndTurns()
+	d.drivers.Close()
 	d.keeping.Wait()
 	d.overlays.Close()
 	for _, w := range d.loops() {

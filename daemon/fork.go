@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/forked"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
@@ -82,7 +83,7 @@ func (w *workspace) forkOf(p *api.ForkParams) (*sessions.Session, error) {
 	if isolation == "" {
 		isolation = from.Isolation
 	}
-	s, err := w.newSession(api.SessionParams{Title: &title, Model: from.Model, Mode: &from.Mode, Isolation: isolation})
+	s, err := w.newSession(api.SessionParams{Title: &title, Model: from.Model, Mode: &from.Mode, Isolation: isolation, Driver: drivers.Of(from)})
 	if err != nil {
 		return nil, err
 	}

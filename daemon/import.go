@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/exportfile"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/wire"
@@ -136,6 +137,9 @@ func (im *importer) begin(s *sessions.Session) error {
 	im.session = s
 	s.Title = wire.CutText(s.Title, params.TitleMax)
 	s.Isolation, s.State = "none", sessions.SessionIdle
+	if _, err := config.CheckDriver(s.Driver); err != nil {
+		s.Driver = ""
+	}
 	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > params.TurnIDMax || utf8.RuneCountInString(from.TurnID) > params.TurnIDMax) {
 		s.ForkedFrom = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/agentcalls"
+	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
@@ -35,10 +36,10 @@ func (w *workspace) run(t *liveTurn) {
 	settings := w.d.settings()
 	req := agent.Request{
 		Mode: string(turn.Mode), Force: turn.Force, Sandbox: turn.Sandbox, AutoReview: turn.AutoReview,
-		Env: []string{"CURSORD_TURN_ID=" + turn.ID, w.survivors.Mark(turn.ID), storeMark(w.d.store)}, Mark: w.survivors.Mark(turn.ID),
 		IdleTimeout: settings.AgentIdleTimeout, ToolTimeout: settings.AgentToolTimeout,
 		BackgroundGrace: settings.BackgroundGrace, AwaitBackground: settings.AwaitBackground, Control: t.control,
 	}
+	drivers.Marked(&req, &turn, &w.survivors, storeMark(w.d.store))
 	if turn.Model != nil {
 		req.Model = *turn.Model
 	} else {
@@ -82,7 +83,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 			notice(remark)
 		}
 		// If the agent keeps its chats in a client's environment, they are not checked.
-		if req.Resume != "" && req.Base == nil && program.ChatIsGone(req.Dir, req.Resume) {
+		if req.Resume != "" && req.Base == nil && !drivers.OutlivesTurn(turn) && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
 		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
@@ -90,7 +91,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		began := false    // an event has come that only cursor-agent would send
 		answered := false // … and one that came from a model
 		req.Heard = watch.Heard()
-		out = w.d.launcher.Run(ctx, req, func(events []agent.Event) {
+		out = w.d.drivers.For(turn).Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
 			began = began || speaks(events)
 			if !answered && isAnswer(events) {
@@ -105,7 +106,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if why := found.Foreign(build.Settled()); why != "" && out.Failure != nil && !began {
 			out.Failure.Hint = why + "; " + program.HintNamed
 		}
-		if watch.Acted() {
+		if watch.Acted() && !drivers.OutlivesTurn(turn) {
 			if text := survivors.About(w.survivors.Left(turn.ID)); text != "" {
 				notice(text)
 			}

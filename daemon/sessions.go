@@ -1,11 +1,13 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/wire"
@@ -22,7 +24,7 @@ func (w *workspace) newSession(p api.SessionParams) (*sessions.Session, error) {
 	now := sessions.Now()
 	s := &sessions.Session{
 		ID: newID(), Workspace: w.root, Mode: sessions.ModeAgent, Isolation: p.Isolation, State: sessions.SessionIdle,
-		CreatedAt: now, UpdatedAt: now,
+		Driver: drivers.Chosen(p.Driver, p.AgentSessionID, w.d.settings()), CreatedAt: now, UpdatedAt: now,
 	}
 	if s.Isolation == "" {
 		s.Isolation = config.IsolationNone
@@ -67,23 +69,13 @@ func (w *workspace) copies(isolation string) error {
 // isolate changes the isolation of a session that has no turn and continues no chat: its agent has worked nowhere yet.
 func (w *workspace) isolate(s *sessions.Session, asked string) error {
 	if s.Turns > 0 || s.AgentSessionID != nil || asked == "" {
-		return keepsIsolation(s, asked)
+		return drivers.Keep(s, asked, "")
 	}
 	if err := w.copies(asked); err != nil {
 		return err
 	}
 	s.Isolation = asked
 	return nil
-}
-
-// keepsIsolation refuses an isolation other than the session's own: the place where its agent works never changes.
-func keepsIsolation(s *sessions.Session, asked string) error {
-	if asked == "" || asked == s.Isolation {
-		return nil
-	}
-	e := api.Invalid("isolation", "the isolation of session %s is %q and cannot change", s.ID, s.Isolation)
-	e.Hint = "leave isolation out, or start a new session"
-	return e
 }
 
 // session returns the newest form of a session, live or stored.
@@ -165,7 +157,7 @@ func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Sessio
 			return nil, err
 		}
 		s := *ls.session
-		if err := w.isolate(&s, p.Isolation); err != nil {
+		if err := cmp.Or(drivers.Keep(&s, "", p.Driver), w.isolate(&s, p.Isolation)); err != nil {
 			return nil, err
 		}
 		applyParams(&p, &s)
@@ -250,6 +242,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 	if err == nil {
 		err = w.review.SessionDeleted(id)
 		d.copies.Look()
+		go d.drivers.EndSession(id)
 		if gone := d.pictures.Drop(id); gone != nil {
 			d.log.Warn("the images of a deleted session could not be removed", "err", gone)
 		}

@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/gauge"
 )
 
 // Status describes the daemon. It does not wait.
@@ -30,7 +30,7 @@ func (d *Daemon) Status() api.Status {
 		s.Storage.Trouble = err.Error()
 	}
 	s.Agent, s.Messages = d.AgentState(), d.messages.Now()
-	s.Lag = api.Lag{CommitMS: d.lag.commit.status(), LoopMS: d.lag.loop.status()}
+	s.Lag = api.Lag{CommitMS: d.lag.commit.Status(), LoopMS: d.lag.loop.Status()}
 	for _, w := range d.loops() {
 		s.Workspaces++
 		each := api.WorkspaceStatus{
@@ -60,48 +60,7 @@ func goMemory() uint64 {
 }
 
 // lags are the times that a change takes: to get on disk, and then through the workspace's loop.
-type lags struct{ commit, loop gauge }
-
-// A gauge keeps the latest of a time that is measured repeatedly, and the longest of the last minute or two.
-type gauge struct {
-	last   atomic.Int64 // ns
-	worst  [2]atomic.Int64
-	minute atomic.Int64 // the minute of the process's life since which the first of them counts
-}
-
-// minutes are counted from here, by the monotonic clock.
-var minutesFrom = time.Now()
-
-func (g *gauge) measured(d time.Duration) {
-	g.turn()
-	g.last.Store(int64(d))
-	for w := &g.worst[0]; ; {
-		old := w.Load()
-		if int64(d) <= old || w.CompareAndSwap(old, int64(d)) {
-			return
-		}
-	}
-}
-
-// turn begins a new minute if the present one is over.
-func (g *gauge) turn() {
-	now := int64(time.Since(minutesFrom) / time.Minute)
-	then := g.minute.Load()
-	if now == then || !g.minute.CompareAndSwap(then, now) {
-		return
-	}
-	worst := g.worst[0].Swap(0)
-	if now > then+1 {
-		worst = 0
-	}
-	g.worst[1].Store(worst)
-}
-
-func (g *gauge) status() api.Span {
-	g.turn()
-	ms := func(ns int64) float64 { return float64(ns/1000) / 1000 }
-	return api.Span{Last: ms(g.last.Load()), Worst: ms(max(g.worst[0].Load(), g.worst[1].Load()))}
-}
+type lags struct{ commit, loop gauge.Gauge }
 
 // NoteConfiguration makes the daemon's status show what is wrong with its configuration; no warnings mean that nothing is.
 func (d *Daemon) NoteConfiguration(warnings []string) {

@@ -11,6 +11,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/failure"
 	"cursord/daemon/api"
+	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
 	"cursord/daemon/paths"
@@ -101,7 +102,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 			}
 			s, err := w.session(t.SessionID)
 			if err == nil {
-				err = keepsIsolation(s, p.Isolation)
+				err = drivers.Keep(s, p.Isolation, p.Driver)
 			}
 			if err != nil {
 				fail(err)
@@ -143,7 +144,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	}
 	var s sessions.Session
 	if ls == nil {
-		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation})
+		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, Driver: p.Driver})
 		if err != nil {
 			fail(err)
 			return
@@ -162,7 +163,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	} else if ls.filling {
 		fail(errFilling)
 		return
-	} else if err := keepsIsolation(ls.session, p.Isolation); err != nil {
+	} else if err := drivers.Keep(ls.session, p.Isolation, p.Driver); err != nil {
 		fail(err)
 		return
 	} else if err := perm.forbids(ls.session); err != nil {
@@ -178,15 +179,13 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		}
 	}
 	turn := &sessions.Turn{
-		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Model: s.Model, Mode: s.Mode,
+		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Mode: s.Mode, Driver: drivers.Of(&s),
 		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.Paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
 	if turn.ID == "" {
 		turn.ID = newID()
 	}
-	if p.Model != nil {
-		turn.Model = p.Model
-	}
+	turn.Model = cmp.Or(p.Model, s.Model)
 	if p.Mode != nil {
 		turn.Mode = *p.Mode
 	}

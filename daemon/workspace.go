@@ -319,8 +319,8 @@ func (w *workspace) submit(c *commit) {
 
 // committed answers the requests of a durable commit and publishes its changes.
 func (w *workspace) committed(c *commit) {
-	w.d.lag.commit.measured(c.durable.Sub(c.submitted))
-	w.d.lag.loop.measured(time.Since(c.durable))
+	w.d.lag.commit.Measured(c.durable.Sub(c.submitted))
+	w.d.lag.loop.Measured(time.Since(c.durable))
 	w.unstored.Add(-c.size)
 	w.answer(c, c.err)
 	if c.err != nil {

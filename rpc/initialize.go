@@ -21,7 +21,7 @@ func Initialize(params json.RawMessage, version string, agent api.AgentStatus) (
 
 // features are the names of what clients cannot tell from the methods: members, kinds and words that a daemon knows.
 func features() []string {
-	return []string{"addDirs", "approvals", "autoReview", "conflictHunks", "diffSummary", "images", "isolation", "maybeYours", "recap", "sandbox"}
+	return []string{"acp", "addDirs", "approvals", "autoReview", "conflictHunks", "diffSummary", "images", "isolation", "maybeYours", "recap", "sandbox"}
 }
 
 func (p *InitializeParams) answer(version string, agent api.AgentStatus) (InitializeResult, *Error) {

@@ -106,6 +106,7 @@ type SessionCreateParams struct {
 	Model          *string        `json:"model,omitempty"`
 	Mode           *sessions.Mode `json:"mode,omitempty"`
 	Isolation      *string        `json:"isolation,omitempty"`
+	Driver         *string        `json:"driver,omitempty"`  // print or acp; absent: as the configuration says
 	Sandbox        *string        `json:"sandbox,omitempty"` // enabled, disabled, or default: as the configuration says
 	AutoReview     *bool          `json:"autoReview,omitempty"`
 	AddDirs        *[]string      `json:"addDirs,omitempty"`        // absolute, or relative to the workspace
@@ -194,6 +195,7 @@ type SessionUpdateParams struct {
 	Model      *string        `json:"model,omitempty"`
 	Mode       *sessions.Mode `json:"mode,omitempty"`
 	Isolation  *string        `json:"isolation,omitempty"` // another than the session's own only before its first turn
+	Driver     *string        `json:"driver,omitempty"`    // the session's own; another is refused
 	Sandbox    *string        `json:"sandbox,omitempty"`   // enabled, disabled, or default: as the configuration says
 	AutoReview *bool          `json:"autoReview,omitempty"`
 	AddDirs    *[]string      `json:"addDirs,omitempty"` // absolute, or relative to the workspace
@@ -223,6 +225,7 @@ type TurnStartParams struct {
 	Model      *string        `json:"model,omitempty"`
 	Mode       *sessions.Mode `json:"mode,omitempty"`
 	Isolation  *string        `json:"isolation,omitempty"` // of the new session, else the session's own
+	Driver     *string        `json:"driver,omitempty"`    // likewise: print or acp
 	Force      bool           `json:"force,omitempty"`
 	Sandbox    *string        `json:"sandbox,omitempty"` // enabled or disabled
 	AutoReview *bool          `json:"autoReview,omitempty"`
@@ -258,6 +261,18 @@ type Diagnostic struct {
 type TurnStartResult struct {
 	Session *sessions.Session `json:"session"`
 	Turn    *sessions.Turn    `json:"turn"`
+}
+
+// TurnSteerParams are the parameters of turn/steer.
+type TurnSteerParams struct {
+	TurnID string `json:"turnId"`
+	Text   string `json:"text"`
+}
+
+// TurnSteerResult is the result of turn/steer.
+type TurnSteerResult struct {
+	Turn         *sessions.Turn `json:"turn"`
+	QueuedTurnID string         `json:"queuedTurnId,omitempty"` // the turn that takes the text in its place
 }
 
 // TurnParams name a turn.

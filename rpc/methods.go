@@ -13,12 +13,12 @@ import (
 )
 
 func (f *face) createSession(_ context.Context, p *SessionCreateParams) (SessionResult, error) {
-	isolation, err := isolationOf(p.Isolation)
+	isolation, driver, err := placeOf(p.Isolation, p.Driver)
 	if err != nil {
 		return SessionResult{}, err
 	}
 	session, err := f.d.CreateSession(p.Workspace, api.SessionParams{
-		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, AgentSessionID: p.AgentSessionID,
+		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, AgentSessionID: p.AgentSessionID,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
@@ -66,19 +66,19 @@ func (f *face) readSession(_ context.Context, p *SessionReadParams) (api.Transcr
 }
 
 func (f *face) updateSession(_ context.Context, p *SessionUpdateParams) (SessionResult, error) {
-	isolation, err := isolationOf(p.Isolation)
+	isolation, driver, err := placeOf(p.Isolation, p.Driver)
 	if err != nil {
 		return SessionResult{}, err
 	}
 	session, err := f.d.UpdateSession(p.SessionID, api.SessionParams{
-		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation,
+		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	})
 	return SessionResult{session}, err
 }
 
 func (f *face) forkSession(ctx context.Context, p *SessionForkParams) (SessionResult, error) {
-	isolation, err := isolationOf(p.Isolation)
+	isolation, _, err := placeOf(p.Isolation, nil)
 	if err != nil {
 		return SessionResult{}, err
 	}
@@ -130,28 +130,41 @@ func (p *TurnStartParams) core() (api.TurnParams, error) {
 	if err != nil {
 		return api.TurnParams{}, err
 	}
-	isolation, err := isolationOf(p.Isolation)
+	isolation, driver, err := placeOf(p.Isolation, p.Driver)
 	return api.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }
 
-// isolationOf returns the isolation in a parameter; "" if it is absent. An empty one is refused.
-func isolationOf(p *string) (string, error) {
-	if p == nil {
-		return "", nil
+// placeOf returns the isolation and the driver in parameters; "" for one that is absent. An empty one is refused.
+func placeOf(isolation, driver *string) (in, by string, err error) {
+	switch {
+	case isolation != nil && *isolation == "":
+		return "", "", invalid("isolation", `must be "none" or "copy"`)
+	case driver != nil && *driver == "":
+		return "", "", invalid("driver", `must be "print" or "acp"`)
 	}
-	if *p == "" {
-		return "", invalid("isolation", `must be "none" or "copy"`)
+	if isolation != nil {
+		in = *isolation
 	}
-	return *p, nil
+	if driver != nil {
+		by = *driver
+	}
+	return in, by, nil
 }
 
 func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResult, error)) {
 	f.d.WaitTurn(ctx, f.client, p.TurnID, func(turn *sessions.Turn, err error) {
 		reply(TurnResult{turn}, err)
+	})
+}
+
+func (f *face) steerTurn(_ context.Context, p *TurnSteerParams, reply func(TurnSteerResult, error)) {
+	asker, env := f.environment()
+	f.d.SteerTurn(p.TurnID, p.Text, asker, env, func(turn *sessions.Turn, queued string, err error) {
+		reply(TurnSteerResult{turn, queued}, err)
 	})
 }
 

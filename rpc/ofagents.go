@@ -15,7 +15,7 @@ import (
 // findings.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete",
-	"approval/answer", "approval/removeRule",
+	"turn/steer", "approval/answer", "approval/removeRule",
 	"daemon/stop", "daemon/gc", "daemon/forgetDamaged", "daemon/reload",
 }
 

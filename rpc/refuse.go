@@ -13,12 +13,6 @@ type refusal struct {
 	except        string // a value, as JSON, that is not refused, because it asks for what is done anyway
 }
 
-// unbuilt are parameters of the protocol that decide what may be written, run or read, and that this build does not support.
-// Unknown parameters are otherwise ignored; ignoring these could do harm.
-var unbuilt = map[string]refusal{
-	"driver": {message: `this build cannot run the agent by a driver other than "print"`, hint: "leave it out", except: `"print"`},
-}
-
 // ofTurns are parameters of turn/start that a client might wrongly expect the session to keep.
 var ofTurns = map[string]refusal{
 	"force":     {message: "a session does not keep it", hint: "send it with each turn/start", except: "false"},

@@ -243,6 +243,12 @@ func (c *Client) TurnStart(ctx context.Context, p TurnStartParams) (result TurnS
 	return result, err
 }
 
+// TurnSteer makes the request turn/steer, as PROTOCOL.md describes it.
+func (c *Client) TurnSteer(ctx context.Context, p TurnSteerParams) (result TurnSteerResult, err error) {
+	err = c.Call(ctx, "turn/steer", p, &result)
+	return result, err
+}
+
 // TurnWait makes the request turn/wait, as PROTOCOL.md describes it.
 func (c *Client) TurnWait(ctx context.Context, p TurnParams) (result TurnResult, err error) {
 	err = c.Call(ctx, "turn/wait", p, &result)

@@ -60,6 +60,7 @@ type Session struct {
 	Model          *string      `json:"model"`
 	Mode           Mode         `json:"mode"`
 	Isolation      string       `json:"isolation"`            // "none" or "copy"
+	Driver         string       `json:"driver,omitempty"`     // "print" or "acp"; "", of an older session: "print"
 	Sandbox        string       `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": as the configuration says
 	AutoReview     *bool        `json:"autoReview,omitempty"` // nil: the configuration decides
 	AddDirs        []string     `json:"addDirs,omitempty"`    // absolute, without symlinks; none: the configuration decides
@@ -106,6 +107,7 @@ type Turn struct {
 	Prompt     string     `json:"prompt"`
 	Model      *string    `json:"model"`
 	Mode       Mode       `json:"mode"`
+	Driver     string     `json:"driver,omitempty"` // the session's
 	Force      bool       `json:"force"`
 	Sandbox    string     `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": the agent's own settings decide
 	AutoReview bool       `json:"autoReview,omitempty"` // a classifier of the agent decides what a person would be asked

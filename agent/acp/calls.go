@@ -220,7 +220,7 @@ func (d *decoder) changes(end *agent.ToolEnd) {
 		change := agent.FileChange{Path: p}
 		if end.Call.Name == "delete" {
 			_, err := os.Lstat(d.absolute(p))
-			change.Deleted = os.IsNotExist(err)
+			change.Deleted = d.apart && end.State == agent.CallCompleted || !d.apart && os.IsNotExist(err)
 		}
 		end.Call.Changes = append(end.Call.Changes, change)
 	}
@@ -334,8 +334,11 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 	return dst
 }
 
-// wrote reports whether one of the files that a call names has changed since the turn began.
+// wrote reports whether one of the files that a call names has changed since the turn began, or may have where that cannot be seen.
 func (d *decoder) wrote(c *call) bool {
+	if d.apart {
+		return true
+	}
 	const tick = 10 * time.Millisecond // of a file system's clock
 	call := c.report.Call(d.dir)
 	for _, p := range call.Paths {

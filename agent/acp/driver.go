@@ -61,6 +61,9 @@ func (d *Driver) Run(ctx context.Context, req agent.Request, emit func([]agent.E
 }
 
 func fillIn(req *agent.Request) {
+	if req.Enter != nil {
+		req.Session = "" // between two turns nothing is where the process is
+	}
 	req.IdleTimeout = cmp.Or(max(req.IdleTimeout, 0), 30*time.Minute)
 	req.ToolTimeout = cmp.Or(max(req.ToolTimeout, 0), 2*time.Hour)
 	req.BackgroundGrace = cmp.Or(max(req.BackgroundGrace, 0), 30*time.Second)

@@ -16,6 +16,7 @@ type launch struct {
 	args         []argument
 	env          []string
 	mark         string
+	enter        func(*exec.Cmd) error // as Request.Enter
 }
 
 // An argument is an option of the agent's command line, in front of the word acp.
@@ -48,17 +49,20 @@ func launchOf(req *agent.Request, lacks []string) launch {
 	}
 	args = slices.DeleteFunc(args, func(a argument) bool { return a.spare && slices.Contains(lacks, a.words[0]) })
 	env := append(append(program.Environment(req.Base), "PWD="+req.Dir), req.Env...)
-	return launch{bin: req.Bin, version: req.Version, dir: req.Dir, args: args, env: env, mark: req.Mark}
+	return launch{bin: req.Bin, version: req.Version, dir: req.Dir, args: args, env: env, mark: req.Mark, enter: req.Enter}
 }
 
-func (l *launch) command() *exec.Cmd {
+func (l *launch) command() (*exec.Cmd, error) {
 	var words []string
 	for _, a := range l.args {
 		words = append(words, a.words...)
 	}
 	cmd := exec.Command(l.bin, append(words, "acp")...)
 	cmd.Dir, cmd.Env = l.dir, l.env
-	return cmd
+	if l.enter != nil {
+		return cmd, l.enter(cmd)
+	}
+	return cmd, nil
 }
 
 // equal reports whether a process of l can serve a turn that would start other. A newer build does not end a running process.

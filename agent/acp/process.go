@@ -73,7 +73,11 @@ type pending struct {
 
 // startProc starts the program.
 func startProc(l launch, maxLine int) (*proc, error) {
-	child, err := process.Start(l.command())
+	cmd, err := l.command()
+	if err != nil {
+		return nil, err
+	}
+	child, err := process.Start(cmd)
 	if err != nil {
 		return nil, err
 	}

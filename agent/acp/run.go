@@ -232,7 +232,7 @@ func (r *run) turn(ctx context.Context, p *proc) (*turn, *failure.Error) {
 	for _, m := range p.family.Running() {
 		p.base[m.ID] = true
 	}
-	t := &turn{p: p, req: r.req, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
+	t := &turn{p: p, req: r.req, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
 	defer p.stream.Hear(r.req.Heard)()
 	defer r.req.Control.Begin(agent.Reach{Answer: t.answer, Steer: t.steer})()
 	if !p.do(func() { t.begin(r.req.Prompt) }) {

@@ -15,6 +15,7 @@ import (
 // A decoder turns the updates of one turn into events. It belongs to the goroutine of its process.
 type decoder struct {
 	dir   string
+	apart bool      // the agent's files are not where this process sees them
 	began time.Time // when the prompt was sent
 	now   func() time.Time
 
@@ -35,8 +36,8 @@ type decoder struct {
 	unknown map[string]int
 }
 
-func newDecoder(dir string, now func() time.Time) *decoder {
-	return &decoder{dir: dir, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, unknown: map[string]int{}}
+func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
+	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, unknown: map[string]int{}}
 }
 
 const (

@@ -19,6 +19,7 @@ import (
 	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 	"cursord/rpc"
 	"cursord/rpc/dial"
 	"cursord/sessions"
@@ -29,7 +30,7 @@ const exitCancelled = 130
 
 func runCommand() *cobra.Command {
 	var p place
-	var session, chat, model, mode, isolation, form, file string
+	var session, chat, model, mode, isolation, driver, form, file string
 	var force, trust, recap, asJSON, latest, quiet, background bool
 	var permit permits.Flags
 	var images, files []string
@@ -97,6 +98,8 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				return errors.New("--chat excludes --session, --continue and --recap")
 			case isolation != "" && isolation != "none" && isolation != "copy":
 				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
+			case driver != "" && driver != config.DriverPrint && driver != config.DriverACP:
+				return fmt.Errorf("--driver is %q; it must be print or acp", driver)
 			case isolation != "" && (session != "" || chat != ""):
 				return errors.New("--isolation goes with a new session: it excludes --session, --continue and --chat")
 			case recap && session == "":
@@ -115,6 +118,9 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
 				Force: force, Recap: recap, TurnID: ulid.Make().String(),
 			}}
+			if driver != "" {
+				r.Params.Driver = &driver
+			}
 			if err := permit.Apply(c, &r.Params); err != nil {
 				return err
 			}
@@ -166,7 +172,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			}
 			if isolation != "" {
 				var created rpc.SessionResult
-				params := rpc.SessionCreateParams{Workspace: r.Params.Workspace, Isolation: &isolation}
+				params := rpc.SessionCreateParams{Workspace: r.Params.Workspace, Isolation: &isolation, Driver: r.Params.Driver}
 				if err := client.Call(c.Context(), "session/create", params, &created); err != nil {
 					return err
 				}
@@ -222,6 +228,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().StringVar(&model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
+	c.Flags().StringVar(&driver, "driver", "", "of a new session: print, or acp, which asks you what the agent asks (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
 	permit.Add(c)
 	c.Flags().StringArrayVar(&files, "file", nil, "point the agent to the file `PATH` or to lines of it (PATH:FROM-TO); repeatable")

@@ -27,6 +27,7 @@ type TurnParams struct {
 	Approvals string // "ask" or "deny": what the agent asks; "": "ask"
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
+	Driver    string   // likewise
 	Asker     Asker    // the client's environment
 	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
 	Recap     bool     // begin a fresh chat, with the session's transcript as context
@@ -96,6 +97,7 @@ type SessionParams struct {
 	Mode           *sessions.Mode
 	Permits        Permits
 	Isolation      string
+	Driver         string // "": the settings'
 	AgentSessionID string
 }
 

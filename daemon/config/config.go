@@ -32,6 +32,7 @@ type Config struct {
 	AgentBy          string            // the setting or variable that names Agent, for people
 	FileAgent        string            // the file's value; CURSORD_AGENT overrides it
 	ClientEnv        bool              // whether agents get the environment of the client that starts the turn; false: the daemon's
+	Driver           string            // of sessions that name none: "print" or "acp"
 	Model            string            // for sessions that name none; "": "auto"
 	IdleExit         time.Duration     // end a daemon that nobody has used for this time; 0: never
 	AgentIdleTimeout time.Duration     // an agent without output for this time counts as hung
@@ -72,6 +73,7 @@ type Retention struct {
 // Default returns the configuration without a file.
 func Default() Config {
 	return Config{
+		Driver:           DriverPrint,
 		IdleExit:         30 * time.Minute,
 		AgentIdleTimeout: 30 * time.Minute,
 		AgentToolTimeout: 2 * time.Hour,
@@ -133,6 +135,7 @@ func settings(c *Config) []setting {
 	return []setting{
 		{"agent", `the agent's executable, such as "~/.local/bin/cursor-agent": a path, or a name to find on PATH`, agent},
 		{"agent_env", `"daemon" or "client": whose environment agents get`, either(&c.ClientEnv, EnvClient, EnvDaemon)},
+		{"driver", `"print" or "acp"`, text(&c.Driver, CheckDriver).of(DriverPrint, DriverACP)},
 		{"model", `the id of a model, such as "auto"`, model},
 		{"idle_exit", `a duration such as "30m", or "0" for never`, span(&c.IdleExit, 0)},
 		{"agent_idle_timeout", `a duration of at least "1ms", such as "30m"`, span(&c.AgentIdleTimeout, time.Millisecond)},

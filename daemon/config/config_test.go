@@ -40,7 +40,7 @@ func TestConfig(t *testing.T) {
 	}{
 		{name: "empty", want: Default()},
 		{name: "all", want: Config{
-			Agent: "/opt/agent", FileAgent: "/opt/agent", Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
+			Agent: "/opt/agent", FileAgent: "/opt/agent", Driver: DriverACP, Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
 			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
@@ -58,6 +58,7 @@ func TestConfig(t *testing.T) {
 		}, file: `
 			# a comment
 			agent = "/opt/agent"
+			driver = "acp"
 			model = "m"
 			idle_exit = "1h"
 			agent_idle_timeout = "1s"
@@ -151,6 +152,7 @@ func TestConfig(t *testing.T) {
 		{name: "fewer than none", file: `keep_sessions = -1`, err: `keep_sessions must be a number of at least 1, or 0 for no limit, not -1`},
 		{name: "a copy without files", file: `copy_files = 0`, err: `copy_files must be a number of at least 1, not 0`},
 		{name: "a copy without bytes", file: `copy_size = "0"`, err: `copy_size must be a size of at least "1B", such as "8GB", not "0"`},
+		{name: "a driver", file: `driver = "lsp"`, err: `driver must be "print" or "acp"`},
 		{name: "an isolation", file: `isolation = "yes"`, err: `isolation must be "none" or "copy"`},
 		{name: "a sandbox", file: `sandbox = "on"`, err: `sandbox must be "enabled" or "disabled"`},
 		{name: "a review that is no truth", file: `auto_review = "yes"`, err: `auto_review must be true or false`},

@@ -84,6 +84,20 @@ func CheckIsolation(s string) (string, error) {
 	return s, nil
 }
 
+// The ways to drive the agent.
+const (
+	DriverPrint = "print" // one process for each turn, which reports contents of edits and asks nobody
+	DriverACP   = "acp"   // one process for the turns of a session, which asks people
+)
+
+// CheckDriver returns a driver, or an error if there is no such driver.
+func CheckDriver(s string) (string, error) {
+	if s != DriverPrint && s != DriverACP {
+		return "", errors.New("unknown driver")
+	}
+	return s, nil
+}
+
 // IsolationFor returns the isolation of new sessions of a workspace.
 func (c *Config) IsolationFor(root string) string {
 	if value, ok := c.IsolationOf[root]; ok {

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"cursord/agent/acp"
 	"cursord/agent/failure"
 	"cursord/agent/program"
 	"cursord/daemon/api"
@@ -137,7 +138,7 @@ func (a *Agent) Status(ctx context.Context, env []string) (api.AgentStatus, erro
 }
 
 func (a *Agent) ask(ctx context.Context, env []string) api.AgentStatus {
-	s := api.AgentStatus{State: "unknown", Drivers: []string{driverPrint}, Changed: a.builds.changed()}
+	s := api.AgentStatus{State: "unknown", Drivers: []string{config.DriverPrint, config.DriverACP}, Changed: a.builds.changed()}
 	found, by, err := a.find(ctx)
 	s.NotTaken = notTaken(found.NotTaken)
 	if err != nil {
@@ -150,6 +151,9 @@ func (a *Agent) ask(ctx context.Context, env []string) api.AgentStatus {
 		return s
 	}
 	s.Options = a.options(s.Version)
+	if !acp.Serves(s.Version) {
+		s.Drivers = s.Drivers[:1]
+	}
 	l := a.logins.ask(ctx, program.Program{Path: found.Path, Env: env}, s.Version)
 	s.State, s.Account, s.Message = l.state, l.account, l.message
 	if why := found.Foreign(s.Version); why != "" && l.state != "ready" {
@@ -157,9 +161,6 @@ func (a *Agent) ask(ctx context.Context, env []string) api.AgentStatus {
 	}
 	return s
 }
-
-// driverPrint is the way to drive the agent by one process for each turn.
-const driverPrint = "print"
 
 // options returns the members of turn/start that need an option of the agent, without those that a build is known to lack.
 func (a *Agent) options(version string) []string {

@@ -58,7 +58,7 @@ func CheckTurn(p *api.TurnParams) error {
 	if p.Approvals != "" && p.Approvals != ApprovalsAsk && p.Approvals != ApprovalsDeny {
 		return api.Invalid("approvals", `must be "ask" or "deny"`)
 	}
-	if err := checkIsolation(p.Isolation); err != nil {
+	if err := checkPlace(p.Isolation, p.Driver); err != nil {
 		return err
 	}
 	if err := checkPermits(&p.Permits, false); err != nil {
@@ -136,7 +136,7 @@ func CheckSession(p *api.SessionParams) error {
 	if p.Title != nil && len(*p.Title) > TitleMax {
 		return api.Invalid("title", "is %d bytes long; %d are the most", len(*p.Title), TitleMax)
 	}
-	if err := checkIsolation(p.Isolation); err != nil {
+	if err := checkPlace(p.Isolation, p.Driver); err != nil {
 		return err
 	}
 	if p.AgentSessionID != "" {
@@ -161,9 +161,13 @@ func CheckChat(id string) error {
 	return api.Invalid("agentSessionId", "%q is no id of a chat", plaintext.Cut(id, ChatIDMax))
 }
 
-func checkIsolation(name string) error {
-	if _, err := config.CheckIsolation(name); err != nil && name != "" {
+// checkPlace refuses a name of no isolation, or of no driver; "" stands for none given.
+func checkPlace(isolation, driver string) error {
+	if _, err := config.CheckIsolation(isolation); err != nil && isolation != "" {
 		return api.Invalid("isolation", `must be "none" or "copy"`)
+	}
+	if _, err := config.CheckDriver(driver); err != nil && driver != "" {
+		return api.Invalid("driver", `must be "print" or "acp"`)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func (t *Turn) endBackground(calls []string) {
 	}
 	t.silentFrom, t.overdue = clock.Now(), true
 	if !t.tree.isolated() {
-		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn)) // the commands may have left other processes
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.owner)) // the commands may have left other processes
 	}
 }
 

@@ -28,6 +28,7 @@ type Turn struct {
 	tree    *Worktree // where the agent works
 	session string
 	turn    string
+	owner   string // of the turn's processes; see survivors.Owner
 	dir     string
 	start   *snapshot.Snapshot
 	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
@@ -125,7 +126,7 @@ func (o namedCall) leave() {
 // Watch begins to watch a turn whose agent works in a tree. say puts a notice into the turn's transcript.
 func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *Turn {
 	t := &Turn{
-		r: r, tree: in, session: turn.SessionID, turn: turn.ID, dir: in.name, open: map[string][]*watchedCall{},
+		r: r, tree: in, session: turn.SessionID, turn: turn.ID, owner: survivors.Owner(turn), dir: in.name, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
 		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
 		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),

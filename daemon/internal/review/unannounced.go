@@ -105,7 +105,7 @@ func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 		t.unattend()
 	}
 	if !t.tree.isolated() {
-		t.orphans.Look(t.r.setup.Survivors.Mark(t.turn))
+		t.orphans.Look(t.r.setup.Survivors.Mark(t.owner))
 	}
 	t.ended = append(t.ended, r)
 }

@@ -13,6 +13,7 @@ import (
 
 	"cursord/agent/process"
 	"cursord/daemon/paths"
+	"cursord/sessions"
 )
 
 // survivorTime is the time that processes outside of an agent's group have to end after the agent.
@@ -29,6 +30,14 @@ type Turns struct {
 // Mark returns the environment variable that identifies the processes of a turn. Clients choose the ids of turns, so another
 // daemon of the user may have a turn with the same id. The store's epoch makes the mark unique.
 func (s *Turns) Mark(turn string) string { return "CURSORD_TURN=" + s.Store + "/" + turn }
+
+// Owner returns the id by which Mark marks the processes of a turn: the turn's, or that of its session, whose turns may have one process.
+func Owner(turn *sessions.Turn) string {
+	if turn.Driver == "acp" {
+		return turn.SessionID
+	}
+	return turn.ID
+}
 
 // Left records and returns the processes that a turn's agent has left behind.
 func (s *Turns) Left(turn string) []process.Info {

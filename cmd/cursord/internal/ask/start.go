@@ -127,7 +127,7 @@ func (r *Turn) flag(field string) string {
 		return "--auto-review"
 	case "sessionId":
 		return value("--session", &p.SessionID)
-	case "force", "recap", "mode", "isolation":
+	case "force", "recap", "mode", "isolation", "driver":
 		return "--" + field
 	}
 	return ""

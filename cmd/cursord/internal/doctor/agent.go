@@ -178,6 +178,9 @@ func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value str
 	if t := a.Isolation; t != nil {
 		row("isolation", isolationLine(t))
 	}
+	for i, line := range driverLines(a.Drivers) {
+		row([]string{"driver", ""}[min(i, 1)], line)
+	}
 	for i, line := range hookLines(a.Hooks) {
 		row([]string{"hooks", ""}[min(i, 1)], line)
 	}
@@ -192,6 +195,22 @@ func isolationLine(t *api.IsolationTrees) string {
 		return "sessions with isolation \"copy\" work on overlays, which cost next to nothing: suggested for large and for precious folders"
 	}
 	return "sessions with isolation \"copy\" get copies: " + term.Clean(t.Reason)
+}
+
+// driverLines say what the choice of a driver means.
+func driverLines(drivers []string) []string {
+	const print, acp = config.DriverPrint, config.DriverACP
+	switch {
+	case slices.Contains(drivers, acp):
+		return []string{
+			print + ": one process a turn; reports what edits wrote, and the use of tokens; denies what would need your permission",
+			acp + ": one process for the turns of a session; asks you for permission, and its questions; can take more during a turn",
+			`a session keeps its driver; choose that of new ones by "cursord run --driver", or by the key driver in the configuration`,
+		}
+	case len(drivers) > 0:
+		return []string{print + ": the only driver that this build of the agent has"}
+	}
+	return nil
 }
 
 // environmentLines lists the variables in which the daemon's environment differs from ours, without their values.

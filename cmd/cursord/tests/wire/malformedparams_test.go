@@ -52,6 +52,7 @@ var parameters = map[string]map[string]string{
 		"approvals": aText, "turnId": aText, "recap": aFlag},
 	"turn/wait":    {"turnId": needed + aText},
 	"turn/cancel":  {"turnId": needed + aText},
+	"turn/steer":   {"turnId": needed + aText, "text": needed + aText},
 	"diff/list":    {"workspace": needed + aText, "path": aText, "turnId": aText},
 	"diff/unified": {"workspace": needed + aText, "path": aText, "turnId": aText},
 	"diff/accept": {"workspace": needed + aText, "hunks": aList, "path": aText, "turnId": aText, "all": aFlag, "rev": aNumber, "lines": anObject,
