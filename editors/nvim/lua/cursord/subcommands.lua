@@ -293,6 +293,32 @@ local subs = {
       require('cursord.picker').sessions(args.ws, args.bang)
     end,
   },
+  fork = {
+    run = function(args)
+      local id = args.ws.current
+      if not id then
+        return rpc.say('the chat has no session yet', vim.log.levels.WARN)
+      end
+      local entry = { session = { id = id }, root = args.ws.root, here = true, hunks = 0, text = '' }
+      require('cursord.sessions').fork(entry)
+    end,
+  },
+  search = {
+    rest = true,
+    text = true,
+    run = function(args)
+      local function search(words)
+        if words and words ~= '' then
+          require('cursord.sessions.search').open(args.ws, words)
+        end
+      end
+      if args.rest ~= '' then
+        search(args.rest)
+      else
+        vim.ui.input({ prompt = 'Search sessions: ' }, search)
+      end
+    end,
+  },
   model = {
     rest = true,
     complete = function()

@@ -13,6 +13,7 @@ local most, preview_most = 500, 200
 --- @field here boolean the folder is the current workspace
 --- @field hunks integer the number of pending hunks in which the session had a part
 --- @field text string
+--- @field depth? integer how many sessions it was forked from, one from the other, as far as they are listed
 
 local function plain(text)
   return (text:gsub('%s*\n.*', ' …'))
@@ -38,7 +39,54 @@ local function line(entry)
   if not entry.here then
     about[#about + 1] = vim.fn.fnamemodify(entry.root, ':~')
   end
-  return ('%s  (%s)'):format(plain(s.title), table.concat(about, ', '))
+  return ('%s%s  (%s)'):format(M.branch(entry), plain(s.title), table.concat(about, ', '))
+end
+
+--- What is in front of a fork's title in a list.
+--- @param entry cursord.SessionEntry
+--- @return string
+function M.branch(entry)
+  local depth = entry.depth or 0
+  return depth == 0 and '' or ('  '):rep(math.min(depth, 20) - 1) .. '└ '
+end
+
+--- Puts each fork below the session that it was forked from.
+--- @param entries cursord.SessionEntry[]
+--- @return cursord.SessionEntry[]
+local function as_tree(entries)
+  local known, forks, seen, out = {}, {}, {}, {}
+  for _, entry in ipairs(entries) do
+    known[entry.session.id] = true
+  end
+  local function of(entry)
+    local from = entry.session.forkedFrom
+    return from and known[from.sessionId] and from.sessionId
+  end
+  for _, entry in ipairs(entries) do
+    local from = of(entry)
+    if from then
+      forks[from] = forks[from] or {}
+      table.insert(forks[from], entry)
+    end
+  end
+  local function grow(entry, depth)
+    if seen[entry] then
+      return -- sessions of a forged file may be forked from each other
+    end
+    seen[entry], entry.depth, out[#out + 1] = true, depth, entry
+    for _, fork in ipairs(forks[entry.session.id] or {}) do
+      grow(fork, depth + 1)
+    end
+  end
+  for _, entry in ipairs(entries) do
+    if not of(entry) then
+      grow(entry, 0)
+    end
+  end
+  for _, entry in ipairs(entries) do
+    grow(entry, 0)
+  end
+  return out
 end
 
 --- Counts the pending hunks of each session.
@@ -92,10 +140,13 @@ function M.read(ws, done)
             here = session.workspace == ws.root,
             hunks = counts[session.id] or 0,
           }
-          entry.text = line(entry)
           table.insert(entry.here and here or others, entry)
         end
-        done(vim.list_extend(here, others))
+        local all = vim.list_extend(as_tree(here), as_tree(others))
+        for _, entry in ipairs(all) do
+          entry.text = line(entry)
+        end
+        done(all)
       end)
     end)
   end)
@@ -122,6 +173,17 @@ function M.rename(entry, done)
         done()
       end)
     end
+  end)
+end
+
+--- Begins another session with the transcript of one, and shows it in the chat.
+--- @param entry cursord.SessionEntry
+function M.fork(entry)
+  rpc.request('session/fork', { sessionId = entry.session.id }, function(err, made)
+    if err then
+      return rpc.say_error(err)
+    end
+    M.go({ session = made.session, root = entry.root, here = entry.here, hunks = 0, text = '' })
   end)
 end
 

@@ -59,7 +59,7 @@ local function draw(buf)
       marks[#marks + 1] = { row = i - 1, from = #line, to = #line + #text, group = column.group }
       line = line .. text .. ' '
     end
-    lines[i] = line .. ' ' .. entry.session.title:gsub('%s*\n.*', ' …')
+    lines[i] = line .. ' ' .. sessions.branch(entry) .. entry.session.title:gsub('%s*\n.*', ' …')
   end
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, #lines > 0 and lines or { 'There is no session yet.' })
@@ -94,8 +94,9 @@ local function with(act)
   end
 end
 
+--- Shows the end of a session above the window.
 --- @param entry cursord.SessionEntry
-local function preview(entry)
+function M.preview(entry)
   local from = api.nvim_get_current_win()
   sessions.preview(entry, function(lines)
     if api.nvim_get_current_win() ~= from then
@@ -177,7 +178,16 @@ function M.open(ws)
     { 'delete it', 'D', 'n', with(function(entry)
       sessions.delete(entry, again)
     end) },
-    { 'look at what was said', 'K', 'n', with(preview) },
+    {
+      'another session from here',
+      'F',
+      'n',
+      with(function(entry)
+        vim.cmd.close()
+        sessions.fork(entry)
+      end),
+    },
+    { 'look at what was said', 'K', 'n', with(M.preview) },
     {
       'review what its folder has left',
       'v',
