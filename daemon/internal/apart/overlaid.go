@@ -39,7 +39,7 @@ type overlaid struct {
 
 	mu      sync.Mutex
 	turns   int           // guarded by mu
-	mounted *overlay.Tree // guarded by mu; nil while there is no turn
+	mounted *overlay.Tree // guarded by mu; nil while there is no turn, except for a new tree, which waits for its first one
 	asking  sync.Mutex    // held while the folder of rules is used
 }
 
@@ -76,18 +76,17 @@ func makeOverlaid(ctx context.Context, p Places) (Tree, error) {
 	if _, err := copytree.Open(p.Dir, p.Copy); !errors.Is(err, copytree.ErrNotACopy) {
 		return nil, errors.New("the session has a copy already")
 	}
-	if err := suits(ctx, p.Root); err != nil {
-		return nil, err
+	suited := make(chan error, 1)
+	go func() { suited <- suits(ctx, p.Root) }() // takes as long as a mount
+	o, err := mountNew(ctx, p)
+	if no := <-suited; no != nil {
+		if err == nil {
+			o.mounted.Close()
+		}
+		err = no
 	}
-	if err := overlay.RemoveAll(p.Dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	o, err := newOverlaid(p)
 	if err == nil {
-		err = o.make(ctx)
+		err = os.WriteFile(o.in(copytree.OverlayMark), []byte(o.root), 0o600)
 	}
 	if err != nil {
 		overlay.RemoveAll(p.Dir)
@@ -96,27 +95,34 @@ func makeOverlaid(ctx context.Context, p Places) (Tree, error) {
 	return o, nil
 }
 
-func (o *overlaid) make(ctx context.Context) error {
+// mountNew makes the folder of a tree, and mounts it for the first turn.
+func mountNew(ctx context.Context, p Places) (*overlaid, error) {
+	if err := overlay.RemoveAll(p.Dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	o, err := newOverlaid(p)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range []string{upperName, workName, noneName} {
 		if err := os.MkdirAll(o.in(name), 0o700); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	info, err := os.Lstat(o.root)
 	if err == nil {
 		err = os.Chmod(o.in(upperName), info.Mode().Perm()) // it shows as that of the tree's top
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = os.WriteFile(o.in(nextName), nil, 0o600)
 	}
-	t, err := overlay.Mount(ctx, o.layout())
-	if err != nil {
-		return err
+	if err == nil {
+		o.mounted, err = overlay.Mount(ctx, o.layout())
 	}
-	if err := t.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(o.in(copytree.OverlayMark), []byte(o.root), 0o600)
+	return o, err
 }
 
 // suits returns why a workspace cannot be the lower folder of an overlay in which an agent works; nil if it can.
@@ -236,7 +242,7 @@ func (o *overlaid) Open(fault func(atomicfile.Step) error) (atomicfile.Root, err
 func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.turns == 0 {
+	if o.mounted == nil {
 		if err := o.settle(ctx); err != nil {
 			return nil, err
 		}
