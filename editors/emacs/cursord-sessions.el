@@ -20,6 +20,7 @@
   "RET" #'cursord-sessions-go
   "SPC" #'cursord-sessions-preview
   "j" #'cursord-sessions-jump
+  "F" #'cursord-sessions-fork
   "R" #'cursord-sessions-rename
   "D" #'cursord-sessions-delete)
 
@@ -86,7 +87,8 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
      (lambda (session)
        (let* ((root (plist-get session :workspace))
               (project (file-name-nondirectory root))
-              (title (cursord--session-title session)))
+              (title (concat (cursord--session-branch session)
+                             (cursord--session-title session))))
          (list session
                (vconcat
                 (list (cursord-face-of-state (plist-get session :state))
@@ -122,7 +124,7 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
 
 (defun cursord-sessions-go ()
   "Go on with the session at point, in the chat of its project."
-  (interactive nil cursord-sessions-mode)
+  (interactive nil cursord-sessions-mode cursord-search-mode)
   (cursord--sessions-talk (cursord--list-here)))
 
 (defun cursord-sessions-jump ()
@@ -130,6 +132,28 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
   (interactive nil cursord-sessions-mode)
   (cursord--sessions-talk
    (cursord--choose-session (cursord--all-sessions) "Go on with: " t)))
+
+(defun cursord-sessions-fork ()
+  "Begin another session with what was said in the one at point."
+  (interactive nil cursord-sessions-mode)
+  (cursord--sessions-talk
+   (plist-get (cursord-call-host nil :session/fork
+                                 (list :sessionId
+                                       (plist-get (cursord--list-here) :id))
+                                 :timeout 60)
+              :session)))
+
+;;;###autoload
+(defun cursord-fork-session ()
+  "Begin another session with what was said in the current one so far."
+  (interactive)
+  (let* ((ws (cursord-workspace-open))
+         (id (or (cursord-workspace-current ws)
+                 (user-error "There is no session yet"))))
+    (cursord-talk-with ws (plist-get (cursord-call ws :session/fork
+                                                   (list :sessionId id))
+                                     :session))
+    (pop-to-buffer (cursord--chat-buffer-create ws))))
 
 (defun cursord-sessions-rename (title)
   "Give the session at point the TITLE."
@@ -153,6 +177,73 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
                          (list :sessionId (plist-get session :id)))
       (cursord--list-show))))
 
+(defun cursord--session-branch (session)
+  "Return what is in front of the title of SESSION if it is a fork."
+  (if (plist-get session :forkedFrom) "└ " ""))
+
+;;;; Search
+
+(defvar cursord--searched ""
+  "The words that the list of places was made for.")
+
+(defvar-keymap cursord-search-mode-map
+  :doc "Keys in the list of places that a search has found."
+  :parent cursord-list-mode-map
+  "RET" #'cursord-sessions-go
+  "SPC" #'cursord-sessions-preview)
+
+(define-derived-mode cursord-search-mode cursord-list-mode "Cursord-Search"
+  "The places in all sessions that have some words.
+\\{cursord-search-mode-map}"
+  (setq cursord--list-entries #'cursord--search-entries
+        cursord--list-columns #'cursord--search-columns))
+
+(defun cursord--search-columns (narrow)
+  "Return the columns of the list, fewer if NARROW."
+  (vconcat '(("Age" 7 nil) ("In" 7 t))
+           (unless narrow '(("Session" 20 t)))
+           '(("Place" 0 t))))
+
+(defun cursord--search-place (match)
+  "Return the snippet of MATCH with what was found in a face."
+  (let* ((bytes (encode-coding-string (plist-get match :snippet) 'utf-8))
+         (text (copy-sequence (plist-get match :snippet)))
+         (place (lambda (at)
+                  (length (decode-coding-string (substring bytes 0 at)
+                                                'utf-8)))))
+    (seq-doseq (range (plist-get match :ranges))
+      (add-face-text-property (funcall place (plist-get range :from))
+                              (funcall place (plist-get range :to))
+                              'match nil text))
+    text))
+
+(defun cursord--search-entries (narrow)
+  "Return the entries of the list, with fewer columns if NARROW."
+  (mapcar
+   (lambda (match)
+     (list (list :id (plist-get match :sessionId)
+                 :workspace (plist-get match :workspace)
+                 :title (plist-get match :title)
+                 :item (plist-get match :itemId)
+                 :in (plist-get match :in))
+           (vconcat
+            (list (cursord--age (plist-get match :at))
+                  (propertize (plist-get match :in) 'face 'cursord-note))
+            (unless narrow (list (cursord--session-title match)))
+            (list (cursord--search-place match)))))
+   (plist-get (cursord-call-host nil :search
+                                 (list :query cursord--searched :limit 200))
+              :matches)))
+
+;;;###autoload
+(defun cursord-search (words)
+  "List the places in all sessions that have all WORDS, the newest first.
+A word also finds longer words that begin so; words in double quotes are
+a phrase."
+  (interactive "sSearch sessions: ")
+  (setq cursord--searched words)
+  (cursord--list-open "*cursord search*" 'cursord-search-mode))
+
 ;;;; Previews
 
 (defvar-keymap cursord-preview-mode-map
@@ -174,7 +265,7 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
 (defun cursord-sessions-preview ()
   "Show the end of the session at point in another window.
 If that window shows this session already, scroll it."
-  (interactive nil cursord-sessions-mode)
+  (interactive nil cursord-sessions-mode cursord-search-mode)
   (let* ((session (cursord--list-here))
          (buffer (get-buffer-create "*cursord preview*"))
          (window (get-buffer-window buffer)))

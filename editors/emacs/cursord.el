@@ -59,6 +59,8 @@
 (autoload 'cursord-cancel "cursord-session" nil t)
 (autoload 'cursord-resume "cursord-session" nil t)
 (autoload 'cursord-sessions "cursord-sessions" nil t)
+(autoload 'cursord-search "cursord-sessions" nil t)
+(autoload 'cursord-fork-session "cursord-sessions" nil t)
 (autoload 'cursord-projects "cursord-projects" nil t)
 (autoload 'cursord-retry "cursord-again" nil t)
 (autoload 'cursord-edit-prompt "cursord-again" nil t)
