@@ -30,7 +30,7 @@ const exitCancelled = 130
 
 func runCommand() *cobra.Command {
 	var p place
-	var session, chat, model, mode, isolation, driver, form, file string
+	var session, approvals, chat, model, mode, isolation, driver, form, file string
 	var force, trust, recap, asJSON, latest, quiet, background bool
 	var permit permits.Flags
 	var images, files []string
@@ -56,7 +56,8 @@ starts a fresh chat with the transcript as context. --chat continues a chat that
 sessions --agent" lists those.
 
 What the agent asks is put to you, if the command is in front of a terminal: y is yes, n no, a yes and always in this
-folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve". What the agent cannot ask, as in
+folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve"; --approvals deny
+asks nobody. What the agent cannot ask, as in
 print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
@@ -96,6 +97,8 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			switch {
 			case chat != "" && (session != "" || recap):
 				return errors.New("--chat excludes --session, --continue and --recap")
+			case approvals != "" && approvals != "ask" && approvals != "deny":
+				return fmt.Errorf("--approvals is %q; it must be ask or deny", approvals)
 			case isolation != "" && isolation != "none" && isolation != "copy":
 				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
 			case driver != "" && driver != config.DriverPrint && driver != config.DriverACP:
@@ -116,7 +119,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				}
 			}()
 			r := &ask.Turn{Trust: trust, Home: naming.HomeDir(), In: c.InOrStdin(), ErrOut: c.ErrOrStderr(), Params: rpc.TurnStartParams{
-				Force: force, Recap: recap, TurnID: ulid.Make().String(),
+				Force: force, Approvals: approvals, Recap: recap, TurnID: ulid.Make().String(),
 			}}
 			if driver != "" {
 				r.Params.Driver = &driver
@@ -224,6 +227,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().StringVar(&session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
 	c.Flags().StringVar(&session, "resume", "", "cursor-agent's name for --session `ID`")
 	c.Flags().StringVar(&chat, "chat", "", "continue cursor-agent's chat `ID`")
+	c.Flags().StringVar(&approvals, "approvals", "", "what the agent asks: ask (you), or deny (all of it, at once; for scripts)")
 	c.Flags().BoolVar(&recap, "recap", false, "start a fresh chat with the session's transcript as context")
 	c.Flags().StringVar(&model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")

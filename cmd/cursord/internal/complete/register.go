@@ -27,7 +27,7 @@ func Register(root *cobra.Command, connect Connect) {
 	flags := map[string]cobra.CompletionFunc{
 		"session": found(Sessions), "resume": found(Sessions), "turn": found(Turns),
 		"model": found(Models), "mode": words("agent", "ask", "plan"), "sandbox": words("enabled", "disabled"),
-		"isolation": words("copy", "none"), "output-format": words("text", "json", "stream-json"), "format": words("markdown", "ndjson"),
+		"isolation": words("copy", "none"), "approvals": words("ask", "deny"), "output-format": words("text", "json", "stream-json"), "format": words("markdown", "ndjson"),
 		"workspace": folders, "add-dir": folders,
 	}
 	for _, c := range root.Commands() {

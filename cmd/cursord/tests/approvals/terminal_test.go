@@ -73,6 +73,19 @@ func TestRunWithoutATerminal(t *testing.T) {
 	}
 }
 
+// TestRunAsksNobody: "cursord run --approvals deny" waits for nobody.
+func TestRunAsksNobody(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+	w.Opens()
+	_, errOut, status := w.Cursord("run", "--approvals", "deny", "do it")
+	require.Zero(t, status, errOut)
+	require.Contains(t, errOut, "Denied without asking")
+	notRun(w)
+	_, errOut, status = w.Cursord("run", "--approvals", "never", "do it")
+	require.Equal(t, 2, status, errOut)
+}
+
 // TestChat: the chat shows the question; y answers it only if the line was begun after it came.
 func TestChat(t *testing.T) {
 	t.Parallel()
