@@ -37,7 +37,7 @@ func printTranscript(w io.Writer, t *api.Transcript) {
 	fmt.Fprintln(w, p.Bold(titleOf(s.Title)))
 	fmt.Fprintln(w, p.Dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, term.Clean(s.Workspace), term.Clean(model), s.Mode, s.State,
 		term.Count(s.Turns, "turn"))))
-	if text := used(t.Turns); text != "" {
+	if text := used(s, t.Turns); text != "" {
 		fmt.Fprintln(w, p.Dim(text))
 	}
 	items := map[string][]*sessions.Item{}
@@ -49,11 +49,13 @@ func printTranscript(w io.Writer, t *api.Transcript) {
 	}
 }
 
-// used sums up the usage of turns; "" if none has begun.
-func used(turns []*sessions.Turn) string {
+// used sums up the usage of a session's own turns; "" if none has begun.
+func used(s *sessions.Session, turns []*sessions.Turn) string {
 	var u Used
 	for _, t := range turns {
-		u.add(t)
+		if !s.Copied(t) {
+			u.add(t)
+		}
 	}
 	took := u.time()
 	if took == "-" {
