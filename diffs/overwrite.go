@@ -48,8 +48,8 @@ func (r *Review) placesBy(there func(atom) bool) (places []Place) {
 // Overwrite is Observe by a person who has saved over changes of edits. It first rejects the hunks that the save removes, as
 // a decision that Undo can take back. Of unseen hunks, which the person's text never had, it rejects all that are gone,
 // and deletions of lines that the person has changed; of seen ones, only those in whose place the person has typed nothing
-// else. It returns false if there are none.
-func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, rejects bool) {
+// else. Where a rejected hunk has a side, the decision is about that. It returns false if there are none.
+func (r *Review) Overwrite(now Content, unseen, seen []uint64, sides ...Side) (d Decision, rejects bool) {
 	later := r.Copy()
 	later.Observe(now, nil)
 	if r.op.ID != 0 && r.is && !r.was && r.whole == nil && later.op.ID == 0 {
@@ -76,11 +76,33 @@ func (r *Review) Overwrite(now Content, unseen, seen []uint64) (d Decision, reje
 	}
 	if len(gone) > 0 {
 		var err error
-		d, err = r.Decide(gone, false, nil)
+		d, err = r.rejectSides(gone, sides)
 		rejects = err == nil
 	}
 	r.Observe(now, nil)
 	return d, rejects
+}
+
+// rejectSides rejects hunks, after it has put the sides of those beneath them that are rejected as a whole.
+func (r *Review) rejectSides(hunks []uint64, sides []Side) (Decision, error) {
+	chosen, err := r.choose(r.list(), hunks, nil)
+	if err != nil {
+		return Decision{}, err
+	}
+	var lines []uint64
+	for i := range r.atoms {
+		if chosen.atoms[i] {
+			lines = append(lines, r.atoms[i].id)
+		}
+	}
+	for _, s := range sides {
+		if !slices.ContainsFunc(r.hunksWith(idSet(s.Over)), func(id uint64) bool { return !slices.Contains(hunks, id) }) {
+			lines = append(lines, r.PutBeneath(s)...)
+		}
+	}
+	sel := selection{atoms: make([]bool, len(r.atoms)), parts: chosen.parts}
+	r.add(&sel, lines)
+	return r.decide(r.list(), sel, false)
 }
 
 // inserts reports whether a piece has pending insertions.

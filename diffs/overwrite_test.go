@@ -55,6 +55,18 @@ func TestOverwriting(t *testing.T) {
 	}
 }
 
+// TestOverwritingASide: the reject is about the person's line and the edit's, so its undo and redo change one into the other.
+func TestOverwritingASide(t *testing.T) {
+	r := New(spaced("a b c"))
+	r.Observe(spaced("a X c"), &Source{TurnID: "t"})
+	d, rejects := r.Overwrite(spaced("a Y c"), []uint64{r.Places()[0].ID}, nil, Side{r.Over(1, 2), []string{"Y\n"}})
+	require.True(t, rejects)
+	require.Equal(t, spaced("a Y c"), r.Current())
+	require.NoError(t, r.Undo(d))
+	require.Equal(t, spaced("a X c"), r.Current())
+	require.Equal(t, spaced("a Y c"), r.Baseline())
+}
+
 func TestOverwritingAFileThatWasCreated(t *testing.T) {
 	r := New(Content{})
 	r.Observe(spaced("X Z"), &Source{TurnID: "t"})

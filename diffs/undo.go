@@ -165,7 +165,7 @@ func (r *Review) restoreAround(d Decision) error {
 				}
 				cursor = i
 			case old.Gone:
-				if typed := r.typedSince(d.Last, cursor, old.Text); typed >= 0 {
+				if typed := r.typedSince(&run, d.Last, cursor, old.Text); typed >= 0 {
 					cursor = max(cursor, typed)
 				} else {
 					behind[cursor] = append(behind[cursor], old.atom())
@@ -201,11 +201,15 @@ func (r *Review) restoreAround(d Decision) error {
 	return nil
 }
 
-// typedSince returns a line that a person has typed since an id was the last, in the place after atom i; -1 if there is none. An undo does
-// not put that line there again: it is there, or an agent has removed it since.
-func (r *Review) typedSince(last uint64, i int, text string) int {
+// typedSince returns a line that a person has typed since an id was the last, in the place of a run after atom i; -1 if there is none. An
+// undo does not put that line there again: it is there, or an agent has removed it since.
+func (r *Review) typedSince(d *decidedRun, last uint64, i int, text string) int {
 	newer := func(j int) bool {
-		return last != 0 && j >= 0 && j < len(r.atoms) && (r.atoms[j].id > last || r.atoms[j].del != 0)
+		if last == 0 || j < 0 || j >= len(r.atoms) {
+			return false
+		}
+		a := &r.atoms[j]
+		return a.id > last || a.del != 0 || slices.ContainsFunc(d.Atoms, func(old decidedAtom) bool { return old.ID == a.id })
 	}
 	from, to := i, i+1
 	for newer(from) {
@@ -229,6 +233,8 @@ func (old *decidedAtom) restored(a atom, accept bool) (restored atom, keep bool)
 		return a, false // the agent has removed its own line since
 	case old.Ins != 0:
 		a.ins, a.user = old.Ins, old.User
+	case a.ins != 0 && a.del == 0 && !accept:
+		return a, false // the line of an edit, which is pending again; a later edit has removed it
 	case a.del == 0 && !accept: // a line that an accept removed is here only if the accept was made in another copy
 		a.del = old.Del
 	}
@@ -284,9 +290,9 @@ func (r *Review) reopen(d Decision) {
 	}
 }
 
-// Redo decides again what d decided, as far as it is pending, and returns the new decision. It returns ErrOvertaken if
-// nothing of it is pending, or an error of Decide's.
-func (r *Review) Redo(d Decision) (Decision, error) {
+// Redo decides again what d decided, as far as it is pending, with some more pending lines, and returns the new decision. It returns
+// ErrOvertaken if nothing of it is pending, or an error of Decide's.
+func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID
 	sel.parts[theUnknown] = d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID
@@ -309,5 +315,16 @@ func (r *Review) Redo(d Decision) (Decision, error) {
 	if !found {
 		return Decision{}, ErrOvertaken
 	}
+	r.add(&sel, more)
 	return r.decide(r.list(), sel, d.Accept)
+}
+
+// add adds pending lines to a selection.
+func (r *Review) add(sel *selection, ids []uint64) {
+	chosen := idSet(ids)
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.pending() && chosen[a.id] {
+			sel.atoms[i] = true
+		}
+	}
 }

@@ -25,6 +25,7 @@ type Group struct {
 	Accept     bool        `json:"accept"`
 	Commit     bool        `json:"commit,omitempty"` // a person's commit accepted it
 	Undone     bool        `json:"undone,omitempty"`
+	UndoneAt   int         `json:"undoneAt,omitempty"` // undone: a higher number was undone later
 	Files      []File      `json:"files"`
 	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
 }
@@ -35,7 +36,7 @@ type File struct {
 	N         uint64         `json:"n,omitempty"` // the review's, which stays when the file moves
 	Decision  diffs.Decision `json:"decision"`
 	Conflicts []uint64       `json:"conflicts,omitempty"` // those of its hunks that were conflicts with an unsaved text
-	Taken     []Taken        `json:"taken,omitempty"`     // those that an accept has decided, the last in the file first
+	Taken     []Taken        `json:"taken,omitempty"`     // these conflicts, the last in the file first
 	Was       string         `json:"was,omitempty"`       // the Sum of the text that the work tree, or a buffer, had before; "" if it stayed
 	Then      string         `json:"then,omitempty"`      // the Sum of the text that it got; "" if it stayed
 	Edited    bool           `json:"edited,omitempty"`    // by edits that a client was to make
@@ -127,14 +128,12 @@ func (l *Log) Push(g *Group) (ops []sessions.Op) {
 
 func put(g *Group) sessions.Op { return sessions.PutDecision{N: g.N, Data: wire.Encode(g)} }
 
-// Next returns the group that an undo takes back, or a redo makes again; nil if there is none.
+// Next returns the group that an undo takes back: the latest that stands; or the one that a redo makes again: the one undone last. It
+// returns nil if there is none.
 func (l *Log) Next(undo bool) (next *Group) {
 	for _, g := range l.groups {
-		if g.Undone == undo || len(g.Files) == 0 {
-			continue
-		}
-		if next = g; !undo {
-			return next
+		if g.Undone != undo && len(g.Files) > 0 && (undo || next == nil || g.UndoneAt > next.UndoneAt) {
+			next = g
 		}
 	}
 	return next
@@ -155,6 +154,14 @@ func (l *Log) index(n uint64) int {
 // Replace puts a group in the place of that with its number, and returns what to store.
 func (l *Log) Replace(g *Group) sessions.Op {
 	if i := l.index(g.N); i >= 0 {
+		if g.Undone && !l.groups[i].Undone {
+			g.UndoneAt = 0
+			for _, other := range l.groups {
+				if other.Undone {
+					g.UndoneAt = max(g.UndoneAt, other.UndoneAt+1)
+				}
+			}
+		}
 		l.groups[i] = g
 	}
 	return put(g)
@@ -197,6 +204,23 @@ func (l *Log) SetUndone(n uint64, in func(File) bool, undone bool) (*Group, []se
 	return &g, []sessions.Op{l.Replace(&g)}
 }
 
+// Settle calls settle with the parts in one file, of decisions that stand, that have decided conflicts; the oldest first. It returns what to
+// store of those that settle has changed, which it says.
+func (l *Log) Settle(in func(File) bool, settle func(n uint64, part *File) bool) (ops []sessions.Op) {
+	for _, old := range l.groups {
+		for i, f := range old.Files {
+			if len(f.Taken) == 0 || old.Undone || f.Undone || !in(f) || !settle(old.N, &f) {
+				continue
+			}
+			g := *l.Numbered(old.N)
+			g.Files = slices.Clone(g.Files)
+			g.Files[i] = f
+			ops = append(ops, l.Replace(&g))
+		}
+	}
+	return ops
+}
+
 // Path returns the steps in one file that take its decisions back, the latest first, as far as the one that changed its text from that
 // with a sum; or with undo false, those that make undone ones again, as far as the one that led to that text. It returns nil if none did.
 func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
@@ -219,6 +243,18 @@ func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
 		}
 	}
 	return nil
+}
+
+// Rejects returns the steps that take back the rejects in one file that stand, the oldest first.
+func (l *Log) Rejects(in func(File) bool) (steps []Step) {
+	for _, g := range l.groups {
+		for _, f := range g.Files {
+			if !f.Decision.Accept && !g.Undone && !f.Undone && in(f) {
+				steps = append(steps, Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: true, Again: true, Before: f.Then})
+			}
+		}
+	}
+	return steps
 }
 
 // WithoutEverywhere is Without for all groups.

@@ -39,6 +39,48 @@ func TestNextIsTheLatest(t *testing.T) {
 	require.Equal(t, []sessions.Op{sessions.DropDecision{N: 2}}, ops[:len(ops)-1], "what was undone cannot be made again")
 }
 
+// TestARedoMakesAgainWhatWasUndoneLast: an editor's undo takes back an older decision first.
+func TestARedoMakesAgainWhatWasUndoneLast(t *testing.T) {
+	var l Log
+	for range 3 {
+		l.Push(decided("f"))
+	}
+	in := func(File) bool { return true }
+	for _, n := range []uint64{1, 3, 2} {
+		l.SetUndone(n, in, true)
+	}
+	for _, n := range []uint64{2, 3, 1} {
+		require.Equal(t, n, l.Next(false).N)
+		l.SetUndone(n, in, false)
+	}
+}
+
+// TestSettle: decisions of conflicts become decisions about the person's lines and the agent's.
+func TestSettle(t *testing.T) {
+	text := func(s string) diffs.Content { return diffs.Content{Exists: true, Data: []byte(s)} }
+	for _, accept := range []bool{true, false} {
+		review := diffs.New(text("a\nb\nc\n"))
+		review.Observe(text("a\nX\nc\n"), &diffs.Source{TurnID: "t"})
+		before, over := review.Copy(), review.Over(1, 2)
+		d, err := review.Decide([]uint64{review.Places()[0].ID}, accept, nil)
+		require.NoError(t, err)
+		if !accept {
+			review = before
+		}
+		var l Log
+		l.Push(&Group{Accept: accept, Files: []File{{Path: "f", Decision: d, Conflicts: d.Hunks, Taken: []Taken{{Over: over, Mine: []string{"Y\n"}}}}}})
+		settle := func(n uint64, part *File) bool { return part.Settle(review) }
+		require.Len(t, l.Settle(func(File) bool { return true }, settle), 1)
+		require.Empty(t, l.Settle(func(File) bool { return true }, settle), "once")
+		require.Equal(t, map[bool]string{true: "a\nX\nc\n", false: "a\nY\nc\n"}[accept], string(review.Current().Data))
+		require.False(t, review.Pending())
+		part := l.Next(true).Files[0]
+		require.NoError(t, review.Undo(part.Decision))
+		require.Equal(t, "a\nX\nc\n", string(review.Current().Data))
+		require.Equal(t, "a\nY\nc\n", string(review.Baseline().Data))
+	}
+}
+
 // TestLoadKeepsWhatWasStored reads the records that Push stores, and reports unreadable ones.
 func TestLoadKeepsWhatWasStored(t *testing.T) {
 	var l Log

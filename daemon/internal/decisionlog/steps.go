@@ -1,6 +1,10 @@
 package decisionlog
 
-import "cursord/diffs"
+import (
+	"slices"
+
+	"cursord/diffs"
+)
 
 // A Step is a change of an unsaved text by a decision, or by the undo or redo of one.
 type Step struct {
@@ -31,6 +35,12 @@ func (s *Steps) Add(more ...Step) {
 	s.made = len(s.all)
 }
 
+// Drop forgets a step that has led to the text, counted from 0, and those that led on.
+func (s *Steps) Drop(i int) {
+	s.all = slices.Delete(slices.Clone(s.Made()), i, i+1)
+	s.made--
+}
+
 // Find goes to the text with a sum. It returns the steps that this takes back, the latest first, and those that it makes again; and false
 // if no step has led to that text, or from it.
 func (s *Steps) Find(sum string) (back, again []Step, found bool) {
@@ -55,6 +65,11 @@ func (s *Steps) Find(sum string) (back, again []Step, found bool) {
 		}
 	}
 	return nil, nil, false
+}
+
+// Later reports whether one of some steps is about the same decision as t.
+func Later(steps []Step, t Step) bool {
+	return slices.ContainsFunc(steps, func(later Step) bool { return later.Group == t.Group })
 }
 
 // Stem returns a copy of a file's review in which steps are made.

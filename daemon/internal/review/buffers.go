@@ -42,6 +42,12 @@ func (o owner) Steps(sum string, undo bool) []decisionlog.Step {
 	return o.r.log.Path(o.f.decidedIn, sum, undo)
 }
 
+func (o owner) Rejects() []decisionlog.Step { return o.r.log.Rejects(o.f.decidedIn) }
+
+func (o owner) Settle(settle func(uint64, *decisionlog.File) bool) {
+	o.r.ops = append(o.r.ops, o.r.log.Settle(o.f.decidedIn, settle)...)
+}
+
 func (o owner) Forget(n uint64) { o.r.ops = append(o.r.ops, o.r.log.Without(n, o.f.decidedIn)...) }
 
 func (o owner) SetUndone(n uint64, undone bool) {

@@ -79,8 +79,7 @@ func TestUndoOfAnAcceptBesideOtherUnsavedLines(t *testing.T) {
 				require.NoError(t, err, s.told)
 				require.Positive(t, out.Applied, s.told)
 				s.applies()
-				require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
-				require.Contains(t, s.disk()+s.text, "mine 1\n")
+				s.bothSides()
 				_, err = s.redoes(s.editor)
 				require.NoError(t, err, s.told)
 				s.applies()
@@ -97,6 +96,12 @@ func (s *story) conflict() string {
 	require.Equal(s.t, "conflict", d.Hunks[0].State, "%v\n%v", d.Hunks, s.told)
 	require.Equal(s.t, []string{"-mine 1", "+agent 2"}, d.Hunks[0].Lines)
 	return d.Hunks[0].ID
+}
+
+// bothSides requires that the agent's line is in the place of the person's, which a reject of the hunk brings back.
+func (s *story) bothSides() {
+	require.Contains(s.t, s.text+s.disk(), "agent 2\n", "%s", strings.Join(s.told, "\n"))
+	require.Contains(s.t, strings.Join(shapes(s.state()), "\n"), "-mine 1 +agent 2", strings.Join(s.told, "\n"))
 }
 
 // chooses decides the conflict, and makes the edits.
@@ -142,8 +147,7 @@ func TestEditorsUndoOfAChoiceOpensTheConflict(t *testing.T) {
 			require.NoError(t, err, s.told)
 			require.Equal(t, 1, out.Applied, s.told)
 			s.applies()
-			require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
-			require.Contains(t, s.disk()+s.text, "mine 1\n")
+			s.bothSides()
 		}
 	}
 }
@@ -181,7 +185,7 @@ func TestUndoOfASavedChoiceKeepsBothSides(t *testing.T) {
 				want := open
 				if choice := choice; accept {
 					if choice == "mine" {
-						choice = "both"
+						choice = "theirs"
 					}
 					want = strings.Replace(open, "mine 1\n", results[choice], 1)
 				}
@@ -267,8 +271,7 @@ func TestASaveRightAfterTheEditorsUndo(t *testing.T) {
 		s.saves()
 		s.undoes(s.editor)
 		s.applies()
-		require.Contains(t, s.disk()+s.text, "agent 2\n", "%s %v", choice, s.told)
-		require.Contains(t, s.disk()+s.text, "mine 1\n")
+		s.bothSides()
 	}
 }
 
@@ -305,13 +308,47 @@ func TestASaveBesideTheDaemonsEnd(t *testing.T) {
 			require.NoError(t, err, s.told)
 			require.Equal(t, 1, out.Step.Hunks)
 			s.applies()
-			require.Contains(t, s.text+s.disk(), "agent 2\n", s.told)
-			require.Contains(t, s.text+s.disk(), "mine 1\n", s.told)
+			s.bothSides()
 			_, err = s.redoes(s.editor)
 			require.NoError(t, err, s.told)
 			s.applies()
 			require.Equal(t, text, s.disk())
 			require.Equal(t, shapes(st), shapes(s.state()))
+		}
+	}
+}
+
+// TestEditorsUndoOfASavedChoiceAndASave: the second save is the choice of the person's line, which undo takes back. Before, the agent's
+// line counted as removed by the person after a saved "both".
+func TestEditorsUndoOfASavedChoiceAndASave(t *testing.T) {
+	for _, choice := range []string{"theirs", "both"} {
+		for _, more := range []bool{false, true} {
+			for _, looked := range []bool{false, true} {
+				s := conflicts(t, more)
+				open := s.text
+				s.chooses(choice)
+				s.saves()
+				s.looks()
+				s.walks(-1)
+				require.Equal(t, open, s.text)
+				if looked {
+					s.looks()
+				}
+				s.saves()
+				require.NotContains(t, strings.Join(shapes(s.state()), ""), "base 2", "%s %v %v\n%s", choice, more, looked, strings.Join(s.told, "\n"))
+				require.Equal(t, open, s.disk())
+				require.NotContains(t, strings.Join(shapes(s.state()), ""), "agent 2")
+				out, err := s.undoes(s.editor)
+				require.NoError(t, err)
+				require.Equal(t, api.StepReject, out.Step.Kind, "%s %v %v\n%s", choice, more, looked, strings.Join(s.told, "\n"))
+				s.applies()
+				require.Contains(t, s.disk(), "agent 2\n")
+				require.Contains(t, strings.Join(shapes(s.state()), ""), "+agent 2")
+				_, err = s.redoes(s.editor)
+				require.NoError(t, err)
+				s.applies()
+				require.Equal(t, open, s.disk())
+			}
 		}
 	}
 }

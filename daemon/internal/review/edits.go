@@ -88,7 +88,7 @@ func sums(choices []*choice, accept bool) []string {
 // for example a decision about a mode. Only a changed text can come back by an editor's undo and redo.
 func (c *choice) changed(sum, coming string, in unsaved.Decided) (was, then string) {
 	switch {
-	case len(in.Taken) > 0:
+	case len(in.Taken) > 0 && in.Accept:
 		return in.Was, in.Then
 	case c.buffer == nil:
 		then = decisionlog.Sum(string(c.f.Real().Data))

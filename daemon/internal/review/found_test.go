@@ -236,6 +236,91 @@ func TestFoundStories(t *testing.T) {
 			s.types(1, 1, 2)
 			s.undoAndRedo(true)
 		},
+		"a redo makes again what was undone last, after an editor's undo took back an older decision": func(t *testing.T, s *story) {
+			s.agent(2, 2, 2)
+			s.closes()
+			s.decidesOne(true, 0, api.Decision{})
+			s.applies()
+			s.agent(5, 1, 1)
+			s.saves()
+			s.looks()
+			s.walks(-2)
+			s.undoAndRedo(true)
+		},
+		"a line that was typed back above those of a saved conflict is found by the undo": func(t *testing.T, s *story) {
+			s.agent(0, 2, 1)
+			s.reloads()
+			s.types(2, 2, 1)
+			s.agent(3, 1, 2)
+			s.types(0, 2, 1)
+			s.saves()
+			s.looks()
+			s.walks(-1)
+			s.looks()
+			s.undoes(s.editor)
+			s.applies()
+			s.once(s.state(), "")
+		},
+		"lines that the editor reads after a reject are the agent's": func(t *testing.T, s *story) {
+			s.types(1, 2, 2)
+			s.agent(2, 0, 1)
+			s.looks()
+			s.decides(s.editor, all(false))
+			s.reloads()
+			s.types(6, 2, 0)
+			s.saves()
+			s.once(s.state(), "")
+		},
+		"a redo of a reject takes out lines that were merged since": func(t *testing.T, s *story) {
+			s.agent(1, 1, 1)
+			s.types(1, 2, 0)
+			s.looks()
+			s.decides(s.editor, all(false))
+			s.looks()
+			s.walks(-1)
+			s.looks()
+			s.undoes(s.editor)
+			s.merges()
+			s.applies()
+			s.looks()
+			s.redoes(s.editor)
+			s.applies()
+			s.saves()
+			s.once(s.state(), "")
+		},
+		"a part of a rejected hunk that the editor's undo and typing leave is the agent's": func(t *testing.T, s *story) {
+			s.agent(1, 0, 2)
+			s.closes()
+			s.decides(s.editor, all(false))
+			s.applies()
+			s.looks()
+			s.walks(-1)
+			s.types(0, 2, 0)
+			s.saves()
+			require.Contains(t, strings.Join(shapes(s.state()), ""), "+agent 2")
+		},
+		"a save over a conflict leaves the hunk beside it": func(t *testing.T, s *story) {
+			s.agent(1, 0, 1)
+			s.reads()
+			s.types(2, 2, 2)
+			s.agent(3, 1, 1)
+			s.saves()
+			s.once(s.state(), "")
+		},
+		"an undo of a saved reject leaves lines alone that the agent has deleted since": func(t *testing.T, s *story) {
+			s.agent(2, 2, 1)
+			s.types(3, 0, 2)
+			s.types(0, 2, 0)
+			s.saves()
+			s.looks()
+			s.types(3, 0, 2)
+			s.agent(0, 2, 0)
+			text := s.text
+			_, err := s.undoes(s.editor)
+			require.ErrorContains(t, err, "have changed since")
+			require.Equal(t, text, s.text)
+			s.once(s.state(), "")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(dir, strings.ReplaceAll(name, " ", "-"))

@@ -19,115 +19,6 @@ import (
 // Each run draws the same cases; -rapid.seed draws others.
 func init() { _ = flag.Set("rapid.seed", "1") }
 
-// count counts each line of a text.
-func count(text string) map[string]int {
-	n := map[string]int{}
-	for l := range strings.Lines(text) {
-		n[l]++
-	}
-	return n
-}
-
-// A state is what there is of a story at a moment.
-type state struct {
-	disk, text string
-	seen       map[api.ClientID]*sessions.Diff
-}
-
-func (s *story) state() state { return state{seen: s.looks(), disk: s.disk(), text: s.text} }
-
-// removed returns the lines of a kind of which a client sees that they are to go, or that something else is beside them.
-func (st state) removed(client api.ClientID) map[string]bool {
-	lines := map[string]bool{}
-	if d := st.seen[client]; d != nil {
-		for _, h := range d.Hunks {
-			for _, l := range h.Lines {
-				if l[0] == '-' {
-					lines[l[1:]+"\n"] = true
-				}
-			}
-		}
-	}
-	return lines
-}
-
-// beside returns the lines of the disk that conflicts show beside a client's.
-func (st state) beside(client api.ClientID) map[string]bool {
-	lines := map[string]bool{}
-	if d := st.seen[client]; d != nil {
-		for _, h := range d.Hunks {
-			for _, l := range h.Lines {
-				if h.State == "conflict" && l[0] == '+' {
-					lines[l[1:]+"\n"] = true
-				}
-			}
-		}
-	}
-	return lines
-}
-
-// once requires that no line is there twice, and that each hunk is where it says.
-func (s *story) once(st state, what string) {
-	story := what + "\n" + strings.Join(s.told, "\n")
-	for name, text := range map[string]string{"disk": st.disk, "text": st.text} {
-		for l, n := range count(text) {
-			require.Equal(s.t, 1, n, "%s: %q is doubled: %s\n%s", name, l, short(text), story)
-		}
-	}
-	if s.coming != nil {
-		return
-	}
-	mine := st.text
-	if len(s.docs.Unsaved(s.path())) == 0 {
-		mine = st.disk // it has not read the file, or sees what the file has
-	}
-	for client, text := range map[api.ClientID]string{s.editor: mine, s.command: st.disk} {
-		d := st.seen[client]
-		if d == nil {
-			continue
-		}
-		added, removed := 0, 0
-		lines := strings.SplitAfter(text, "\n")
-		for _, h := range d.Hunks {
-			at := h.NewStart - 1
-			if h.NewLines == 0 {
-				at++
-			}
-			for _, l := range h.Lines {
-				switch {
-				case l[0] == '-':
-					removed++
-					require.True(s.t, h.State == "conflict" || count(text)[l[1:]+"\n"] == 0, "%s: %q is to come back, and there\n%s", s.who(client), l, story)
-					continue
-				case l[0] == '+':
-					added++
-				}
-				if h.State == "" {
-					require.Less(s.t, at, len(lines), story)
-					require.Equal(s.t, l[1:]+"\n", lines[at], "%s: hunk %s is elsewhere\n%s", s.who(client), h.ID, story)
-					at++
-				}
-			}
-		}
-		require.Equal(s.t, []int{added, removed}, []int{d.Added, d.Removed}, story)
-		require.Equal(s.t, len(d.Hunks) > 0, d.State == "pending", story)
-	}
-}
-
-// kept requires that a step of the daemon or of the agent has lost no line of the person from the file and what is known of it, nor from
-// the editor's text, but for the lines of which an accept says so.
-func (s *story) kept(before, after state, accepted map[string]bool) {
-	for client, texts := range map[api.ClientID][2]string{s.editor: {before.text, after.text}, s.command: {before.disk, after.disk}} {
-		there, gone, beside := count(texts[1]), after.removed(client), after.beside(client)
-		for l := range count(texts[0]) {
-			if !strings.HasPrefix(l, "mine") && !strings.HasPrefix(l, "other") {
-				continue
-			}
-			require.True(s.t, there[l] > 0 || gone[l] || beside[l] || accepted[l], "%s: the person's %q is lost\n%s", s.who(client), l, strings.Join(s.told, "\n"))
-		}
-	}
-}
-
 // daemon plays a step of the daemon or the agent. The editor makes the edits that come of it, at once or later.
 func (s *story) daemon(accept, later, editor bool, do func()) {
 	before, client := s.state(), s.client(editor)
@@ -277,8 +168,7 @@ func (s *story) decideAny(t *rapid.T, editor, later bool) {
 	if d := s.looks()[s.client(editor)]; d != nil && rapid.Bool().Draw(t, "one") {
 		h := rapid.SampledFrom(d.Hunks).Draw(t, "hunk")
 		at = slices.IndexFunc(d.Hunks, func(o sessions.Hunk) bool { return o.ID == h.ID })
-		old := slices.ContainsFunc(h.Lines, func(l string) bool { return strings.HasPrefix(l, "-base") }) // would be there twice after an undo
-		dec.Both = dec.Accept && h.State == "conflict" && !old && rapid.Bool().Draw(t, "both")
+		dec.Both = dec.Accept && canHaveBoth(h) && rapid.Bool().Draw(t, "both")
 		if n := changedLines(h); h.State == "" && n > 0 && rapid.IntRange(0, 3).Draw(t, "lines") == 0 {
 			from := rapid.IntRange(0, n-1).Draw(t, "from")
 			dec.Lines = &api.LineRange{From: from, To: rapid.IntRange(from+1, n).Draw(t, "to")}
@@ -294,6 +184,9 @@ func (s *story) decideAny(t *rapid.T, editor, later bool) {
 	}
 	s.does(func(s *story) {
 		s.looks()
+		if dec.Accept {
+			s.approve(editor)
+		}
 		s.daemon(dec.Accept && !dec.Both, later, editor, func() {
 			if at >= 0 {
 				s.decidesOne(editor, at, dec)
@@ -304,10 +197,16 @@ func (s *story) decideAny(t *rapid.T, editor, later bool) {
 	}, "%s%s", words, map[bool]string{false: "; s.applies()"}[later])
 }
 
+// canHaveBoth reports whether both sides of a conflict can be accepted: no old line would be there twice after an undo.
+func canHaveBoth(h sessions.Hunk) bool {
+	return h.State == "conflict" && !slices.ContainsFunc(h.Lines, func(l string) bool { return l[0] == '-' && !strings.HasPrefix(l, "-mine") })
+}
+
 // decidesOne decides the hunk that a client sees at a place of the list; without so many hunks, it does nothing.
 func (s *story) decidesOne(editor bool, at int, dec api.Decision) {
 	if d := s.looks()[s.client(editor)]; d != nil && at < len(d.Hunks) {
-		dec.All, dec.Hunks = false, []string{d.Hunks[at].ID}
+		h := d.Hunks[at]
+		dec.All, dec.Hunks, dec.Both = false, []string{h.ID}, dec.Both && canHaveBoth(h)
 		s.decides(s.client(editor), dec)
 	}
 }
@@ -368,6 +267,9 @@ func (s *story) ends(accept bool) {
 		s.saves()
 	}
 	s.once(s.state(), "at the end")
+	if accept {
+		s.approve(true)
+	}
 	s.daemon(accept, false, true, func() {
 		_, err := s.decides(s.editor, api.Decision{All: true, Accept: accept})
 		require.NoError(s.t, err)

@@ -97,6 +97,7 @@ type story struct {
 	history         []string // the texts that the editor's undo and redo lead to
 	at              int      // the place of text among them
 	coming          []api.DocumentEdits
+	approved        map[string]bool // lines of the agent that somebody has accepted, or that count as typed
 	accepted        map[string]bool // lines that may go, because somebody has accepted that, or another program has removed them
 
 	calm  bool     // nobody has written the file since the latest decision
@@ -107,7 +108,7 @@ type story struct {
 
 // newStory begins a story with a file of n lines, open in the editor.
 func newStory(t require.TestingT, store *sessions.Store, root string, n int) *story {
-	s := &story{t: t, loop: &desk{root: root, store: store}, accepted: map[string]bool{}}
+	s := &story{t: t, loop: &desk{root: root, store: store}, accepted: map[string]bool{}, approved: map[string]bool{}}
 	s.docs = documents.New(func() []documents.Reviewer { return []documents.Reviewer{s.r} })
 	limits := watch.DefaultLimits()
 	limits.Settle = time.Hour // only requests look
@@ -201,6 +202,9 @@ func (s *story) agentWrites(text string) {
 			require.NoError(s.t, err)
 			f.Review.Begin(was, nil)
 		}
+		for l := range strings.Lines(string(was.Data)) {
+			s.approved[l] = s.approved[l] || !strings.Contains(string(now.Data), l)
+		}
 		s.put(string(now.Data))
 		src := diffs.Source{SessionID: "s", TurnID: "t", ItemID: fmt.Sprint("i", len(s.told)), Via: diffs.ViaEdit}
 		if f == nil {
@@ -224,6 +228,7 @@ func (s *story) other(at, count, add int) {
 	s.put(s.changed(was, at, count, add, "other"))
 	for l := range strings.Lines(was) {
 		s.accepted[l] = s.accepted[l] || !strings.Contains(s.disk(), l)
+		s.approved[l] = s.approved[l] || !strings.Contains(s.disk(), l)
 	}
 	s.calm = false
 	s.tell("another program writes %s", short(s.disk()))
@@ -253,6 +258,7 @@ func (s *story) shows(text string) {
 func (s *story) walks(by int) {
 	s.at = min(max(s.at+by, 0), len(s.history)-1)
 	s.shows(s.history[s.at])
+	s.typedBack()
 	s.tell("the editor's undo (%d) leads to %s", by, short(s.text))
 }
 
@@ -272,6 +278,9 @@ func (s *story) looks() map[api.ClientID]*sessions.Diff {
 
 // saves writes the editor's text to the file.
 func (s *story) saves() {
+	if s.saved != s.disk() {
+		s.typedBack()
+	}
 	s.put(s.text)
 	s.saved, s.calm = s.text, false
 	require.NoError(s.t, s.docs.Save(s.editor, s.uri(), &s.version))

@@ -76,6 +76,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if err != nil {
 			return rollback(err)
 		}
+		if !r.reread(g.N, gf, undo) {
+			continue
+		}
 		b, err := f.Deciding(client, f.WritesReal(gf.Decision.Accept))
 		if err != nil {
 			return rollback(err)
@@ -160,6 +163,21 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		r.keepRejections(&g)
 	}
 	r.finish(client, append(touched, inBuffers...), ops, out, p)
+	return true
+}
+
+// reread brings a part of a decision up to date with the log after a look at its file, which may have found a save or an editor's undo. It
+// returns false if that has taken the step already.
+func (r *Reviewer) reread(n uint64, gf *decisionlog.File, undo bool) bool {
+	g := r.log.Numbered(n)
+	if g == nil {
+		return false
+	}
+	i := slices.IndexFunc(g.Files, func(now decisionlog.File) bool { return now.N == gf.N && now.Path == gf.Path })
+	if i < 0 || (g.Undone || g.Files[i].Undone) == undo {
+		return false
+	}
+	*gf = g.Files[i]
 	return true
 }
 

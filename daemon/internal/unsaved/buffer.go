@@ -124,6 +124,7 @@ func (b *Buffer) sync(doc *documents.Document) {
 		b.arrived(old, b.Text())
 	case fresh && (!same || taking) && !doc.Editing:
 		b.retrace()
+		b.regain()
 	}
 	if moved || !same {
 		b.Remake()
@@ -133,12 +134,15 @@ func (b *Buffer) sync(doc *documents.Document) {
 }
 
 // Stem returns a copy of the file's review with the decisions that the buffer's text has, and without those that it takes back.
-func (b *Buffer) Stem() *diffs.Review {
+func (b *Buffer) Stem() *diffs.Review { return decisionlog.Stem(b.f.Review, b.made()) }
+
+// made returns the steps that Stem has made.
+func (b *Buffer) made() []decisionlog.Step {
 	steps := b.steps.Made()
 	if b.coming != nil {
 		steps = append(steps, *b.coming)
 	}
-	return decisionlog.Stem(b.f.Review, steps)
+	return steps
 }
 
 // Decided reports whether the stem differs from the file's review.
@@ -263,14 +267,20 @@ func (b *Buffer) Step(undo bool, n uint64, part *decisionlog.File) (edits *api.D
 		}
 	}
 	decided := part.Decision
-	if undo && !slices.ContainsFunc(b.steps.Made(), func(t decisionlog.Step) bool { return t.Group == n }) {
-		part.Conflicts = nil // the text was saved since
+	if undo && !slices.ContainsFunc(b.steps.Made(), func(t decisionlog.Step) bool { return t.Group == n }) { // the text was saved since
+		if part.Conflicts = nil; f.Review.Deletes(decided) && b.Text() != string(f.Real().Data) {
+			return nil, back, f.Owner.Refused(diffs.ErrOvertaken) // a conflict would hide which of these lines the undo takes out
+		}
 	}
 	f.Reopen(part.Conflicts, undo)
+	open := part.Conflicts // not as ordinary hunks
+	if !undo {
+		open = slices.DeleteFunc(slices.Clone(open), func(id uint64) bool { return b.Conflict(id) == nil })
+	}
 	edits, err = b.Change(func(review *diffs.Review) (err error) {
 		plain, more := part.Decision, true
-		if len(part.Conflicts) > 0 {
-			plain, more = plain.Without(part.Conflicts)
+		if len(open) > 0 {
+			plain, more = plain.Without(open)
 		}
 		switch {
 		case !more:
@@ -283,7 +293,7 @@ func (b *Buffer) Step(undo bool, n uint64, part *decisionlog.File) (edits *api.D
 			return err
 		}
 		left := f.RealOf(review)
-		if part.Decision = plain; len(part.Conflicts) > 0 {
+		if part.Decision = plain; len(open) > 0 {
 			*review = *b.Stem()
 			part.Decision, err = review.Redo(decided)
 			f.observe(review, left)

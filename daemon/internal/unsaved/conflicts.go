@@ -138,10 +138,10 @@ func (b *Buffer) addConflicts(diff *sessions.Diff) {
 // A Decided is what became of a decision in a buffer.
 type Decided struct {
 	diffs.Decision
-	Edits     *api.DocumentEdits // for the client; nil if its text stays
-	Conflicts []uint64           // its hunks that were conflicts
-	Taken     []decisionlog.Taken
-	Was, Then string // the sums of the texts before and after an accept of conflicts
+	Edits     *api.DocumentEdits  // for the client; nil if its text stays
+	Conflicts []uint64            // its hunks that were conflicts
+	Taken     []decisionlog.Taken // these
+	Was, Then string              // the sums of the texts before and after an accept of conflicts
 }
 
 // DecideConflicts decides hunks with conflicts. An accept brings the agent's lines into the buffer: in the place of the person's or,
@@ -163,10 +163,10 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 			}
 		}
 		mine, theirs := threeway.Lines(text, one.Text), threeway.Lines(disk, one.Disk)
-		if accept {
-			first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
-			out.Taken = append(out.Taken, decisionlog.Taken{Hunks: one.IDs, Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From})
-		}
+		first := slices.IndexFunc(places, func(p diffs.Place) bool { return p.ID == one.IDs[0] })
+		out.Taken = append(out.Taken, decisionlog.Taken{
+			Hunks: one.IDs, Over: f.Review.Over(one.Disk.From, one.Disk.To), Mine: mine, Theirs: theirs, Both: alsoMine, At: places[first].From - one.Disk.From,
+		})
 		taken = threeway.Replace(taken, one.Text, theirs...)
 		both = threeway.Replace(both, one.Text, slices.Concat(mine, theirs)...)
 		b.beneath.Settle(one.Place, disk)
@@ -230,17 +230,19 @@ func (b *Buffer) edit(text string) *api.DocumentEdits {
 // become rejected, by a decision that it returns; nil if there are none. It returns false if nothing was decided.
 func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) (rejected *diffs.Decision, took bool) {
 	b.f = f // a save in a call may be older than the review
-	review, text := f.Review.Copy(), string(disk.Data)
+	text := string(disk.Data)
 	decided := b.Decided() && b.rev == f.Review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})
 	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
 		b.arrived(b.Text(), text)
 	}
 	typed := decided && !exact && b.Decided() && b.like(disk) // the client has typed something since its last report
+	var steps []decisionlog.Step
 	if decided {
-		review = b.Stem()
+		steps = b.made()
 	}
 	var unseen, seen []uint64
+	var sides []diffs.Side
 	b.Conflicts = nil
 	if b.lookBeneath(text); b.beneath != nil {
 		places := f.Review.Places()
@@ -256,19 +258,32 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 			}
 		}
 	}
+	for _, c := range b.Conflicts {
+		sides = append(sides, diffs.Side{Over: f.Review.Over(c.Disk.From, c.Disk.To), Mine: threeway.Lines(text, c.Text)})
+	}
 	before := f.Review
+	accepts, settled := f.settleAccepts()
+	review := decisionlog.Stem(accepts, steps)
+	if exact || typed {
+		then, rejects := f.settleSteps(accepts.Copy(), steps)
+		review, settled = then, settled || rejects
+	}
 	if !f.Isolated {
-		if done, rejects := review.Overwrite(disk.Content, unseen, seen); rejects {
+		if done, rejects := review.Overwrite(disk.Content, unseen, seen, sides...); rejects {
 			rejected = &done
 		}
 	}
 	switch {
-	case rejected == nil && exact:
+	case rejected == nil && exact && !settled:
 		f.Review = b.Review
-	case rejected != nil || typed:
+	case rejected != nil || typed || exact:
 		f.Review = review
 		f.Review.Supersede(before)
 	default:
+		if settled {
+			f.Review = accepts
+			f.Review.Supersede(before)
+		}
 		return nil, false
 	}
 	f.Apart, f.Unstored = nil, f.Unstored || f.Apart != nil

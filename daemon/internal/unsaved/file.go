@@ -4,6 +4,26 @@
 // A [File] has the review that follows the disk, and a [Buffer] for each client that holds the file unsaved. A place that a person
 // has changed in a buffer and an agent on disk is a [Conflict]. Package threeway merges the texts, and package decisionlog knows
 // what was decided. This package writes nothing and stores nothing: its [Owner] does.
+//
+// # How a conflict lives
+//
+// It begins when the agent writes lines on disk that the person has changed in the buffer, or the other way round. The text keeps the
+// person's lines, and the disk has the agent's, which are pending there. Nobody has lost anything, and each look finds the conflict anew
+// from three texts: the buffer's, the disk's, and the one that both had in common. That one is stored (Apart), so that the conflict is
+// still there when the next daemon starts, or when the editor's undo brings the text back.
+//
+// The person decides it in one of three ways. Mine: the text stays, and the agent's lines are rejected in the buffer. The agent's:
+// these replace the person's in the text by edits, and are accepted on disk. Both: they follow the person's. While the text is unsaved,
+// an undo of the decision, or the editor's own undo, opens the conflict again.
+//
+// A save ends it. A save over an open conflict is the choice of the person's lines: a reject, which is in the log like any other. From
+// the save on, the decision is about a hunk with two sides. Its old side are the person's lines, not those from before both, and its
+// new side are the agent's (settleAccepts, settleSteps, diffs.Review.PutBeneath). The lines of both sides have ids. So the undo and
+// redo of the decision are the ordinary ones: an undo puts the agent's lines, pending, into the place of the person's, and a reject or
+// a redo brings these back. After "both", where the person's lines stay, the hunk has only the agent's.
+//
+// A reject lasts as long as unsaved texts lack its lines. A text that has one of them again in its place has taken it back (regain): the
+// editor has read the file, or its undo has gone further than one decision.
 package unsaved
 
 import (
@@ -39,8 +59,12 @@ type Owner interface {
 	RealPath() string
 	// Steps is Path of decisionlog.Log, for the file.
 	Steps(sum string, undo bool) []decisionlog.Step
+	// Rejects is Rejects of decisionlog.Log, for the file.
+	Rejects() []decisionlog.Step
 	// SetUndone marks a decision in the log, for the file, as undone or as made again.
 	SetUndone(n uint64, undone bool)
+	// Settle is Settle of decisionlog.Log, for the file; it stores the changes.
+	Settle(settle func(n uint64, part *decisionlog.File) bool)
 	// Forget removes the file from a decision that was made only in a buffer.
 	Forget(n uint64)
 }

@@ -5,6 +5,7 @@ import (
 
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/threeway"
+	"cursord/diffs"
 )
 
 // This file follows an editor's own undo and redo.
@@ -63,6 +64,35 @@ func (b *Buffer) retrace() {
 		}
 		b.steps.Add(steps...)
 		return
+	}
+}
+
+// regain takes rejects back whose lines the text has again, beside other changes: the editor has read the file, or its undo has led back.
+// Then the lines are the agent's, and not typed.
+func (b *Buffer) regain() {
+	saved := b.f.Owner.Rejects()
+	if b.f.Isolated || len(saved)+len(b.steps.Made()) == 0 {
+		return
+	}
+	now := diffs.Content{Exists: true, Data: []byte(b.Text())}
+	stem := b.Stem()
+	typed := stem.Typed(now)
+	for i, t := range slices.Backward(b.steps.Made()) {
+		if t.Undo || decisionlog.Later(b.steps.Made()[i+1:], t) || !stem.Regained(t.Decision, now, typed) {
+			continue
+		}
+		b.steps.Drop(i)
+		b.f.Reopen(t.Conflicts, true)
+		b.unmake(t)
+		stem = b.Stem()
+	}
+	for _, t := range slices.Backward(saved) {
+		if !decisionlog.Later(b.steps.All(), t) && stem.Regained(t.Decision, now, typed) {
+			t.After = decisionlog.Sum(b.Text())
+			b.steps.Add(t)
+			b.f.Owner.SetUndone(t.Group, true)
+			stem = b.Stem()
+		}
 	}
 }
 

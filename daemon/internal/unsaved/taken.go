@@ -52,21 +52,51 @@ func (b *Buffer) retraceAccepts(steps []decisionlog.Step) bool {
 	return true
 }
 
-// Undo undoes a decision in a file that no buffer decides about.
+// Undo undoes a decision in a file that no buffer decides about, and returns what a redo decides. Conflicts of an accept of both sides
+// are open again while a text is unsaved. Other lines of the agent become a change of the person's.
 func (f *File) Undo(review *diffs.Review, part *decisionlog.File) (diffs.Decision, error) {
-	return part.TakeBack(review, func(yield func(string) bool) {
-		for _, b := range f.Buffers {
-			if !yield(b.Text()) {
-				return
-			}
-		}
+	both := slices.ContainsFunc(part.Taken, func(c decisionlog.Taken) bool { return c.Both })
+	if part.Decision.Accept && (!both || len(f.Buffers) == 0) && part.Settle(review) {
+		part.Was, part.Then = "", ""
+	}
+	return part.Decision, review.Undo(part.Decision)
+}
+
+// settleAccepts makes the accepts of conflicts that a save has made final decisions about hunks with both sides. It returns the file's
+// review then, and whether there were any.
+func (f *File) settleAccepts() (review *diffs.Review, any bool) {
+	review = f.Review.Copy()
+	f.Owner.Settle(func(_ uint64, part *decisionlog.File) bool {
+		settled := part.Decision.Accept && part.Settle(review)
+		any = any || settled
+		return settled
 	})
+	return review, any
+}
+
+// settleSteps makes steps in review, which a save has made final, and the rejects of conflicts among them decisions about hunks with both
+// sides. It returns review then, and whether there were such rejects.
+func (f *File) settleSteps(review *diffs.Review, steps []decisionlog.Step) (then *diffs.Review, any bool) {
+	for i, s := range steps {
+		settled, undone := false, decisionlog.Later(steps[i+1:], s)
+		f.Owner.Settle(func(n uint64, part *decisionlog.File) bool {
+			if n != s.Group || undone || part.Decision.Accept || !part.Settle(review) {
+				return false
+			}
+			settled, any = true, true
+			return true
+		})
+		if !settled {
+			review = decisionlog.Stem(review, steps[i:i+1])
+		}
+	}
+	return review, any
 }
 
 // Retaken returns the client's text with the person's lines again in the place of those that an accept has taken, or with undo false,
 // with those that it takes; false if the text does not have the lines. review is the file's with the decision taken back.
 func (b *Buffer) Retaken(review *diffs.Review, part *decisionlog.File, undo bool) (text string, ok bool) {
-	if b == nil || b.beneath == nil || b.Sent || len(part.Taken) == 0 {
+	if b == nil || b.beneath == nil || b.Sent || len(part.Taken) == 0 || !part.Decision.Accept {
 		return "", false
 	}
 	disk, places := string(review.Current().Data), review.Places()

@@ -354,9 +354,10 @@ func TestEmacsConflicts(t *testing.T) {
 				if one.command == "save-buffer" { // before, the daemon that came after a kill knew of no decision
 					require.Regexp(t, `cursord: saved your lines over the agent.s in 1 conflict; M-x cursord-undo brings the agent.s back\n`, e.messages())
 					w.CursordOK("undo", "--workspace", w.Root)
-					for _, line := range []string{"mine 5\n", "agent 5\n"} {
-						require.Contains(t, w.Get("f"), line, "what a save took away is back")
-					}
+					require.Contains(t, w.Get("f"), "agent 5\n", "what a save took away is back")
+					require.Contains(t, c.Diffs()["f"].Hunks[0].Lines, "-mine 5")
+					w.CursordOK("redo", "--workspace", w.Root)
+					require.Equal(t, want, w.Get("f"))
 				}
 			})
 		})

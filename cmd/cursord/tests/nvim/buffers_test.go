@@ -174,9 +174,10 @@ func TestNvimConflicts(t *testing.T) {
 				if one.command == "write!" {
 					require.Contains(t, n.messages(), "cursord: kept your lines; :Cursord undo brings the agent's back")
 					w.CursordOK("undo", "--workspace", w.Root)
-					for _, line := range []string{"mine 5\n", "agent 5\n"} {
-						require.Contains(t, w.Get("f"), line, "what a save took away is back")
-					}
+					require.Contains(t, w.Get("f"), "agent 5\n", "what a save took away is back")
+					require.Contains(t, e.Diffs()["f"].Hunks[0].Lines, "-mine 5")
+					w.CursordOK("redo", "--workspace", w.Root)
+					require.Equal(t, want, w.Get("f"))
 				}
 			})
 		})

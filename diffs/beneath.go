@@ -1,0 +1,123 @@
+package diffs
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Side is what a person's other text, which is not in the review, has in a place of the present text.
+type Side struct {
+	Over []uint64 // the place: what Over has returned
+	Mine []string // the person's lines
+}
+
+// Over returns the ids of some lines of the present text, counted from 0, and of the pending deletions among and beside them. They name the
+// place also when lines around it have changed.
+func (r *Review) Over(from, to int) (ids []uint64) {
+	line := 0
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		if a.del == 0 {
+			line++
+		}
+		if a.del == 0 && from < line && line <= to || a.del != 0 && from <= line && line <= to {
+			ids = append(ids, a.id)
+		}
+	}
+	return ids
+}
+
+// PutBeneath makes a person's lines what the edits in a place have replaced: a reject of the hunks there brings them back, and not the
+// lines from before both. Settled lines stay. Current does not change. It returns the ids of the pending lines in the place, which may now be
+// beside other hunks; nil, and nothing changes, if there are none.
+func (r *Review) PutBeneath(s Side) []uint64 {
+	start, end := r.span(s.Over)
+	if r.whole != nil || r.op.ID != 0 || start == end {
+		return nil
+	}
+	n, at, old := int32(0), []int(nil), []string(nil)
+	for i := start; i < end; i++ {
+		a := &r.atoms[i]
+		if n = max(n, a.ins, a.del); a.ins == 0 {
+			at, old = append(at, i), append(old, a.text)
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	r.forget()
+	before := r.shape().sum()
+	var out []atom
+	i, j := start, 0
+	upTo := func(atom, line int) {
+		for ; j < line; j++ {
+			out = append(out, r.put(s.Mine[j], n))
+		}
+		for ; i < atom; i++ {
+			if r.atoms[i].del == 0 {
+				out = append(out, r.atoms[i])
+			}
+		}
+	}
+	commonLines(old, s.Mine, func(k, line int) {
+		upTo(at[k], line)
+		out, i, j = append(out, r.atoms[i]), i+1, line+1
+	})
+	upTo(end, len(s.Mine))
+	kept := make(map[uint64]bool)
+	for _, a := range out {
+		kept[a.id] = true
+	}
+	r.atoms = slices.Replace(r.atoms, start, end, out...)
+	r.repair()
+	r.normalise()
+	if r.was && r.same() {
+		r.settleBack()
+	}
+	if r.shape().sum() != before {
+		r.rev++
+	}
+	var pending []uint64
+	for i := range r.atoms {
+		if a := &r.atoms[i]; kept[a.id] && a.pending() {
+			pending = append(pending, a.id)
+		}
+	}
+	return pending
+}
+
+func (r *Review) put(text string, n int32) atom {
+	return atom{text: strings.Clone(text), id: r.id(), del: n, user: true}
+}
+
+// span returns the atoms from the first to the last of some ids.
+func (r *Review) span(ids []uint64) (start, end int) {
+	chosen := idSet(ids)
+	for i := range r.atoms {
+		if chosen[r.atoms[i].id] {
+			if end == 0 {
+				start = i
+			}
+			end = i + 1
+		}
+	}
+	return start, end
+}
+
+// hunksWith returns the ids of the hunks of text that have one of some atoms.
+func (r *Review) hunksWith(atoms map[uint64]bool) (ids []uint64) {
+	for _, p := range r.list() {
+		if p.what == aRun && slices.ContainsFunc(r.atoms[p.start:p.end], func(a atom) bool { return atoms[a.id] }) {
+			ids = append(ids, p.id)
+		}
+	}
+	return ids
+}
+
+func idSet(ids []uint64) map[uint64]bool {
+	set := make(map[uint64]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
