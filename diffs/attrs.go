@@ -1,5 +1,7 @@
 package diffs
 
+import "cursord/diffs/history"
+
 // The attrs of a file are what review keeps beside its content. Like lines, they have two sides, and may differ between them
 // until they are decided.
 type attrs struct {
@@ -12,7 +14,8 @@ type attrs struct {
 // person if by is nil. A person's move is not reviewed. Pending hunks stay pending. It reports whether the review changed.
 func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	r.forget()
-	before := r.shape().sum()
+	before, was, who, n := r.shape().sum(), r.present(), history.Person, int32(0)
+	was.path = from
 	if r.wasPath == r.isPath {
 		r.wasPath = from
 	}
@@ -21,7 +24,8 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	case by == nil:
 		r.wasPath = to
 	case to != r.wasPath && r.was && r.is:
-		r.renamed.add(r.sources.edit(*by))
+		who, n = history.Agent, r.sources.edit(*by)
+		r.renamed.add(n)
 		if r.renamed.ID == 0 {
 			r.renamed.ID = r.id()
 		}
@@ -30,6 +34,7 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	if r.shape().sum() == before {
 		return false
 	}
+	r.follow(was, who, n)
 	r.rev++
 	return true
 }

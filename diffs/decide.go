@@ -3,6 +3,8 @@ package diffs
 import (
 	"fmt"
 	"slices"
+
+	"cursord/diffs/history"
 )
 
 // A Range selects changed lines of a hunk, counted from 0 without the context; To is exclusive.
@@ -114,6 +116,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	if err := r.allowed(sel, accept); err != nil {
 		return Decision{}, err
 	}
+	was := r.present()
 	r.close(sel.atoms, pieces)
 	d := Decision{
 		Accept: accept, Before: r.mark(), Op: sel.parts[theOp], Unknown: sel.parts[theUnknown],
@@ -138,6 +141,9 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
+	if !accept {
+		r.follow(was, history.Decision, 0)
+	}
 	r.rev++
 	d.After, d.Last = r.shape().sum(), r.next
 	return d, nil

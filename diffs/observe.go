@@ -3,6 +3,8 @@ package diffs
 import (
 	"slices"
 	"strings"
+
+	"cursord/diffs/history"
 )
 
 // Begin begins a new review where nothing is pending; else it does nothing. It takes in the content now, which is older than
@@ -21,9 +23,11 @@ func (r *Review) Begin(now Content, by *Source) {
 
 // Observe takes in the file's present content and its author: an edit of the agent, or a person if by is nil. It
 // reports whether the review changed, which is possible even if the file did not.
-func (r *Review) Observe(now Content, by *Source) (changed bool) {
+func (r *Review) Observe(now Content, by *Source) (changed bool) { return r.observeAs(now, by, nil) }
+
+func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool) {
 	r.forget()
-	before, edits, n := r.shape().sum(), r.sources, int32(0)
+	before, edits, n, was := r.shape().sum(), r.sources, int32(0), r.present()
 	if by != nil {
 		n = r.sources.edit(*by)
 	}
@@ -33,6 +37,11 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) {
 		r.sources = edits
 		return false
 	}
+	who := history.Person
+	if by != nil {
+		who = history.Agent
+	}
+	r.followLent(was, who, n, lent)
 	r.rev++
 	return true
 }

@@ -1,5 +1,7 @@
 package diffs
 
+import "cursord/diffs/history"
+
 // ObserveBaseline tells the review that a person has changed the baseline's file: for an agent that works in a copy, that is
 // the file in the workspace. It is Observe by a person, seen from the other side.
 //
@@ -10,7 +12,7 @@ package diffs
 // but not accepted. It reports whether the review changed.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
-	before := r.shape().sum()
+	before, was := r.shape().sum(), r.present()
 	r.observeBaseline(now.Exists, now.body())
 	if now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline) {
 		r.wasMode, r.isMode = now.Mode, now.Mode
@@ -19,6 +21,7 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	if r.shape().sum() == before {
 		return false
 	}
+	r.follow(was, history.Person, 0)
 	r.rev++
 	return true
 }

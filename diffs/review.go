@@ -1,6 +1,10 @@
 package diffs
 
-import "weak"
+import (
+	"weak"
+
+	"cursord/diffs/history"
+)
 
 // A Review is what is undecided in one file. Its baseline is what the person has agreed to or written; its present text is
 // what the path holds.
@@ -14,6 +18,7 @@ type Review struct {
 	unknown fileOp // an undecided change to something that was not seen
 	attrs          // what review keeps beside the content
 	sources sources
+	past    *history.File // what edits did to the present content, accepted or not
 	rev     uint64
 	held    [2]weak.Pointer[Content] // baseline and present content as last built; the garbage collector may take them
 }
@@ -51,7 +56,9 @@ func (l Limits) New(base Content) *Review {
 // NewUnknown is NewUnknown with other limits.
 func (l Limits) NewUnknown(now Content, src Source) *Review {
 	r := l.New(now)
-	r.unknown = fileOp{ID: r.id(), Edits: []int32{r.sources.edit(src)}}
+	n := r.sources.edit(src)
+	r.unknown = fileOp{ID: r.id(), Edits: []int32{n}}
+	r.past = &history.File{Ops: []history.Op{{By: n, Lost: true}}}
 	r.rev++
 	return r
 }

@@ -81,6 +81,9 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 	for i := range r.atoms {
 		asked[r.atoms[i].ins], asked[r.atoms[i].del] = true, true
 	}
+	for n := range r.past.Edits() {
+		asked[n] = true
+	}
 	for d := range decisions {
 		ops(d.Before.Op, d.Before.Unknown, d.Before.Mode, d.Before.Move)
 		for _, run := range d.Runs {

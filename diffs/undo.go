@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"cursord/diffs/history"
 )
 
 // A Decision is what Decide did, kept so that it can be undone. It belongs to the review that made it. As JSON it outlives a
@@ -20,6 +22,7 @@ type Decision struct {
 	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file removed
 	After   string       `json:"after"`          // the sum of the review's shape right after the decision
 	Last    uint64       `json:"last,omitempty"` // the last id right after the decision
+	Rewound *rewound     `json:"rewound,omitempty"`
 }
 
 // A lost is a body as it is stored: a link's target need not be UTF-8.
@@ -96,11 +99,20 @@ func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 // nothing. Undoing an accept leaves Current as it is.
 func (r *Review) Undo(d Decision) error {
 	r.forget()
+	was := r.present()
+	if d.Rewound != nil {
+		if err := r.undoRewind(d); err != nil {
+			return err
+		}
+		r.rev++
+		return nil
+	}
 	if r.shape().sum() == d.After {
 		r.restoreExactly(d)
 	} else if err := r.restoreAround(d); err != nil {
 		return err
 	}
+	r.follow(was, history.Decision, 0)
 	r.rev++
 	return nil
 }
@@ -293,6 +305,13 @@ func (r *Review) reopen(d Decision) {
 // Redo decides again what d decided, as far as it is pending, with some more pending lines, and returns the new decision. It returns
 // ErrOvertaken if nothing of it is pending, or an error of Decide's.
 func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
+	if d.Rewound != nil {
+		again, _, err := r.Rewind(d.Rewound.Undone)
+		if err != nil {
+			err = ErrOvertaken
+		}
+		return again, err
+	}
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID
 	sel.parts[theUnknown] = d.Unknown && r.unknown.ID != 0 && r.unknown.ID == d.Before.Unknown.ID

@@ -1,0 +1,318 @@
+// Package history keeps, for one file, which edits of agents its lines come from and what these edits removed, after the
+// changes were accepted too. So a file can go back to before some edits, and each line can say where it comes from.
+//
+// A [File] is a weave without the lines that are there: it knows them by their numbers, with the edit that wrote each, and it
+// has the text of those that edits removed, at their places. A change of the file is a [Step]. What a person writes, changes or
+// brings back by hand is the person's: Rewind never removes it. Edits are numbers; the caller knows what they stand for.
+//
+// The package is pure. A File never changes: Take and Rewind return another one.
+package history
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Kind is what a path holds.
+type Kind int
+
+const (
+	Absent Kind = iota
+	Text        // a content that has lines
+	Opaque      // a content without lines, or a link
+)
+
+// A Body is what a path holds, without the lines of a text.
+type Body struct {
+	Kind Kind   `json:"k,omitempty"`
+	Data []byte `json:"d,omitempty"` // of Opaque; of a link its target
+	Link bool   `json:"l,omitempty"`
+	Mode uint32 `json:"m,omitempty"` // permission bits; 0: not known
+}
+
+func (b Body) same(o Body) bool {
+	return b.Kind == o.Kind && b.Link == o.Link && string(b.Data) == string(o.Data)
+}
+
+// A Who says who made a step.
+type Who int
+
+const (
+	Person   Who = iota
+	Agent        // an edit
+	Decision     // a decision about edits, or its undo
+)
+
+// A Step is a change of a file.
+type Step struct {
+	Who             Who
+	Was, Is         Body
+	WasPath, IsPath string
+	Edits           []Edit // of the lines, in order; a side that is no text has none
+	BodyBy          int32  // the edit that made, removed or replaced the file as a whole; 0: none
+	ModeBy, MoveBy  int32
+	Sum             func() string // returns a sum of the content after the step
+	Before          func() string // returns a sum of the content before the step
+}
+
+// An Edit replaces the lines from From on by others.
+type Edit struct {
+	From    int
+	Removed []Removed
+	Added   []Added
+}
+
+// A Removed is a line that an edit has removed, or, with By 0, a person or a decision.
+type Removed struct {
+	Text string
+	By   int32
+}
+
+// An Added is a line that an edit has written, or, with By 0, a person or a decision.
+type Added struct {
+	Text string
+	By   int32
+}
+
+// A File is the history of a file. nil is that of a file without edits.
+type File struct {
+	Runs    []Run           `json:"runs,omitempty"` // of the present lines, ascending
+	Dead    []Grave         `json:"dead,omitempty"` // ascending
+	Ops     []Op            `json:"ops,omitempty"`  // the oldest first
+	Touched []int32         `json:"touched,omitempty"`
+	At      map[int32]int64 `json:"at,omitempty"` // when an edit was made, in ms since 1970
+	Asleep  *Asleep         `json:"asleep,omitempty"`
+}
+
+// A Run is a run of present lines that an edit has written. If By is negative, a person has moved lines of edit -By.
+type Run struct {
+	From int   `json:"f"`
+	To   int   `json:"t"` // exclusive
+	By   int32 `json:"b"`
+}
+
+// A Grave has the lines that edits have removed in front of a present line.
+type Grave struct {
+	At    int    `json:"a"`
+	Lines []Dead `json:"l"`
+}
+
+// A Dead is a line that edit Del has removed and edit Ins had written; with Ins 0, nobody knows who had.
+type Dead struct {
+	Text string `json:"x"`
+	Ins  int32  `json:"i,omitempty"`
+	Del  int32  `json:"d"`
+	// Copied says that the step that removed the line has written the same elsewhere. Such a line lives again only together with
+	// the end of its copy, because nobody can say which of the two is the person's.
+	Copied bool `json:"c,omitempty"`
+}
+
+// An Op is a change of a file as a whole.
+type Op struct {
+	Aspect Aspect `json:"o,omitempty"`
+	By     int32  `json:"b"`
+	Was    Body   `json:"w,omitzero"`
+	Path   string `json:"p,omitempty"` // where the file was
+	Lost   bool   `json:"lost,omitempty"`
+}
+
+// An Aspect is what an Op changed.
+type Aspect int
+
+const (
+	TheBody Aspect = iota
+	TheMode
+	ThePath
+)
+
+// Asleep is a history from before a person's change, for the case that the person takes that change back.
+type Asleep struct {
+	Sum  string `json:"s"`
+	File *File  `json:"h"`
+}
+
+// maxBody bounds the earlier contents without lines that are kept.
+const maxBody = 4 << 20
+
+// Empty reports whether nothing is known of any edit.
+func (f *File) Empty() bool {
+	return f == nil || len(f.Runs)+len(f.Dead)+len(f.Ops)+len(f.Touched) == 0 && f.Asleep == nil
+}
+
+// Bury adds a line that was removed in front of a present line, which is not before any other such line.
+func (f *File) Bury(line int, d Dead) {
+	if n := len(f.Dead); n == 0 || f.Dead[n-1].At != line {
+		f.Dead = append(f.Dead, Grave{At: line})
+	}
+	g := &f.Dead[len(f.Dead)-1]
+	g.Lines = append(g.Lines, d)
+}
+
+// Edits returns the numbers of all edits that the history knows.
+func (f *File) Edits() map[int32]bool {
+	edits := map[int32]bool{}
+	if f == nil {
+		return edits
+	}
+	for _, r := range f.Runs {
+		edits[max(r.By, -r.By)] = true
+	}
+	for _, g := range f.Dead {
+		for _, d := range g.Lines {
+			edits[d.Ins], edits[d.Del] = true, true
+		}
+	}
+	for _, op := range f.Ops {
+		edits[op.By] = true
+	}
+	for _, n := range f.Touched {
+		edits[n] = true
+	}
+	if f.Asleep != nil {
+		maps.Copy(edits, f.Asleep.File.Edits())
+	}
+	delete(edits, 0)
+	return edits
+}
+
+// Stamp returns the history with a time for each edit that has none; forgotten edits lose theirs.
+func (f *File) Stamp(ms int64) *File {
+	if f.Empty() {
+		return nil
+	}
+	edits := f.Edits()
+	if len(edits) == len(f.At) && !slices.ContainsFunc(slices.Collect(maps.Keys(edits)), func(n int32) bool { return f.At[n] == 0 }) {
+		return f
+	}
+	stamped := *f
+	stamped.At = make(map[int32]int64, len(edits))
+	for n := range edits {
+		if stamped.At[n] = f.At[n]; stamped.At[n] == 0 {
+			stamped.At[n] = ms
+		}
+	}
+	return &stamped
+}
+
+// When returns when an edit was made, in ms since 1970; 0 if that is unknown.
+func (f *File) When(n int32) int64 {
+	if f == nil {
+		return 0
+	}
+	return f.At[n]
+}
+
+// Of returns the edit that wrote a present line; 0 if none is known. moved says that a person has moved the line.
+func (f *File) Of(line int) (by int32, moved bool) {
+	if f == nil {
+		return 0, false
+	}
+	i, ok := slices.BinarySearchFunc(f.Runs, line, func(r Run, line int) int {
+		switch {
+		case r.To <= line:
+			return -1
+		case r.From > line:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return 0, false
+	}
+	by = f.Runs[i].By
+	return max(by, -by), by < 0
+}
+
+// A builder makes Runs and Dead line by line.
+type builder struct {
+	runs []Run
+	dead []Grave
+	line int
+}
+
+func (b *builder) alive(by int32, count int) {
+	if by != 0 && count > 0 {
+		if n := len(b.runs); n > 0 && b.runs[n-1].To == b.line && b.runs[n-1].By == by {
+			b.runs[n-1].To += count
+		} else {
+			b.runs = append(b.runs, Run{b.line, b.line + count, by})
+		}
+	}
+	b.line += count
+}
+
+func (b *builder) bury(lines ...Dead) {
+	if len(lines) == 0 {
+		return
+	}
+	if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
+		b.dead[n-1].Lines = append(slices.Clip(b.dead[n-1].Lines), lines...)
+	} else {
+		b.dead = append(b.dead, Grave{b.line, slices.Clip(lines)})
+	}
+}
+
+// A cursor reads a history line by line.
+type cursor struct {
+	f    *File
+	run  int
+	dead int
+	line int
+}
+
+// graves returns the dead lines in front of the present line, once.
+func (c *cursor) graves() []Dead {
+	if c.dead < len(c.f.Dead) && c.f.Dead[c.dead].At == c.line {
+		c.dead++
+		return c.f.Dead[c.dead-1].Lines
+	}
+	return nil
+}
+
+// next passes the present line and returns its edit.
+func (c *cursor) next() int32 {
+	for c.run < len(c.f.Runs) && c.f.Runs[c.run].To <= c.line {
+		c.run++
+	}
+	by := int32(0)
+	if c.run < len(c.f.Runs) && c.f.Runs[c.run].From <= c.line {
+		by = c.f.Runs[c.run].By
+	}
+	c.line++
+	return by
+}
+
+// skip copies lines, with the dead ones in front of them, up to a present line, whose own graves are left.
+func (c *cursor) skip(b *builder, to int) {
+	for c.line < to {
+		b.bury(c.graves()...)
+		stop := to // no run or grave begins or ends before it
+		for i := c.run; i < len(c.f.Runs); i++ {
+			if r := c.f.Runs[i]; r.To > c.line {
+				if r.From > c.line {
+					stop = min(stop, r.From)
+				} else {
+					stop = min(stop, r.To)
+				}
+				break
+			}
+		}
+		if c.dead < len(c.f.Dead) {
+			stop = min(stop, c.f.Dead[c.dead].At)
+		}
+		n := max(stop-c.line, 1)
+		by := c.next()
+		c.line += n - 1
+		b.alive(by, n)
+	}
+}
+
+// key returns what a moved line is known by: "" for lines with so few letters that they are anywhere.
+func key(line string) string {
+	line = strings.TrimRight(line, "\r\n")
+	if len(strings.TrimSpace(line)) < 4 {
+		return ""
+	}
+	return line
+}

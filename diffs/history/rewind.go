@@ -1,0 +1,164 @@
+package history
+
+import (
+	"slices"
+)
+
+// Back is what a file is to hold without some edits.
+type Back struct {
+	File    *File
+	Body    Body
+	Path    string
+	Lines   []Piece // of a Text
+	Changed bool    // some of what the edits did stays, because somebody has changed it since
+	Lost    bool    // some of what they removed is not known any more
+	Changes int     // how many places change
+}
+
+// A Piece is a run of present lines, or, with To == From, a line that comes back.
+type Piece struct {
+	From, To int
+	Text     string
+}
+
+// Keep returns what Rewind returns where nothing changes.
+func Keep(f *File, is Body, path string, lines int) *Back {
+	return &Back{File: f, Body: is, Path: path, Lines: []Piece{{To: lines}}, Changed: true}
+}
+
+// Rewind takes edits out of a file that holds is, at path, with so many lines. It returns nil if nothing of them is known.
+func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines int) *Back {
+	if f.Empty() {
+		return nil
+	}
+	known := false
+	for n := range f.Edits() {
+		known = known || undone(n)
+	}
+	if !known {
+		return nil
+	}
+	back := &Back{File: &File{At: f.At}, Body: is, Path: path}
+	back.Changed = slices.ContainsFunc(f.Touched, undone)
+	alive := f.rewindLines(back, undone, is, lines)
+	f.rewindOps(back, undone, alive)
+	if back.Body.Kind != Text {
+		if back.Body.Kind != is.Kind {
+			// The lines of a text that goes stay known as far as they are others'.
+			back.File.Runs = nil
+		}
+		back.Lines = nil
+	}
+	back.File.Touched = slices.DeleteFunc(slices.Clone(f.Touched), undone)
+	if back.File.Empty() {
+		back.File = nil
+	}
+	return back
+}
+
+// rewindLines returns how many lines stay or come back.
+func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines int) (alive int) {
+	c, b := cursor{f: f}, builder{}
+	changing := false
+	change := func(now bool) {
+		if now && !changing {
+			back.Changes++
+		}
+		changing = now
+	}
+	keep := func(from, to int) {
+		if n := len(back.Lines); n > 0 && back.Lines[n-1].To > back.Lines[n-1].From && back.Lines[n-1].To == from {
+			back.Lines[n-1].To = to
+		} else {
+			back.Lines = append(back.Lines, Piece{From: from, To: to})
+		}
+	}
+	for i := 0; ; i++ {
+		for _, d := range f.without(undone, c.graves(), i, back) {
+			if undone(d.Del) {
+				change(true)
+				back.Lines = append(back.Lines, Piece{From: i, To: i, Text: d.Text})
+				b.alive(d.Ins, 1)
+			} else {
+				b.bury(d)
+			}
+		}
+		if i >= lines {
+			break
+		}
+		by := c.next()
+		if by > 0 && undone(by) {
+			change(true)
+			continue
+		}
+		if by < 0 && undone(-by) {
+			back.Changed, by = true, 0 // the person has put it there
+		}
+		change(false)
+		b.alive(by, 1)
+		keep(i, i+1)
+	}
+	back.File.Runs, back.File.Dead = b.runs, b.dead
+	return b.line
+}
+
+// without returns dead lines in front of a present line without those that the edits wrote. Where such a line was replaced by
+// other edits, these have replaced what it had replaced.
+func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Back) (left []Dead) {
+	for _, d := range dead {
+		if d.Ins <= 0 || !undone(d.Ins) {
+			left = append(left, d)
+			continue
+		}
+		if undone(d.Del) {
+			continue
+		}
+		n := 0
+		for n < len(left) && left[len(left)-1-n].Del == d.Ins {
+			n++
+		}
+		here, _ := f.Of(line)
+		next, _ := f.Of(line + 1)
+		if n == 1 || here != d.Ins && next != d.Ins {
+			for k := range n {
+				left[len(left)-1-k].Del = d.Del
+			}
+		}
+		back.Changed = true
+	}
+	return left
+}
+
+func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
+	var blocked [3]bool
+	for _, op := range slices.Backward(f.Ops) {
+		switch a := op.Aspect; {
+		case !undone(op.By):
+			blocked[a] = true
+		case blocked[a]:
+			back.Changed = true
+		case op.Lost:
+			back.Lost, blocked[a] = true, true
+		case a == TheBody && alive > 0 && op.Was.Kind != Text && back.Body.Kind == Text:
+			back.Changed, blocked[a] = true, true // others' lines keep the text
+			continue
+		case a == TheBody:
+			mode := back.Body.Mode
+			if back.Body = op.Was; mode != 0 && op.Was.Mode == 0 {
+				back.Body.Mode = mode
+			}
+			back.Changes++
+			continue
+		case a == TheMode:
+			back.Body.Mode = op.Was.Mode
+			back.Changes++
+			continue
+		default:
+			back.Path = op.Path
+			back.Changes++
+			continue
+		}
+		back.File.Ops = append(back.File.Ops, op)
+	}
+	slices.Reverse(back.File.Ops)
+}

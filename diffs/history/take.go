@@ -1,0 +1,334 @@
+package history
+
+import (
+	"slices"
+	"strings"
+)
+
+// Take returns the history after a step.
+func (f *File) Take(s Step) *File {
+	if f.Empty() {
+		if !s.known() {
+			return nil
+		}
+		f = &File{}
+	}
+	if s.Who == Person && f.Asleep != nil && s.Sum() == f.Asleep.Sum {
+		return f.Asleep.File
+	}
+	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), c: cursor{f: f}}
+	t.lines()
+	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At}
+	if s.Was.Kind == Text && s.Is.Kind != Text && s.Who == Person {
+		next.Dead, t.lost = nil, true // the person's deletion is final
+	}
+	t.ops(next)
+	slices.Sort(t.touched)
+	next.Touched = slices.Compact(t.touched)
+	if s.Who == Person {
+		if next.Asleep = f.Asleep; next.Asleep == nil && t.lost {
+			was := *f
+			next.Asleep = &Asleep{Sum: s.Before(), File: &was}
+		}
+	}
+	if next.Empty() {
+		return nil
+	}
+	return next
+}
+
+// known reports whether a step is that of an edit at all.
+func (s *Step) known() bool {
+	return s.BodyBy != 0 || s.ModeBy != 0 || s.MoveBy != 0 || slices.ContainsFunc(s.Edits, func(e Edit) bool {
+		return slices.ContainsFunc(e.Removed, func(r Removed) bool { return r.By != 0 }) ||
+			slices.ContainsFunc(e.Added, func(a Added) bool { return a.By != 0 })
+	})
+}
+
+// A taking is a step being taken.
+type taking struct {
+	step    Step
+	c       cursor
+	b       builder
+	moved   map[string]int32 // the edits of lines that a person removes, by key; 0: of several
+	gone    map[string]int32 // the edits of lines that the step removes, by text
+	added   map[string]bool  // texts of lines that edits add
+	touched []int32
+	lost    bool // something of an edit's is not known any more
+}
+
+func (t *taking) lines() {
+	for _, e := range t.step.Edits {
+		for i, r := range e.Removed {
+			by, _ := t.c.f.Of(e.From + i)
+			if by != 0 {
+				t.gone[trim(r.Text)] = by
+			}
+			if k := key(r.Text); t.step.Who == Person && by != 0 && k != "" {
+				if old, seen := t.moved[k]; seen && old != by {
+					by = 0
+				}
+				t.moved[k] = by
+			}
+		}
+		for _, a := range e.Added {
+			if a.By != 0 {
+				t.added[trim(a.Text)] = true
+			}
+		}
+	}
+	for _, e := range t.step.Edits {
+		t.c.skip(&t.b, e.From)
+		t.edit(e)
+	}
+	end := t.c.line
+	if n := len(t.c.f.Runs); n > 0 {
+		end = max(end, t.c.f.Runs[n-1].To)
+	}
+	if n := len(t.c.f.Dead); n > 0 {
+		end = max(end, t.c.f.Dead[n-1].At)
+	}
+	t.c.skip(&t.b, end)
+	t.b.bury(t.c.graves()...)
+}
+
+// A candidate is a dead line in the place of an edit.
+type candidate struct {
+	Dead
+	before int  // the line that the edit removes behind it; their number if it is behind all
+	doomed bool // a person has changed the line that replaced it
+}
+
+// edit takes one edit; the cursor is at its first line.
+func (t *taking) edit(e Edit) {
+	var dead []candidate
+	var written []int32 // edits whose lines a person removes, without lines that these had replaced
+	person := t.step.Who == Person
+	above := person && len(e.Removed) == 0 && t.startsRun(e.From)
+	gap := func(before int) {
+		for _, d := range t.c.graves() {
+			dead = append(dead, candidate{Dead: d, before: before})
+		}
+	}
+	for i, r := range e.Removed {
+		gap(i)
+		by := t.c.next()
+		switch {
+		case r.By != 0 && r.By != by:
+			dead = append(dead, candidate{Dead: Dead{strings.Clone(r.Text), by, r.By, t.added[trim(r.Text)]}, before: i})
+		case r.By == 0 && by != 0:
+			t.lost = t.lost || person
+			if person && by > 0 && !t.doom(dead, i, by, e) && !slices.Contains(written, by) {
+				written = append(written, by)
+			}
+		}
+	}
+	if n := len(e.Removed); above || n > 0 {
+		gap(n)
+	} else {
+		gap(-1)
+	}
+	t.meet(e, dead, written)
+}
+
+// doom marks the dead lines that line i of those that a person removes had replaced. It returns false if there are none.
+func (t *taking) doom(dead []candidate, i int, by int32, e Edit) bool {
+	n := 0
+	for n < len(dead) && dead[len(dead)-1-n].before == i && dead[len(dead)-1-n].Del == by {
+		n++
+	}
+	if n > 1 && !t.removesRun(e, e.From+i) {
+		return false // a part of what they were replaced by stays
+	}
+	for k := range n {
+		dead[len(dead)-1-k].doomed = true
+	}
+	return n > 0
+}
+
+// startsRun reports whether a present line is the first of a run.
+func (t *taking) startsRun(line int) bool {
+	return slices.ContainsFunc(t.c.f.Runs, func(r Run) bool { return r.From == line })
+}
+
+// removesRun reports whether an edit removes the whole run of a line.
+func (t *taking) removesRun(e Edit, line int) bool {
+	return slices.ContainsFunc(t.c.f.Runs, func(r Run) bool {
+		return r.From <= line && line < r.To && e.From <= r.From && r.To <= e.From+len(e.Removed)
+	})
+}
+
+// meet writes the place of an edit: dead lines that a person or a decision has added again live again.
+func (t *taking) meet(e Edit, dead []candidate, written []int32) {
+	typed := 0
+	i, j := 0, 0
+	bury := func(while func(candidate) bool) {
+		for ; i < len(dead) && while(dead[i]); i++ {
+			if d := dead[i]; d.doomed {
+				t.touched, t.lost = append(t.touched, d.Del), true
+			} else {
+				t.b.bury(d.Dead)
+			}
+		}
+	}
+	pairs := t.matches(dead, e.Added)
+	each := len(pairs) == 0 && len(e.Added) == len(e.Removed) // each line replaces one
+	add := func(to int) {
+		for ; j < to; j++ {
+			if each {
+				bury(func(d candidate) bool { return d.before <= j })
+			}
+			by := e.Added[j].By
+			if by == 0 {
+				typed++
+				if n := t.moved[key(e.Added[j].Text)]; n != 0 {
+					by = -max(n, -n)
+				}
+			}
+			t.b.alive(by, 1)
+		}
+	}
+	for _, m := range pairs {
+		left := m[0] - i
+		bury(func(candidate) bool { left--; return left >= 0 })
+		add(m[1])
+		t.b.alive(dead[i].Ins, 1)
+		i, j = i+1, j+1
+	}
+	if !each {
+		bury(func(d candidate) bool { return d.before < len(e.Removed) })
+	}
+	add(len(e.Added))
+	bury(func(candidate) bool { return true })
+	if typed > 0 && t.step.Who == Person {
+		t.touched = append(t.touched, written...)
+	}
+}
+
+// matches pairs dead lines and lines that no edit has added, both in order, by their text.
+func (t *taking) matches(dead []candidate, added []Added) (pairs [][2]int) {
+	if len(dead) == 0 || len(added) == 0 {
+		return nil
+	}
+	same := func(i, j int) bool {
+		d := &dead[i]
+		return added[j].By == 0 && trim(d.Text) == trim(added[j].Text) &&
+			(!d.Copied || t.step.Who != Person || t.gone[trim(d.Text)] == d.Del)
+	}
+	const exact = 1 << 18
+	if len(dead)*len(added) > exact {
+		i := 0
+		for j := range added {
+			for k := i; k < len(dead); k++ {
+				if same(k, j) {
+					pairs, i = append(pairs, [2]int{k, j}), k+1
+					break
+				}
+			}
+		}
+		return pairs
+	}
+	length := make([][]int, len(dead)+1)
+	for i := range length {
+		length[i] = make([]int, len(added)+1)
+	}
+	for i := len(dead) - 1; i >= 0; i-- {
+		for j := len(added) - 1; j >= 0; j-- {
+			if length[i][j] = max(length[i+1][j], length[i][j+1]); same(i, j) {
+				length[i][j] = max(length[i][j], length[i+1][j+1]+1)
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(dead) && j < len(added); {
+		switch {
+		case same(i, j) && length[i][j] == length[i+1][j+1]+1:
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[i+1][j] >= length[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
+func trim(line string) string { return strings.TrimRight(line, "\r\n") }
+
+// ops takes the part of a step that is about the file as a whole.
+func (t *taking) ops(f *File) {
+	s := &t.step
+	if s.Was.Kind != s.Is.Kind || s.Was.Kind == Opaque && !s.Was.same(s.Is) {
+		was := s.Was
+		lost := len(was.Data) > maxBody
+		if lost {
+			was.Data = nil
+		} else if was.Data != nil {
+			was.Data = slices.Clone(was.Data)
+		}
+		t.op(f, Op{Aspect: TheBody, By: s.BodyBy, Was: was, Lost: lost}, func(op Op) bool { return !op.Lost && op.Was.same(s.Is) })
+	}
+	if a, b := s.Was.Mode, s.Is.Mode; a != b && a != 0 && b != 0 && s.Was.Kind != Absent && s.Is.Kind != Absent {
+		t.op(f, Op{Aspect: TheMode, By: s.ModeBy, Was: Body{Mode: a}}, func(op Op) bool { return op.Was.Mode == b })
+	}
+	if s.WasPath != s.IsPath {
+		t.op(f, Op{Aspect: ThePath, By: s.MoveBy, Path: s.WasPath}, func(op Op) bool { return op.Path == s.IsPath })
+	}
+}
+
+// op adds an operation of an edit. One of nobody's takes back those of edits, down to the one that back accepts: the file is
+// as it was before them.
+func (t *taking) op(f *File, op Op, back func(Op) bool) {
+	mine := func(o Op) bool { return o.Aspect == op.Aspect }
+	if op.By != 0 {
+		for _, o := range slices.Backward(f.Ops) {
+			if mine(o) {
+				if o.By == op.By {
+					return // the edit goes on, and began with o
+				}
+				break
+			}
+		}
+		f.Ops = append(f.Ops, op)
+		return
+	}
+	from := -1
+	for i, o := range slices.Backward(f.Ops) {
+		if mine(o) && back(o) {
+			from = i
+			break
+		}
+	}
+	var gone []int32
+	kept := f.Ops[:0]
+	for i, o := range f.Ops {
+		if !mine(o) || i < from {
+			kept = append(kept, o)
+			continue
+		}
+		t.lost = true
+		if from < 0 && t.step.Who == Person {
+			t.touched = append(t.touched, o.By)
+		}
+		gone = append(gone, o.By)
+	}
+	f.Ops = kept
+	if op.Aspect != TheBody || t.step.Who != Person {
+		return
+	}
+	// What the person has not brought back of a deleted text stays deleted.
+	dead := f.Dead[:0]
+	for _, g := range f.Dead {
+		lines := slices.DeleteFunc(slices.Clone(g.Lines), func(d Dead) bool {
+			drop := slices.Contains(gone, d.Del)
+			if drop {
+				t.touched = append(t.touched, d.Del)
+			}
+			return drop
+		})
+		if len(lines) > 0 {
+			dead = append(dead, Grave{g.At, lines})
+		}
+	}
+	f.Dead = dead
+}

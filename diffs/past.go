@@ -1,0 +1,338 @@
+package diffs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"cursord/diffs/history"
+)
+
+// This file keeps a review's history in step with the present content. An accept changes no content, so the history knows an
+// accepted change as it knows a pending one.
+
+// A past is the present content from before a step.
+type past struct {
+	body  history.Body
+	path  string
+	lines []atom // of a text
+}
+
+// present returns the present content in the terms of the history.
+func (r *Review) present() past {
+	p := past{path: r.isPath, body: history.Body{Kind: history.Text, Mode: r.isMode}}
+	switch w := r.whole; {
+	case !r.is:
+		p.body = history.Body{}
+	case w == nil:
+		for i := range r.atoms {
+			if a := &r.atoms[i]; a.on(current) {
+				p.lines = append(p.lines, *a)
+			}
+		}
+	case r.limits.kind(w.now) == Modified:
+		for _, l := range splitLines(w.now.text) {
+			p.lines = append(p.lines, atom{text: l})
+		}
+	default:
+		p.body = history.Body{Kind: history.Opaque, Data: []byte(w.now.text), Link: w.now.link, Mode: r.isMode}
+	}
+	return p
+}
+
+// sum returns a sum of the content.
+func (p *past) sum() string {
+	h := sha256.New()
+	h.Write([]byte{byte(p.body.Kind)})
+	h.Write(p.body.Data)
+	for i := range p.lines {
+		h.Write([]byte(trimEnd(p.lines[i].text) + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// follow has the history take the step from a content to the present one, made by edit n or, for 0, by a person or a decision.
+func (r *Review) follow(before past, who history.Who, n int32) {
+	r.followLent(before, who, n, nil)
+}
+
+// followLent is follow for a content that was brought from elsewhere; lent, if given, knows its edits.
+func (r *Review) followLent(before past, who history.Who, n int32, lent *lender) {
+	after := r.present()
+	step := history.Step{
+		Who: who, Was: before.body, Is: after.body, WasPath: before.path, IsPath: after.path,
+		Edits: r.editsBetween(before.lines, after.lines, n), Sum: after.sum, Before: before.sum,
+		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed),
+	}
+	if lent != nil {
+		lent.lend(r, &step)
+	}
+	r.past = r.past.Take(step)
+}
+
+// editOf returns an edit or, for 0, the one that a hunk of kind file is of.
+func editOf(n int32, op fileOp) int32 {
+	if n == 0 && op.ID != 0 && len(op.Edits) > 0 {
+		return op.Edits[len(op.Edits)-1]
+	}
+	return n
+}
+
+// editsBetween returns the edits between two lists of present lines. A line is known by its id and, where these are new, by its text.
+func (r *Review) editsBetween(old, now []atom, n int32) (edits []history.Edit) {
+	same := func(a, b *atom) bool { return a.id == b.id && a.id != 0 }
+	from, oldEnd, nowEnd := 0, len(old), len(now)
+	for from < oldEnd && from < nowEnd && same(&old[from], &now[from]) {
+		from++
+	}
+	for oldEnd > from && nowEnd > from && same(&old[oldEnd-1], &now[nowEnd-1]) {
+		oldEnd, nowEnd = oldEnd-1, nowEnd-1
+	}
+	if from == oldEnd && from == nowEnd {
+		return nil
+	}
+	place := make(map[uint64]int, nowEnd-from)
+	for j := from; j < nowEnd; j++ {
+		if now[j].id != 0 {
+			place[now[j].id] = j
+		}
+	}
+	dead := make(map[uint64]int32)
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.del != 0 {
+			dead[a.id] = a.del
+		}
+	}
+	i, j := from, from
+	upTo := func(oldTo, nowTo int) {
+		edits = append(edits, r.region(old[i:oldTo], now[j:nowTo], i, dead, n)...)
+		i, j = oldTo, nowTo
+	}
+	for k := from; k < oldEnd; k++ {
+		if at, stays := place[old[k].id]; stays && at >= j {
+			upTo(k, at)
+			i, j = k+1, at+1
+		}
+	}
+	upTo(oldEnd, nowEnd)
+	return edits
+}
+
+// region returns the edits of a part in which no line has the same id; at is the number of its first old line.
+func (r *Review) region(old, now []atom, at int, dead map[uint64]int32, n int32) (edits []history.Edit) {
+	i, j := 0, 0
+	upTo := func(oldTo, nowTo int) {
+		e := history.Edit{From: at + i}
+		for ; i < oldTo; i++ {
+			by := dead[old[i].id]
+			if by == 0 {
+				by = n
+			}
+			e.Removed = append(e.Removed, history.Removed{Text: old[i].text, By: by})
+		}
+		for ; j < nowTo; j++ {
+			by := n // an agent may write again what an earlier edit has removed
+			if n == 0 {
+				by = now[j].ins
+			}
+			e.Added = append(e.Added, history.Added{Text: now[j].text, By: by})
+		}
+		if len(e.Removed)+len(e.Added) > 0 {
+			edits = append(edits, e)
+		}
+	}
+	if len(old) > 0 && len(now) > 0 {
+		commonLines(texts(old), texts(now), func(o, w int) {
+			if now[w].ins == 0 {
+				upTo(o, w)
+				i, j = o+1, w+1
+			}
+		})
+	}
+	upTo(len(old), len(now))
+	return edits
+}
+
+// History returns the stored form of what the review knows of the edits of its present content, pending or accepted; nil if
+// that is nothing. Edits without a time get now, in ms since 1970.
+func (r *Review) History(now int64) []byte {
+	r.past = r.past.Stamp(now)
+	return r.past.Marshal()
+}
+
+// RestoreHistory takes back what History has returned. If it is nil, as with the reviews of older versions, or does not fit the
+// content, the review goes on with what is pending as its history. It returns an error in the second case.
+func (r *Review) RestoreHistory(data []byte) error {
+	present := r.present()
+	past, err := history.Unmarshal(data, len(present.lines))
+	if r.past = past; len(data) == 0 || err != nil {
+		r.past = r.pendingHistory()
+	}
+	return err
+}
+
+// pendingHistory returns the history that what is pending stands for.
+func (r *Review) pendingHistory() *history.File {
+	f, line := &history.File{}, 0
+	for i := range r.atoms {
+		switch a := &r.atoms[i]; {
+		case a.del != 0:
+			f.Bury(line, history.Dead{Text: strings.Clone(a.text), Del: a.del})
+			continue
+		case a.ins != 0 && r.is:
+			f.Runs = append(f.Runs, history.Run{From: line, To: line + 1, By: a.ins})
+		}
+		line++
+	}
+	for _, op := range []struct {
+		fileOp
+		was history.Op
+	}{
+		{r.unknown, history.Op{Lost: true}},
+		{r.op, history.Op{Was: r.baselineBody()}},
+		{r.chmod, history.Op{Aspect: history.TheMode, Was: history.Body{Mode: r.wasMode}}},
+		{r.renamed, history.Op{Aspect: history.ThePath, Path: r.wasPath}},
+	} {
+		if op.was.By = editOf(0, op.fileOp); op.was.By != 0 {
+			f.Ops = append(f.Ops, op.was)
+		}
+	}
+	if f.Empty() {
+		return nil
+	}
+	return f
+}
+
+// baselineBody returns what the baseline holds in the terms of the history.
+func (r *Review) baselineBody() history.Body {
+	b := r.body(baseline)
+	switch {
+	case !r.was:
+		return history.Body{}
+	case r.limits.kind(b) == Modified:
+		return history.Body{Kind: history.Text, Mode: r.wasMode}
+	}
+	return history.Body{Kind: history.Opaque, Data: []byte(b.text), Link: b.link, Mode: r.wasMode}
+}
+
+// Edited returns the sessions whose edits the history knows, and when the latest of these edits was made, in ms since 1970.
+func (r *Review) Edited() (sessions []string, at int64) {
+	for n := range r.past.Edits() {
+		at = max(at, r.past.When(n))
+		for _, src := range r.sources.of([]int32{n}) {
+			sessions = append(sessions, src.SessionID)
+		}
+	}
+	slices.Sort(sessions)
+	return slices.Compact(sessions), at
+}
+
+// ForgetHistory drops the history.
+func (r *Review) ForgetHistory() { r.past = nil }
+
+// An Origin says where the lines From to To (exclusive) of the present text come from.
+type Origin struct {
+	From, To int
+	Source   *Source // nil: a person, or nobody knows
+	At       int64   // when, in ms since 1970; 0: not known
+	Pending  bool
+}
+
+// Origins returns the origins of all lines of the present text; nil for a content without lines.
+func (r *Review) Origins() (origins []Origin) {
+	for i, a := range r.present().lines {
+		by, _ := r.past.Of(i)
+		if a.ins != 0 {
+			by = a.ins
+		}
+		o := Origin{From: i, To: i + 1, Pending: a.ins != 0}
+		if src := r.sources.of([]int32{by}); by != 0 && len(src) > 0 {
+			o.Source, o.At = &src[0], r.past.When(by)
+		}
+		if k := len(origins) - 1; k >= 0 && origins[k].like(&o) {
+			origins[k].To = o.To
+		} else {
+			origins = append(origins, o)
+		}
+	}
+	return origins
+}
+
+func (o *Origin) like(p *Origin) bool {
+	return o.Pending == p.Pending && o.At == p.At && (o.Source == nil) == (p.Source == nil) && (o.Source == nil || *o.Source == *p.Source)
+}
+
+// A lender knows the edits that a content is made of which another review has.
+type lender struct {
+	from   *Review
+	wrote  map[string][]Source
+	killed map[string][]Source
+}
+
+// ObserveFrom is Observe by a person who has accepted changes of another review of the file, whose edits the history gets.
+func (r *Review) ObserveFrom(now Content, from *Review) (changed bool) {
+	l := &lender{from: from, wrote: map[string][]Source{}, killed: map[string][]Source{}}
+	source := func(n int32) (Source, bool) {
+		src := from.sources.of([]int32{n})
+		if len(src) == 0 {
+			return Source{}, false
+		}
+		return src[0], true
+	}
+	for i, a := range from.present().lines {
+		by, _ := from.past.Of(i)
+		if src, known := source(by); known && a.ins == 0 {
+			l.wrote[trimEnd(a.text)] = append(l.wrote[trimEnd(a.text)], src)
+		}
+	}
+	if from.past != nil {
+		for _, g := range from.past.Dead {
+			for _, d := range g.Lines {
+				if src, known := source(d.Del); known {
+					l.killed[trimEnd(d.Text)] = append(l.killed[trimEnd(d.Text)], src)
+				}
+			}
+		}
+	}
+	return r.observeAs(now, nil, l)
+}
+
+// lend says which edits made a step.
+func (l *lender) lend(r *Review, step *history.Step) {
+	take := func(m map[string][]Source, text string) int32 {
+		list := m[trimEnd(text)]
+		if len(list) == 0 {
+			return 0
+		}
+		m[trimEnd(text)] = list[1:]
+		return r.sources.edit(list[0])
+	}
+	step.Who = history.Decision
+	for i := range step.Edits {
+		e := &step.Edits[i]
+		for j := range e.Removed {
+			if e.Removed[j].By == 0 {
+				e.Removed[j].By = take(l.killed, e.Removed[j].Text)
+			}
+		}
+		for j := range e.Added {
+			if e.Added[j].By == 0 {
+				e.Added[j].By = take(l.wrote, e.Added[j].Text)
+			}
+		}
+	}
+	op := func(a history.Aspect, by *int32) {
+		if *by != 0 || l.from.past == nil {
+			return
+		}
+		for _, o := range l.from.past.Ops {
+			if src := l.from.sources.of([]int32{o.By}); o.Aspect == a && len(src) > 0 {
+				*by = r.sources.edit(src[0])
+			}
+		}
+	}
+	op(history.TheBody, &step.BodyBy)
+	op(history.TheMode, &step.ModeBy)
+	op(history.ThePath, &step.MoveBy)
+}

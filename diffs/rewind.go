@@ -1,0 +1,267 @@
+package diffs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"cursord/diffs/history"
+)
+
+// An Undone selects the edits that a rewind takes back: those of some turns of a session.
+type Undone struct {
+	Session string   `json:"session"`
+	Turns   []string `json:"turns"`
+}
+
+// Has reports whether a source is that of an edit to take back.
+func (u *Undone) Has(s Source) bool {
+	return s.SessionID == u.Session && slices.Contains(u.Turns, s.TurnID)
+}
+
+// A Left is what a rewind has left of the edits that it takes back.
+type Left struct {
+	Changed bool // lines or files that somebody has changed since
+	Lost    bool // what they replaced is not known any more
+}
+
+// A rewound is what takes a rewind back.
+type rewound struct {
+	Undone
+	Changes int    `json:"changes"`
+	State   []byte `json:"state"` // as Marshal made it, before
+	Past    []byte `json:"past,omitempty"`
+	Base    []byte `json:"base"`
+	Now     []byte `json:"now"`
+	Then    []byte `json:"then"` // the present content after
+}
+
+// Size counts what a decision has decided.
+func (d *Decision) Size() int {
+	if d.Rewound != nil {
+		return d.Rewound.Changes
+	}
+	return len(d.Hunks)
+}
+
+// Rewinds reports whether the decision is one of Rewind's.
+func (d *Decision) Rewinds() bool { return d.Rewound != nil }
+
+// Rewind takes back what edits have done, pending or accepted, where it is still as they left it: the lines that they wrote
+// go, those that they removed come back, and so do the file, its path, its mode and an earlier content without lines. What
+// somebody else has written, or changed since, stays. It returns ErrNotFound if there is nothing to take back; left says
+// what stays in either case.
+func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
+	of := map[int32]bool{}
+	for i, n := range r.sources.numbers {
+		of[n] = u.Has(r.sources.by[i])
+	}
+	before := r.present()
+	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, len(before.lines))
+	pending := r.pendingOf(of)
+	if back == nil && pending {
+		back = history.Keep(r.past, before.body, before.path, len(before.lines))
+	}
+	if back == nil {
+		return d, left, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
+	}
+	left = Left{Changed: back.Changed, Lost: back.Lost}
+	if back.Changes == 0 && pending {
+		back.Changes = 1 // what somebody has changed since is not pending any more
+	} else if back.Changes == 0 {
+		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
+	}
+	saved := &rewound{Undone: u, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
+	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
+	d = Decision{Before: r.mark(), Rewound: saved}
+	r.forget()
+	target := r.target(back, before.lines)
+	r.withdraw(of, back, target)
+	r.observe(target.Exists, target.body(), 0)
+	r.observeAttrs(target.Mode, 0)
+	r.past = back.File
+	r.rev++
+	r.forget()
+	saved.Then = history.Pack(r.Current().Data)
+	d.After, d.Last = r.shape().sum(), r.next
+	return d, left, nil
+}
+
+// pendingOf reports whether anything of some edits is pending.
+func (r *Review) pendingOf(of map[int32]bool) bool {
+	for _, what := range []what{theUnknown, theMove, theMode, theOp} {
+		if op := r.fileOp(what); op.ID != 0 && slices.ContainsFunc(op.Edits, func(n int32) bool { return of[n] }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.atoms, func(a atom) bool { return of[a.ins] || of[a.del] })
+}
+
+// target returns the content that a rewind leaves.
+func (r *Review) target(back *history.Back, lines []atom) Content {
+	c := Content{Exists: back.Body.Kind != history.Absent, Mode: back.Body.Mode}
+	switch {
+	case back.Body.Kind == history.Opaque && back.Body.Link:
+		c.Target, c.Mode = string(back.Body.Data), 0
+	case back.Body.Kind == history.Opaque:
+		c.Data = back.Body.Data
+	case c.Exists:
+		var b strings.Builder
+		put := func(line string) {
+			if text := b.String(); b.Len() > 0 && text[len(text)-1] != '\n' {
+				b.WriteString(r.lineEnd())
+			}
+			b.WriteString(line)
+		}
+		for _, p := range back.Lines {
+			if p.From == p.To {
+				put(p.Text)
+			}
+			for i := p.From; i < p.To; i++ {
+				put(lines[i].text)
+			}
+		}
+		c.Data = []byte(b.String())
+	default:
+		c.Mode = 0
+	}
+	return c
+}
+
+// withdraw takes back what is pending of edits, as far as a rewind takes it back.
+func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content) {
+	all := func(op fileOp) bool {
+		return op.ID != 0 && !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
+	}
+	if p := back.Path; p != r.isPath {
+		r.isPath = p
+		if all(r.renamed) || p == r.wasPath {
+			r.renamed = fileOp{}
+		}
+		if p != r.wasPath {
+			r.wasPath = p
+		}
+	}
+	if w := r.whole; w != nil {
+		switch {
+		case !all(r.op):
+		case target.Exists == r.was && target.body() == w.base:
+			r.op, w.now, w.nowID, r.is = fileOp{}, w.base, w.baseID, r.was
+			w.touched = false
+			w.classify(r.limits)
+		case target.Exists:
+			r.op = fileOp{}
+			r.settle(true, target.body(), false)
+		}
+		return
+	}
+	kept := make([]atom, 0, len(r.atoms))
+	for _, a := range r.atoms {
+		if a.ins != 0 && of[a.ins] {
+			continue
+		}
+		if of[a.del] {
+			a.del = 0
+		}
+		kept = append(kept, a)
+	}
+	r.atoms = kept
+	switch {
+	case !all(r.op):
+	case !r.was && !target.Exists:
+		r.is, r.op = false, fileOp{}
+	case r.was && !r.is && target.Exists:
+		r.is, r.op = true, fileOp{}
+	}
+	r.repair()
+	r.settleExistence()
+}
+
+// undoRewind takes a rewind back: exactly, if nothing has happened since, and with what a person has changed in other lines
+// since.
+func (r *Review) undoRewind(d Decision) error {
+	old, then, err := d.Rewound.load()
+	if err != nil {
+		return err
+	}
+	now := r.Current()
+	if r.shape().sum() != d.After || !bytes.Equal(now.Data, then) {
+		if err := old.catchUp(r, string(then)); err != nil {
+			return err
+		}
+	}
+	old.rev, old.next = max(old.rev, r.rev), max(old.next, r.next)
+	*r = *old
+	return nil
+}
+
+func (s *rewound) load() (old *Review, then []byte, err error) {
+	base, err := history.Unpack(s.Base)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	now, err := history.Unpack(s.Now)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	if then, err = history.Unpack(s.Then); err != nil {
+		return nil, nil, fmt.Errorf("%w: %v", ErrCorrupt, err)
+	}
+	if old, err = Unmarshal(s.State, base, now); err != nil {
+		return nil, nil, err
+	}
+	_ = old.RestoreHistory(s.Past) // without it, the lines come back, and nothing says whose they were
+	return old, then, nil
+}
+
+// catchUp brings what a person has changed in a text since a rewind, which left then, to the review from before it.
+func (r *Review) catchUp(since *Review, then string) error {
+	var s state
+	lines := r.whole == nil && since.whole == nil && r.is && since.is
+	if !lines || json.Unmarshal(r.Marshal(), &s) != nil || r.isPath != since.isPath && since.isPath != "" {
+		return ErrOvertaken
+	}
+	known := map[uint64][2]int32{}
+	for i := range r.atoms {
+		known[r.atoms[i].id] = [2]int32{r.atoms[i].ins, r.atoms[i].del}
+	}
+	for i := range since.atoms {
+		if a := &since.atoms[i]; a.pending() && known[a.id] != [2]int32{a.ins, a.del} {
+			return ErrOvertaken // an agent has written the file since
+		}
+	}
+	now := since.Current()
+	merged, ok := mergedEdits(then, string(now.Data), r.weave.text(current))
+	if !ok {
+		return ErrOvertaken
+	}
+	now.Data = []byte(merged)
+	r.Observe(now, nil)
+	return nil
+}
+
+// mergedEdits applies to a text the edits that make two other texts of it; ok is false if these are of the same lines.
+func mergedEdits(text, mine, theirs string) (merged string, ok bool) {
+	a, b := LineEdits(text, mine), LineEdits(text, theirs)
+	for _, x := range a {
+		for _, y := range b {
+			if x.From <= y.To && y.From <= x.To {
+				return "", false
+			}
+		}
+	}
+	all := append(a, b...)
+	slices.SortFunc(all, func(x, y LineEdit) int { return x.From - y.From })
+	lines := splitLines(text)
+	var out strings.Builder
+	at := 0
+	for _, e := range all {
+		out.WriteString(strings.Join(lines[at:e.From], ""))
+		out.WriteString(e.Text)
+		at = e.To
+	}
+	out.WriteString(strings.Join(lines[at:], ""))
+	return out.String(), true
+}
