@@ -76,6 +76,10 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			if op.Seq == 0 {
 				return nil, 0, fmt.Errorf("store: removing session %q without a seq", op.ID)
 			}
+		case RemoveTurn:
+			if op.Seq == 0 {
+				return nil, 0, fmt.Errorf("store: removing turn %q without a seq", op.ID)
+			}
 		}
 	}
 	return ops, size, nil
@@ -161,6 +165,8 @@ func (w space) applyOne(op Op) error {
 		return w.fill(op)
 	case putSegment:
 		return w.putSegment(op)
+	case RemoveTurn:
+		return errors.Join(w.raise(op.Seq), w.removeTurn(op.ID, op.Seq))
 	case Revive:
 		return w.revive(op.ID)
 	case AppendText:

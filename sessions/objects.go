@@ -67,6 +67,7 @@ type Session struct {
 	State          SessionState `json:"state"`
 	Turns          int          `json:"turns"`
 	ForkedFrom     *Fork        `json:"forkedFrom,omitempty"` // nil: it is no fork
+	Rewound        bool         `json:"rewound,omitempty"`    // turns were cut off, and the next one begins a fresh chat with a recap
 	CreatedAt      Time         `json:"createdAt"`
 	UpdatedAt      Time         `json:"updatedAt"`
 	Seq            uint64       `json:"seq"`

@@ -20,6 +20,13 @@ type RemoveSession struct {
 	Seq uint64
 }
 
+// RemoveTurn deletes a turn with its items and leaves an entry at Seq, so that "changes since" tells of it. It does nothing if
+// the turn is not stored.
+type RemoveTurn struct {
+	ID  string
+	Seq uint64
+}
+
 // Revive removes a session's tombstone, so that a session with that id can be stored again.
 type Revive struct{ ID string }
 
@@ -86,6 +93,7 @@ type SetClaims struct{ Hashes []string }
 
 func (Put) isOp()           {}
 func (RemoveSession) isOp() {}
+func (RemoveTurn) isOp()    {}
 func (Revive) isOp()        {}
 func (AppendText) isOp()    {}
 func (PutReview) isOp()     {}

@@ -182,6 +182,8 @@ func (s *Store) Unstored() string {
 				add(string(KindItem), op.ItemID)
 			case RemoveSession:
 				add("deleted session", op.ID)
+			case RemoveTurn:
+				add("removed turn", op.ID)
 			case PutReview:
 				add("changed file", u.root+"\x00"+op.Path)
 			case PutDecision:
@@ -190,7 +192,7 @@ func (s *Store) Unstored() string {
 		}
 	}
 	var words []string
-	for _, kind := range []string{string(KindSession), "deleted session", string(KindTurn), string(KindItem), string(KindApproval), "changed file", "decision"} {
+	for _, kind := range []string{string(KindSession), "deleted session", string(KindTurn), "removed turn", string(KindItem), string(KindApproval), "changed file", "decision"} {
 		switch n := len(things[kind]); n {
 		case 0:
 		case 1:

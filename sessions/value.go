@@ -159,11 +159,18 @@ type changed struct {
 	id      string
 }
 
-const removedMark = 'X'
+// The marks of objects that were removed.
+const (
+	removedMark     = 'X' // a session
+	removedTurnMark = 'Y'
+)
 
 func (c changed) encode() []byte {
 	mark := c.kind[0] // session, turn, item, diff and approval differ in their first letter
-	if c.removed {
+	switch {
+	case c.removed && c.kind == KindTurn:
+		mark = removedTurnMark
+	case c.removed:
 		mark = removedMark
 	}
 	return append([]byte{mark}, c.id...)
@@ -177,6 +184,8 @@ func decodeChanged(b []byte) (changed, bool) {
 	switch b[0] {
 	case removedMark:
 		return changed{KindSession, true, id}, true
+	case removedTurnMark:
+		return changed{KindTurn, true, id}, true
 	case KindSession[0]:
 		return changed{KindSession, false, id}, true
 	case KindTurn[0]:
