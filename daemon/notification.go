@@ -17,7 +17,7 @@ type Notification struct {
 	ID        string        // the object's id; a diff's is its path
 	Seq       uint64        // 0 for a delta
 	JSON      []byte        // the object's encoding; nil when Removed and for a delta
-	Removed   bool          // the object, always a session, was deleted
+	Removed   bool          // the object, a session or a turn, was deleted
 	Delta     *Delta
 
 	only      api.ClientID // if not 0, only this client gets it

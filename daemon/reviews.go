@@ -191,6 +191,9 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 			w.put(c, diff, nil)
 		}
 		w.putViews(c, change)
+		if change.Cut != nil {
+			w.cutTurns(c, change.Cut)
+		}
 		change.Numbered()
 		if change.Stored != nil {
 			c.replies = append(c.replies, change.Stored)

@@ -45,8 +45,8 @@ func (w *workspace) run(t *liveTurn) {
 	} else {
 		req.Model = settings.Model
 	}
-	if t.recapOf == "" && s.AgentSessionID == nil && s.ForkedFrom != nil {
-		t.recapOf = s.ID // it has the transcript of another session's chat, and none of its own yet
+	if t.recapOf == "" && s.AgentSessionID == nil && (s.ForkedFrom != nil || s.Rewound) {
+		t.recapOf = s.ID // it has a transcript, and no chat of its own yet
 	}
 	if s.AgentSessionID != nil && t.recapOf == "" {
 		req.Resume = *s.AgentSessionID

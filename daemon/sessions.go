@@ -221,6 +221,8 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 		var none struct{}
 		if ls := w.sessions[id]; ls != nil && ls.filling {
 			return none, errFilling
+		} else if ls != nil && ls.rewinds {
+			return none, errRewinding
 		} else if ls != nil && ls.turns > 0 {
 			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel (turn/cancel)"}
 		}

@@ -26,6 +26,7 @@ type liveSession struct {
 	build    string            // of the agent in the latest turn that ran; "" if that is not known
 	running  bool
 	filling  bool // its turns are being copied from elsewhere; see fill
+	rewinds  bool // its last turns are being taken back
 }
 
 // A waiter is a turn/wait request.
@@ -163,6 +164,9 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	} else if ls.filling {
 		fail(errFilling)
 		return
+	} else if ls.rewinds {
+		fail(errRewinding)
+		return
 	} else if err := drivers.Keep(ls.session, p.Isolation, p.Driver); err != nil {
 		fail(err)
 		return
@@ -233,7 +237,7 @@ func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) 
 	w.put(c, s, nil)
 	ls.unstored++
 	c.after = append(c.after, func() {
-		if ls.unstored--; ls.unstored == 0 && ls.turns == 0 && !ls.filling {
+		if ls.unstored--; ls.unstored == 0 && ls.turns == 0 && !ls.filling && !ls.rewinds {
 			delete(w.sessions, s.ID)
 		}
 	})
@@ -276,7 +280,7 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 	if s.AgentSessionID != nil && t.recapOf == "" {
 		w.notice(c, t, chatGone)
 	}
-	s.AgentSessionID = &init.SessionID
+	s.AgentSessionID, s.Rewound = &init.SessionID, false
 	w.putSession(c, t.session, &s)
 }
 

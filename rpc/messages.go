@@ -188,6 +188,26 @@ type SearchResult struct {
 	NextCursor string           `json:"nextCursor,omitempty"`
 }
 
+// SessionRewindParams are the parameters of session/rewind.
+type SessionRewindParams struct {
+	SessionID string `json:"sessionId"`
+	TurnID    string `json:"turnId"`
+	Files     *bool  `json:"files,omitempty"` // absent: true
+	DryRun    bool   `json:"dryRun,omitempty"`
+}
+
+// WhyParams are the parameters of file/why.
+type WhyParams struct {
+	Workspace string         `json:"workspace"`
+	Path      string         `json:"path"`
+	Lines     *api.LineRange `json:"lines,omitempty"` // absent: all
+}
+
+// WhyResult is the result of file/why: runs of lines that follow each other without a gap.
+type WhyResult struct {
+	Lines []api.WhyLine `json:"lines"`
+}
+
 // SessionUpdateParams are the parameters of session/update; what is absent stays.
 type SessionUpdateParams struct {
 	SessionID  string         `json:"sessionId"`

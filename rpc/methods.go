@@ -94,6 +94,11 @@ func (f *face) search(ctx context.Context, p *SearchParams) (SearchResult, error
 	return SearchResult{nonNil(found), next}, err
 }
 
+func (f *face) rewindSession(ctx context.Context, p *SessionRewindParams, reply func(api.Rewound, error)) {
+	params := api.RewindParams{Client: f.client, SessionID: p.SessionID, TurnID: p.TurnID, Files: p.Files == nil || *p.Files, DryRun: p.DryRun}
+	go f.d.Rewind(ctx, params, reply) // its beginning already waits for the disk
+}
+
 func (f *face) deleteSession(_ context.Context, p *SessionParams) (Done, error) {
 	return Done{}, f.d.DeleteSession(p.SessionID)
 }

@@ -13,11 +13,13 @@ type SessionChanged struct {
 	Removed   bool              `json:"removed,omitempty"`
 }
 
-// TurnChanged are the parameters of turn/changed.
+// TurnChanged are the parameters of turn/changed: the turn, or its id and removed.
 type TurnChanged struct {
 	Workspace string         `json:"workspace"`
 	Seq       uint64         `json:"seq"`
-	Turn      *sessions.Turn `json:"turn"`
+	Turn      *sessions.Turn `json:"turn,omitempty"`
+	TurnID    string         `json:"turnId,omitempty"`
+	Removed   bool           `json:"removed,omitempty"`
 }
 
 // ItemChanged are the parameters of item/changed.

@@ -32,7 +32,9 @@ func encodeNotification(n *daemon.Notification) []byte {
 	b = append(b, `,"seq":`...)
 	b = strconv.AppendUint(b, n.Seq, 10)
 	if n.Removed {
-		b = append(b, `,"sessionId":`...)
+		b = append(b, `,"`...)
+		b = append(b, n.Kind...)
+		b = append(b, `Id":`...)
 		b = jsontext.AppendQuoted(b, n.ID)
 		b = append(b, `,"removed":true`...)
 	} else {

@@ -14,7 +14,7 @@ import (
 // personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide its
 // findings.
 var personal = []string{
-	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete",
+	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete", "session/rewind",
 	"turn/steer", "approval/answer", "approval/removeRule",
 	"daemon/stop", "daemon/gc", "daemon/forgetDamaged", "daemon/reload",
 }

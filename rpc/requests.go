@@ -155,6 +155,12 @@ func (c *Client) DiffUnified(ctx context.Context, p DiffParams) (result UnifiedR
 	return result, err
 }
 
+// FileWhy makes the request file/why, as PROTOCOL.md describes it.
+func (c *Client) FileWhy(ctx context.Context, p WhyParams) (result WhyResult, err error) {
+	err = c.Call(ctx, "file/why", p, &result)
+	return result, err
+}
+
 // Initialize makes the request initialize, as PROTOCOL.md describes it.
 func (c *Client) Initialize(ctx context.Context, p InitializeParams) (result InitializeResult, err error) {
 	err = c.Call(ctx, "initialize", p, &result)
@@ -211,6 +217,12 @@ func (c *Client) SessionList(ctx context.Context, p SessionListParams) (result S
 // SessionRead makes the request session/read, as PROTOCOL.md describes it.
 func (c *Client) SessionRead(ctx context.Context, p SessionReadParams) (result api.Transcript, err error) {
 	err = c.Call(ctx, "session/read", p, &result)
+	return result, err
+}
+
+// SessionRewind makes the request session/rewind, as PROTOCOL.md describes it.
+func (c *Client) SessionRewind(ctx context.Context, p SessionRewindParams) (result api.Rewound, err error) {
+	err = c.Call(ctx, "session/rewind", p, &result)
 	return result, err
 }
 

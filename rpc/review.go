@@ -46,6 +46,20 @@ func (f *face) redo(ctx context.Context, p *RedoParams, reply func(UndoResult, e
 	f.d.Redo(ctx, f.client, p.Workspace, p.AsEdits, stepped(reply))
 }
 
+func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {
+	from, to := 0, -1
+	if l := p.Lines; l != nil {
+		if from, to = l.From, l.To; from < 0 || to < from {
+			return WhyResult{}, invalid("lines", "must be {from, to} with 0 <= from <= to")
+		}
+	}
+	if p.Path == "" {
+		return WhyResult{}, invalid("path", "must not be empty")
+	}
+	lines, err := f.d.Why(p.Workspace, p.Path, from, to)
+	return WhyResult{nonNil(lines)}, err
+}
+
 func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult, error)) {
 	if p.Path == "" {
 		reply(UndoResult{}, invalid("path", "must not be empty"))

@@ -124,14 +124,15 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 			sessions.ItemRejected, sessions.ItemCancelled),
 		reflect.TypeFor[sessions.DiffKind](): words(sessions.DiffModified, sessions.DiffCreated, sessions.DiffDeleted,
 			sessions.DiffRenamed, sessions.DiffMode, sessions.DiffSymlink, sessions.DiffBinary, sessions.DiffLarge),
-		reflect.TypeFor[api.StepKind](): words(api.StepAccept, api.StepReject, api.StepCommit),
+		reflect.TypeFor[api.StepKind](): words(api.StepAccept, api.StepReject, api.StepCommit, api.StepRewind),
 		reflect.TypeFor[sessions.Via](): words(sessions.ViaEdit, sessions.ViaShell, sessions.ViaTool, sessions.ViaHook,
 			sessions.ViaUnknown),
 		reflect.TypeFor[api.ErrorKind](): words(api.KindInvalid, api.KindCancelled, api.KindNotFound,
 			api.KindBusy, api.KindConflict, api.KindOutsideWorkspace, api.KindWorkspaceUntrusted,
 			api.KindBaselineUnknown, api.KindAgentNotInstalled, api.KindAgentNotLoggedIn,
 			api.KindAgentFailed, api.KindStorage, api.KindTooLarge, api.KindUnavailable, api.KindInternal,
-			api.KindMaybeYours),
+			api.KindMaybeYours, api.KindChangedSince, api.KindForgotten),
+		reflect.TypeFor[api.WhyState](): words(api.WhyPending, api.WhyAccepted),
 	}
 }
 
@@ -233,8 +234,9 @@ func collect(t *testing.T, typ reflect.Type, seen map[string]reflect.Type) {
 
 // allowNull lets the fields of objects be null that are always present and may be nil.
 func allowNull(s *jsonschema.Schema, typ reflect.Type) {
-	if typ.PkgPath() != reflect.TypeFor[sessions.Turn]().PkgPath() {
-		return // the fields of results that are always present are never null
+	why := typ == reflect.TypeFor[api.WhyLine]() || typ == reflect.TypeFor[api.WhySource]()
+	if typ.PkgPath() != reflect.TypeFor[sessions.Turn]().PkgPath() && !why {
+		return // the other fields of results that are always present are never null
 	}
 	for i := range typ.NumField() {
 		field := typ.Field(i)

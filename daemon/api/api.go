@@ -131,7 +131,53 @@ type Decided struct {
 	Edits    []DocumentEdits  `json:"edits,omitempty"`
 	Decision uint64           `json:"decision,omitempty"` // the decision's number in the workspace; Undo takes it to undo only this decision
 	Step     *Step            `json:"-"`                  // of an undo or redo: the decision
+	Patch    string           `json:"-"`                  // of a rewind that is only tried: what it would do
 }
+
+// RewindParams are the parameters of session/rewind.
+type RewindParams struct {
+	Client    ClientID
+	SessionID string
+	TurnID    string
+	Files     bool // take back what the turns did to files
+	DryRun    bool
+}
+
+// A Rewound is the answer to session/rewind: what Decided says of the files, and what has left the transcript.
+type Rewound struct {
+	Session  *sessions.Session `json:"session"`
+	Turns    []string          `json:"turns"` // the first one first
+	Diffs    []*sessions.Diff  `json:"diffs"`
+	Applied  int               `json:"applied"`
+	Skipped  []Skipped         `json:"skipped,omitempty"`
+	Decision uint64            `json:"decision,omitempty"`
+	Patch    string            `json:"patch,omitempty"`
+}
+
+// A WhyLine says where the lines From to To (exclusive) of a file come from, counted from 0.
+type WhyLine struct {
+	From   int        `json:"from"`
+	To     int        `json:"to"`
+	Source *WhySource `json:"source"` // null: a person, or older than cursord
+}
+
+// A WhySource is the edit of an agent that wrote lines.
+type WhySource struct {
+	SessionID string         `json:"sessionId"`
+	TurnID    string         `json:"turnId"`
+	ItemID    string         `json:"itemId,omitempty"`
+	Prompt    string         `json:"prompt"` // "" if the session was deleted
+	At        *sessions.Time `json:"at"`     // null if that is not known
+	State     WhyState       `json:"state"`
+}
+
+// A WhyState says whether lines of an agent are decided.
+type WhyState string
+
+const (
+	WhyPending  WhyState = "pending"
+	WhyAccepted WhyState = "accepted"
+)
 
 // TrustResult is the result of workspace/trust: whether agents may run in a workspace.
 type TrustResult struct {
@@ -154,12 +200,13 @@ const (
 	StepAccept StepKind = "accept"
 	StepReject StepKind = "reject" // by a client, or by a save over the agent's lines
 	StepCommit StepKind = "commit" // an accept that a person's commit made
+	StepRewind StepKind = "rewind" // the files' part of a rewind
 )
 
 // A Skipped hunk was not decided; Kind is the reason.
 type Skipped struct {
 	Path string    `json:"path"`
-	Hunk string    `json:"hunk"`
+	Hunk string    `json:"hunk,omitempty"` // "" for a file that a rewind leaves
 	Kind ErrorKind `json:"kind"`
 
 	Message string `json:"message,omitempty"` // the reason and what to do, if the kind does not say it

@@ -43,6 +43,7 @@ type Config struct {
 	TellRejections   bool              // report rejected hunks to the agent
 	CommitAccepts    bool              // a person's commit accepts the changes that it contains
 	RecapSize        int               // the most bytes of a transcript that a recap (turn/start) gives an agent
+	HistorySize      int64             // the most bytes that a workspace keeps of what was accepted
 	Keep             Retention         // which sessions are kept
 	Sandbox          string            // of turns that name none: "enabled" or "disabled"; "": the agent's own settings decide
 	AutoReview       bool              // for turns that do not set it
@@ -83,6 +84,7 @@ func Default() Config {
 		TellRejections:   true,
 		CommitAccepts:    true,
 		RecapSize:        64 << 10,
+		HistorySize:      64 << 20,
 		Isolation:        IsolationNone,
 		Large:            diffs.Limits{MaxBytes: 8 << 20, MaxLines: 200_000},
 		Copy:             copytree.Options{MaxFiles: 200_000, MaxBytes: 8 << 30},
@@ -146,6 +148,7 @@ func settings(c *Config) []setting {
 		{"tell_rejections", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "true or false", truth(&c.CommitAccepts)},
 		{"recap_size", `a size from "1KB" to "1MB", such as "64KB"`, size(&c.RecapSize, 1<<10, 1<<20)},
+		{"history_size", `a size such as "64MB"`, size(&c.HistorySize, 0, math.MaxInt64)},
 		{"keep_age", `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age)},
 		{"keep_sessions", "a number of at least 1, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
 		{"keep_size", `a size such as "2GB", or "0" for no limit`, size(&c.Keep.Size, 0, math.MaxInt64)},

@@ -41,7 +41,7 @@ func TestConfig(t *testing.T) {
 		{name: "empty", want: Default()},
 		{name: "all", want: Config{
 			Agent: "/opt/agent", FileAgent: "/opt/agent", Driver: DriverACP, Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
-			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10,
+			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10, HistorySize: 128 << 20,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
 			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
 			LogLevel: slog.LevelDebug,
@@ -69,6 +69,7 @@ func TestConfig(t *testing.T) {
 			tell_rejections = true
 			commit_accepts = true
 			recap_size = "2KB"
+			history_size = "128MB"
 			keep_age = "90d"
 			keep_sessions = 500
 			keep_size = "3 GiB"

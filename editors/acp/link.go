@@ -217,6 +217,9 @@ func (s *Server) tellItem(at *session, i *sessions.Item) {
 
 func (s *Server) turnChanged(n *rpc.TurnChanged) {
 	s.came(n.Workspace, n.Seq)
+	if n.Turn == nil { // a rewind has removed it
+		return
+	}
 	at, t := s.hears(n.Turn.SessionID), n.Turn
 	if at == nil || !at.tell.Knows(t.ID) && (n.Seq <= at.since || t.StartedAt == nil) {
 		return

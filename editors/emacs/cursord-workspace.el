@@ -50,6 +50,7 @@
 WS is a workspace, BEFORE the former state of OBJECT.  EVENT is one of:
 `session'  OBJECT is a Session; (:id ID :removed t) if it was deleted.
 `turn'     OBJECT is a Turn.
+`turn-removed'  OBJECT is the id of a Turn that a rewind has removed.
 `item'     OBJECT is an Item.
 `approval' OBJECT is an Approval: what the agent asks.
 `delta'    Text was appended to an Item.  OBJECT is a plist with :itemId,
@@ -242,6 +243,11 @@ Do nothing without a connection."
               (equal (plist-get turn :status) "failed"))))
     (cursord--emit 'turn ws turn before)))
 
+(defun cursord--turn-removed (ws id)
+  "Forget turn ID of WS, which a rewind has removed."
+  (remhash id (cursord-workspace-turns ws))
+  (cursord--emit 'turn-removed ws id))
+
 (defun cursord-diff-seq (ws path)
   "Return the seq of the latest diff of PATH in WS; 0 for none."
   (gethash path (cursord-workspace-seqs ws) 0))
@@ -276,7 +282,10 @@ A notification can overtake an answer."
               (max seq (or (cursord-workspace-seq ws) 0))))
       (pcase method
         ('session/changed (cursord--session-changed ws params))
-        ('turn/changed (cursord--turn-changed ws (plist-get params :turn)))
+        ('turn/changed
+         (if-let* ((turn (plist-get params :turn)))
+             (cursord--turn-changed ws turn)
+           (cursord--turn-removed ws (plist-get params :turnId))))
         ('item/changed (cursord--emit 'item ws (plist-get params :item)))
         ('approval/changed
          (require 'cursord-approvals)

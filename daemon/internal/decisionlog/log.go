@@ -24,6 +24,7 @@ type Group struct {
 	N          uint64      `json:"-"` // its number in the workspace, which no other has
 	Accept     bool        `json:"accept"`
 	Commit     bool        `json:"commit,omitempty"` // a person's commit accepted it
+	Rewind     bool        `json:"rewind,omitempty"` // it takes turns of a session back
 	Undone     bool        `json:"undone,omitempty"`
 	UndoneAt   int         `json:"undoneAt,omitempty"` // undone: a higher number was undone later
 	Files      []File      `json:"files"`
@@ -71,7 +72,7 @@ func (w Words) Of(hunks []uint64) (rejections []Rejection) {
 func (g *Group) Hunks() (n int) {
 	for _, f := range g.Files {
 		if !f.Undone {
-			n += len(f.Decision.Hunks)
+			n += f.Decision.Size()
 		}
 	}
 	return n
@@ -81,6 +82,8 @@ func (g *Group) Hunks() (n int) {
 func (g *Group) Step() *api.Step {
 	kind := api.StepReject
 	switch {
+	case g.Rewind:
+		kind = api.StepRewind
 	case g.Commit:
 		kind = api.StepCommit
 	case g.Accept:

@@ -33,7 +33,7 @@ func (r *Reviewer) resume(intents []sessions.Numbered) {
 }
 
 // finishIntent finishes an intent that was partly carried out. A new decision keeps only the files that were written; later
-// changes of these files are a person's. An undo or redo is finished in all of its files.
+// changes of these files are a person's. A rewind, an undo or a redo is finished in all of its files.
 func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, ops []sessions.Op, err error) {
 	changes, at := make([]*treeChange, len(in.Files)), make([]atomicfile.Progress, len(in.Files))
 	begun := false
@@ -54,7 +54,7 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 	g := in.Group
 	var files []*file
 	for i, c := range changes {
-		if begun && at[i] == atomicfile.Untouched && in.N != 0 {
+		if begun && at[i] == atomicfile.Untouched && (in.N != 0 || in.Cut != nil) {
 			if err := r.carry(r.treeOf(in.Files[i].Session), c); err != nil {
 				r.setup.Log.Error("a decision cannot be finished", "path", c.To, "err", err)
 			} else {
@@ -96,6 +96,7 @@ func (r *Reviewer) finishIntent(in *stored.Intent) (published []*sessions.Diff, 
 	} else if !r.setup.Loop.KeepsRejections(g.N) {
 		r.keepRejections(&g)
 	}
+	r.cut = in.Cut
 	published, more := r.render(files)
 	return published, append(ops, more...), nil
 }

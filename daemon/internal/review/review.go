@@ -45,6 +45,7 @@ type Reviewer struct {
 	saves     map[string][]callSave // by path of the work tree: saves of buffers while calls are open that name the path
 	waiting   waiting.Queue         // requests that wait for an agent
 	ops       []sessions.Op         // operations for the next commit
+	cut       *stored.Cut           // turns that the next commit cuts off their session; or nil
 	viewed    map[string]bool       // paths that some client may see differently now
 	vacated   map[string]bool       // paths that files have left; to be published
 	affected  map[*file]bool        // files that a decision about other files may have changed
@@ -221,6 +222,9 @@ func (r *Reviewer) load(f *file) error {
 	if f.Review, err = diffs.Unmarshal(f.stored.Weave, base, now); err != nil {
 		return err
 	}
+	if err := f.stored.Past.Restore(f.Review, r.setup.Store); err != nil {
+		r.setup.Log.Warn("nothing is known any more of the accepted changes of a file", "path", f.path, "err", err)
+	}
 	f.unread = false
 	r.loadStashed(f)
 	if common, err := r.setup.Store.Blob(f.stored.Common); f.stored.Common != "" && err == nil {
@@ -305,6 +309,7 @@ func (r *Reviewer) render(files []*file) (published []*sessions.Diff, ops []sess
 		drop := sessions.Op(sessions.DropReview{Path: f.path, Session: f.tree.session})
 		r.ops = slices.DeleteFunc(r.ops, func(op sessions.Op) bool { return op == drop })
 	}
+	ops = append(ops, r.boundHistory()...)
 	paths = append(paths, slices.Sorted(maps.Keys(r.vacated))...)
 	clear(r.vacated)
 	done := map[string]bool{}
@@ -329,14 +334,16 @@ func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then fu
 func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil
-	if len(ops) == 0 && len(published) == 0 && len(views) == 0 {
+	cut := r.cut
+	r.cut = nil
+	if len(ops) == 0 && len(published) == 0 && len(views) == 0 && cut == nil {
 		numbered()
 		if then != nil {
 			then(nil)
 		}
 		return
 	}
-	err := r.setup.Loop.Commit(&Commit{Ops: ops, Diffs: published, Views: views, Stored: then, Numbered: func() {
+	err := r.setup.Loop.Commit(&Commit{Ops: ops, Cut: cut, Diffs: published, Views: views, Stored: then, Numbered: func() {
 		for _, v := range views {
 			r.published[v.Path], v.Published = v.Published, nil
 		}

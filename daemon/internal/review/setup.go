@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/savewatch"
+	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/internal/watch"
 	"cursord/diffs"
@@ -72,6 +73,7 @@ type Loop interface {
 // A Commit is a set of changes that a Reviewer stores and publishes together.
 type Commit struct {
 	Ops      []sessions.Op
+	Cut      *stored.Cut      // turns that leave a session's transcript; or nil
 	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
 	Views    []*View          // each gets a revision
 	Numbered func()           // called when all have their numbers, before anything is published

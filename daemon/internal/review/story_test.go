@@ -114,7 +114,7 @@ func newStory(t require.TestingT, store *sessions.Store, root string, n int) *st
 	limits.Settle = time.Hour // only requests look
 	s.setup = Setup{
 		Root: root, StateDir: filepath.Join(root, ".state"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: store, Loop: s.loop,
-		Documents: s.docs, Survivors: &survivors.Turns{}, Watching: limits, Settings: func() *config.Config { return &config.Config{} },
+		Documents: s.docs, Survivors: &survivors.Turns{}, Watching: limits, Settings: func() *config.Config { return &config.Config{HistorySize: 1 << 30} },
 		Running: func() int { return 0 }, Polls: func(string) {},
 		Damaged: func(what string, err error) { require.NoError(t, err, what) },
 	}

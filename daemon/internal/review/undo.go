@@ -87,6 +87,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			b = r.holdStep(client, f, gf.Decision, undo)
 			held = append(held, f)
 		}
+		if b != nil && gf.Decision.Rewinds() {
+			return rollback(unsavedStep(f))
+		}
 		if b != nil && f.WritesReal(gf.Decision.Accept) {
 			edits, back, err := b.Step(undo, g.N, gf)
 			restore = append(restore, back)
@@ -136,6 +139,9 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		}
 		plan = append(plan, p)
 		touched = append(touched, f)
+	}
+	if g.Rewind {
+		copiesFirst(plan)
 	}
 	drop, err := r.intend(stored.Intent{Group: g, N: g.N}, plan)
 	if err != nil {

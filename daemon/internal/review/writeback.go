@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
@@ -42,7 +43,9 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 		p.undo()
 		return nil, err
 	}
-	p.change = r.change(f, s)
+	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.isolated() {
+		p.change = r.changeHere(f, s) // the work tree has a review of its own
+	}
 	if err = r.heldElsewhere(client, p.change); err != nil {
 		p.undo()
 		return nil, err
@@ -66,6 +69,15 @@ func (r *Reviewer) change(f *file, s sides) *treeChange {
 		if c := r.changeIn(r.shared(), f, s.path, real, s.real, f.Review.Baseline()); c.Writes() {
 			return c
 		}
+	}
+	return r.changeHere(f, s)
+}
+
+// changeHere is change for the tree where the agent works.
+func (r *Reviewer) changeHere(f *file, s sides) *treeChange {
+	to := f.path
+	if p := f.Review.Path(); p != "" {
+		to = p
 	}
 	return r.changeIn(f.tree, f, f.path, to, s.here, f.Review.Current())
 }
@@ -206,6 +218,9 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 		c.in.ledger.Wrote(c.To)
 	}
 	if c.Writes() && !c.in.isolated() {
+		if f.tree.isolated() {
+			r.inherit(f, c)
+		}
 		r.wroteReal(f, c)
 	}
 	if f.tree.isolated() {
@@ -276,10 +291,15 @@ func (f *file) state() (s stored.File, blobs [][]byte) {
 	if f.Apart != nil {
 		s.Common, blobs = sessions.BlobID([]byte(f.Apart.Base)), append(blobs, []byte(f.Apart.Base))
 	}
+	now := time.Now().UnixMilli()
 	if f.away() {
 		var more [][]byte
-		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev)
+		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev, now)
 		blobs = append(blobs, more...)
+	}
+	past, data := stored.PastOf(f.Review, now)
+	if s.Past, s.Dropped = past, f.stored.Dropped && past == nil; past != nil {
+		blobs = append(blobs, data)
 	}
 	return s, blobs
 }

@@ -23,6 +23,38 @@ type File struct {
 	Weave    []byte           `json:"weave"`
 	Stashed  *Stash           `json:"stashed,omitempty"`
 	Common   string           `json:"common,omitempty"` // a blob: what an unsaved text with conflicts and the file had in common
+	Past     *Past            `json:"past,omitempty"`
+	Dropped  bool             `json:"dropped,omitempty"` // a history was dropped, because it was too large with the others
+}
+
+// A Past is the history of a file's review: which edits its lines come from, and what these replaced.
+type Past struct {
+	Blob     string   `json:"blob"`
+	Size     int      `json:"size"` // bytes
+	Sessions []string `json:"sessions"`
+	At       int64    `json:"at"` // when its latest edit was made, in ms since 1970
+}
+
+// PastOf returns the stored form of a review's history, and its blob; nil if it has none. New edits in it were made now.
+func PastOf(review *diffs.Review, now int64) (*Past, []byte) {
+	data := review.History(now)
+	if data == nil {
+		return nil, nil
+	}
+	sessionIDs, at := review.Edited()
+	return &Past{Blob: sessions.BlobID(data), Size: len(data), Sessions: sessionIDs, At: at}, data
+}
+
+// Restore gives a review its history. An error means that it goes on without.
+func (p *Past) Restore(review *diffs.Review, store *sessions.Store) error {
+	if p == nil {
+		return nil
+	}
+	data, err := store.Blob(p.Blob)
+	if err != nil {
+		return err
+	}
+	return review.RestoreHistory(data)
 }
 
 // A Stash is a file's review from before a person changed the file.
@@ -31,6 +63,7 @@ type Stash struct {
 	Base  string `json:"base"` // blobs
 	Now   string `json:"now"`
 	Weave []byte `json:"weave"`
+	Past  *Past  `json:"past,omitempty"`
 }
 
 // Review returns the stored form of a review, and the contents of its blobs.
@@ -40,9 +73,13 @@ func Review(review *diffs.Review) (base, now string, weave []byte, blobs [][]byt
 }
 
 // NewStash returns the stored form of a review, and the contents of its blobs; rev is the revision of the file's review now.
-func NewStash(review *diffs.Review, rev uint64) (*Stash, [][]byte) {
+func NewStash(review *diffs.Review, rev uint64, at int64) (*Stash, [][]byte) {
 	base, now, weave, blobs := Review(review)
-	return &Stash{Rev: rev, Base: base, Now: now, Weave: weave}, blobs
+	past, data := PastOf(review, at)
+	if past != nil {
+		blobs = append(blobs, data)
+	}
+	return &Stash{Rev: rev, Base: base, Now: now, Weave: weave, Past: past}, blobs
 }
 
 // Load returns the review.
@@ -55,7 +92,11 @@ func (s *Stash) Load(store *sessions.Store) (*diffs.Review, error) {
 	if err != nil {
 		return nil, err
 	}
-	return diffs.Unmarshal(s.Weave, base, now)
+	review, err := diffs.Unmarshal(s.Weave, base, now)
+	if err == nil {
+		_ = s.Past.Restore(review, store) // without it, nothing says whose accepted lines are
+	}
+	return review, err
 }
 
 // An Intent is the plan of a request that writes files. It is durable before the first write. The transaction that stores
@@ -64,6 +105,13 @@ type Intent struct {
 	Group decisionlog.Group `json:"group"`       // the decision, without its files
 	N     uint64            `json:"n,omitempty"` // the number of a group that is undone or redone; 0: a new group
 	Files []IntendedFile    `json:"files"`
+	Cut   *Cut              `json:"cut,omitempty"` // of a rewind: what leaves the transcript with it
+}
+
+// A Cut are the turns that leave a session's transcript.
+type Cut struct {
+	Session string   `json:"session"`
+	Turns   []string `json:"turns"` // the first one first
 }
 
 // An IntendedFile is a file of an intent: its change, and its record in the store after the change.

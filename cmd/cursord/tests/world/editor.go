@@ -103,7 +103,7 @@ func (e *Editor) Ok(s *sessions.Session) *sessions.Turn {
 func (e *Editor) Turns() (turns []*sessions.Turn) {
 	seen := map[string]int{}
 	for _, n := range e.All() {
-		if n.Method != "turn/changed" {
+		if n.Method != "turn/changed" || n.Removed {
 			continue
 		}
 		i, ok := seen[n.Turn.ID]
@@ -298,7 +298,7 @@ func (e *Editor) Asks(params Obj) *sessions.Turn {
 func (e *Editor) Ends(id string) *sessions.Turn {
 	e.T.Helper()
 	return e.Until("the end of turn "+id, func(n Notification) bool {
-		return n.Method == "turn/changed" && n.Turn.ID == id && n.Turn.Status.Final()
+		return n.Turn != nil && n.Turn.ID == id && n.Turn.Status.Final()
 	}).Turn
 }
 

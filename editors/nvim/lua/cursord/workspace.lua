@@ -34,7 +34,7 @@ local last --- @type cursord.Workspace?
 --- How long the daemon collects streamed text before it sends it, in milliseconds.
 local delta_interval = 40
 
---- @alias cursord.Event 'session'|'turn'|'item'|'approval'|'delta'|'diff'|'reset'|'ready'|'down'
+--- @alias cursord.Event 'session'|'turn'|'turn_removed'|'item'|'approval'|'delta'|'diff'|'reset'|'ready'|'down'
 
 --- @type table<cursord.Event, fun(ws: cursord.Workspace, object: any, before: any)[]>
 local listeners = {}
@@ -202,6 +202,11 @@ end
 
 --- @param ws cursord.Workspace
 handlers['turn/changed'] = function(ws, p)
+  if p.removed then
+    ws.turns[p.turnId] = nil
+    emit('turn_removed', ws, p.turnId)
+    return
+  end
   local turn = p.turn --- @type cursord.Turn
   local before = ws.turns[turn.id]
   for id, other in pairs(ws.turns) do

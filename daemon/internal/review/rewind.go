@@ -1,0 +1,211 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/stored"
+	"cursord/daemon/internal/waiting"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// A Cut are the turns that leave a session's transcript.
+type Cut = stored.Cut
+
+// A Rewind takes back, as one decision, what turns of a session did to files, and cuts them off the session's transcript.
+type Rewind struct {
+	Client api.ClientID
+	Cut    Cut
+	Files  bool // false: only the transcript is cut
+	Dry    bool // change nothing, and return the patch of the files
+}
+
+// Rewind carries out a rewind. If an agent's call is about to write one of the files, it waits for the end of that call.
+// reply is called once.
+func (r *Reviewer) Rewind(ctx context.Context, rw Rewind, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.rewind(rw, p) })
+}
+
+// rewind returns false if it must wait for an agent.
+func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
+	if err := r.setup.Store.Trouble(); err != nil && !rw.Dry {
+		return r.refuse(p, rw.Client, api.StoreError(err))
+	}
+	u := diffs.Undone{Session: rw.Cut.Session, Turns: rw.Cut.Turns}
+	out := api.Decided{Diffs: []*sessions.Diff{}}
+	var plan []*planned
+	if rw.Files {
+		files := r.editedBy(u, &out)
+		if slices.ContainsFunc(files, func(f *file) bool { return r.agentWrites(f, rw.Client, false) }) {
+			return false
+		}
+		for _, f := range files {
+			if one := r.planRewind(rw.Client, f, u, &out); one != nil {
+				plan = append(plan, one)
+			}
+		}
+	}
+	copiesFirst(plan)
+	if rw.Dry {
+		out.Patch = r.patchOf(plan)
+		for _, p := range plan {
+			out.Applied += p.done.Size()
+		}
+		abandon(plan)
+		return p.Answer(out, nil)
+	}
+	g := &decisionlog.Group{Rewind: true}
+	drop, err := r.intend(stored.Intent{Group: *g, Cut: &rw.Cut}, plan)
+	if err != nil {
+		return r.refuse(p, rw.Client, err)
+	}
+	var touched []*file
+	for _, i := range writeOrder(plan) {
+		one := plan[i]
+		if err := r.write(one.f, one.change); err != nil {
+			one.undo()
+			out.Skipped = append(out.Skipped, leftOf(one.f.path, err))
+			continue
+		}
+		touched = append(touched, one.f)
+		out.Applied += one.done.Size()
+		g.Files = append(g.Files, decisionlog.File{Path: one.f.path, N: one.f.n, Decision: one.done})
+	}
+	r.reach("store")
+	ops := drop
+	if len(g.Files) > 0 {
+		ops = append(ops, r.log.Push(g)...)
+		out.Decision = g.N
+	}
+	r.cut = &rw.Cut
+	r.finish(rw.Client, touched, ops, out, p)
+	return true
+}
+
+// editedBy lists the files that the edits to take back may have changed, and adds to out what is not known any more.
+func (r *Reviewer) editedBy(u diffs.Undone, out *api.Decided) (files []*file) {
+	for _, f := range r.sorted() {
+		past := f.stored.Past
+		switch {
+		case f.outside():
+		case past != nil && slices.Contains(past.Sessions, u.Session), f.pending():
+			files = append(files, f)
+		case f.stored.Dropped:
+			out.Skipped = append(out.Skipped, api.Skipped{
+				Path: f.path, Kind: api.KindForgotten, Message: "what was accepted in it is not known any more: it was more than history_size keeps",
+			})
+		}
+	}
+	return files
+}
+
+// planRewind plans the part of a rewind in one file. It returns nil if nothing is to be changed there, and adds to out what stays.
+func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out *api.Decided) *planned {
+	skip := func(err error) { out.Skipped = append(out.Skipped, leftOf(f.path, err)) }
+	if err := r.load(f); err != nil {
+		skip(api.StoreError(err))
+		return nil
+	}
+	trial := f.Review.Copy()
+	if _, left, err := trial.Rewind(u); err != nil && left == (diffs.Left{}) {
+		return nil // nothing in it is of these edits
+	}
+	disk, err := r.refresh(f)
+	if err == nil && len(f.Buffers) > 0 && f.WritesReal(false) {
+		err = &api.Error{Kind: api.KindConflict, Message: f.path + " has unsaved changes in an editor", Hint: "save it and try again"}
+	}
+	if err != nil {
+		skip(err)
+		return nil
+	}
+	var left diffs.Left
+	p, err := r.plan(client, f, disk, func(review *diffs.Review) (d diffs.Decision, err error) {
+		d, left, err = review.Rewind(u)
+		return d, err
+	})
+	if left.Changed {
+		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindChangedSince})
+	}
+	if left.Lost {
+		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindForgotten, Message: "what it held before is not known"})
+	}
+	if err != nil && !errors.Is(err, diffs.ErrNotFound) {
+		skip(r.decisionError(f, err))
+	}
+	return p
+}
+
+// leftOf describes a file that a rewind leaves because of an error.
+func leftOf(path string, err error) api.Skipped {
+	message := err.Error()
+	var e *api.Error
+	if errors.As(err, &e) && e.Hint != "" {
+		message += "; " + e.Hint
+	}
+	return api.Skipped{Path: path, Kind: kindOf(err), Message: message}
+}
+
+// copiesFirst orders the plans of a rewind: a change of the work tree has the copies look at it, and they must hold by then what
+// their reviews say.
+func copiesFirst(plan []*planned) {
+	slices.SortStableFunc(plan, func(a, b *planned) int {
+		switch {
+		case a.f.tree.isolated() == b.f.tree.isolated():
+			return 0
+		case a.f.tree.isolated():
+			return -1
+		}
+		return 1
+	})
+}
+
+// patchOf returns the patch of planned changes. A file that changes in the work tree and in a copy is in it once.
+func (r *Reviewer) patchOf(plan []*planned) string {
+	var patches []diffs.FilePatch
+	shown := map[string]bool{}
+	for _, p := range slices.Backward(plan) { // the work tree's first
+		c := p.change
+		if shown[c.To] {
+			continue
+		}
+		shown[c.To] = true
+		if !c.Before.Exists && !c.After.Exists {
+			continue
+		}
+		review := r.setup.Large.New(c.in.translatedContent(c.Before.Content))
+		src := diffs.Source{Via: diffs.ViaEdit}
+		if c.From != c.To && c.Before.Exists {
+			review.Rename(c.From, c.To, &src)
+		}
+		after := c.in.translatedContent(c.After)
+		if after.Exists && after.Target == "" && after.Mode == 0 {
+			after.Mode = c.Before.Mode
+		}
+		review.Observe(after, &src)
+		if review.Pending() {
+			patches = append(patches, review.Patch(c.To, nil))
+		}
+	}
+	slices.Reverse(patches)
+	return string(diffs.Unified(patches))
+}
+
+// unsavedStep is the answer to an undo of a rewind in a file that a client holds unsaved.
+func unsavedStep(f *file) error {
+	return &api.Error{Kind: api.KindConflict, Message: fmt.Sprintf("%s has unsaved changes in an editor", f.path), Hint: "save it and try again"}
+}
+
+// Why returns where lines of a file come from: those from from to to (exclusive), as far as the file has them; all for to < 0.
+// The runs follow each other without a gap.
+func (r *Reviewer) Why(path string, from, to int) (origins []diffs.Origin, err error) {
+	stopped := r.call(func() { origins, err = r.why(path, from, to) })
+	if stopped != nil {
+		return nil, stopped
+	}
+	return origins, err
+}
