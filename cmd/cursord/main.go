@@ -149,10 +149,10 @@ was cancelled.`,
 			untrustCommand(), waitCommand(),
 		}},
 		{"review", "Review:", []*cobra.Command{
-			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(),
+			acceptCommand(), diffCommand(), dismissCommand(), redoCommand(), rejectCommand(), reviewCommand(), undoCommand(), whyCommand(),
 		}},
 		{"sessions", "Sessions:", []*cobra.Command{
-			deleteCommand(), exportCommand(), forkCommand(), importCommand(), renameCommand(), searchCommand(), sessionsCommand(), showCommand(),
+			deleteCommand(), exportCommand(), forkCommand(), importCommand(), renameCommand(), rewindCommand(), searchCommand(), sessionsCommand(), showCommand(),
 			usageCommand(),
 			workspacesCommand(),
 		}},

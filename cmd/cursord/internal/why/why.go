@@ -1,0 +1,144 @@
+// Package why is "cursord why": it says which prompts the lines of a file come from.
+package why
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/rpc"
+)
+
+// A Why is a command line of why.
+type Why struct {
+	File  string
+	Lines *api.LineRange // from 0, the end exclusive; nil: all
+	JSON  bool
+}
+
+var withLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.+?):([0-9]+)(?:-([0-9]+))?$`) })
+
+// Parse reads FILE[:LINE[-LINE]]. A file whose name ends like that is taken as it is, if it exists.
+func Parse(arg string) (w Why, err error) {
+	w.File = arg
+	m := withLines().FindStringSubmatch(arg)
+	if m == nil {
+		return w, nil
+	}
+	if _, err := os.Lstat(arg); err == nil {
+		return w, nil
+	}
+	from, err := strconv.Atoi(m[2])
+	to := from
+	if err == nil && m[3] != "" {
+		to, err = strconv.Atoi(m[3])
+	}
+	if err != nil || from < 1 || to < from {
+		return w, misuse.Errorf("%s: lines are LINE or LINE-LINE, counted from 1", term.Clean(arg))
+	}
+	return Why{File: m[1], Lines: &api.LineRange{From: from - 1, To: to}}, nil
+}
+
+// Do asks the daemon, and prints the answer: with Lines, what is known of each run, else a line for each line of the file.
+func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
+	path, err := filepath.Abs(w.File)
+	if err != nil {
+		return err
+	}
+	said, err := n.Client.FileWhy(ctx, rpc.WhyParams{Workspace: n.Root, Path: path, Lines: w.Lines})
+	switch {
+	case err != nil:
+		return err
+	case w.JSON:
+		return term.PrintJSON(out, said)
+	case w.Lines != nil && len(said.Lines) == 0:
+		return fmt.Errorf("%s has no such line", term.Clean(w.File))
+	case w.Lines != nil:
+		_, err = io.WriteString(out, w.runs(said.Lines))
+		return err
+	}
+	return term.Page(out, annotated(said.Lines, path))
+}
+
+// runs says what is known of each run of lines.
+func (w Why) runs(lines []api.WhyLine) string {
+	var b strings.Builder
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		at := fmt.Sprint(l.From + 1)
+		if l.To > l.From+1 {
+			at += fmt.Sprint("-", l.To)
+		}
+		fmt.Fprintf(&b, "%s:%s", term.Clean(w.File), at)
+		s := l.Source
+		if s == nil {
+			b.WriteString("  a person's, or older than cursord\n")
+			continue
+		}
+		fmt.Fprintf(&b, "  an agent's, %s\n", term.Clean(string(s.State)))
+		if s.At != nil {
+			fmt.Fprintf(&b, "  when     %s (%s)\n", s.At.Local().Format("2006-01-02 15:04:05"), term.Ago(s.At.Time, time.Now()))
+		}
+		fmt.Fprintf(&b, "  session  %s\n  turn     %s\n", term.Clean(s.SessionID), term.Clean(s.TurnID))
+		if s.Prompt == "" {
+			b.WriteString("  its session was deleted\n")
+			continue
+		}
+		for line := range strings.Lines(strings.TrimRight(s.Prompt, "\n")) {
+			fmt.Fprintf(&b, "  > %s\n", term.Clean(strings.TrimRight(line, "\r\n")))
+		}
+	}
+	return b.String()
+}
+
+// annotated is the file with a remark before each line.
+func annotated(lines []api.WhyLine, path string) string {
+	text, _ := os.ReadFile(path) // without it, there are only the remarks
+	var all []string
+	for line := range strings.Lines(string(text)) {
+		all = append(all, strings.TrimRight(line, "\r\n"))
+	}
+	last := 0
+	if len(lines) > 0 {
+		last = lines[len(lines)-1].To
+	}
+	width := len(fmt.Sprint(last))
+	var b strings.Builder
+	for _, l := range lines {
+		about := ""
+		if s := l.Source; s != nil {
+			when := ""
+			if s.At != nil {
+				when = s.At.Local().Format("2006-01-02 15:04")
+			}
+			mark := " "
+			if s.State == api.WhyPending {
+				mark = "*"
+			}
+			about = fmt.Sprintf("%s%-16s %s", mark, when, term.Clean(strings.Join(strings.Fields(s.Prompt), " ")))
+		}
+		about = term.Fit(about, 46)
+		about += strings.Repeat(" ", max(46-term.Width(about), 0))
+		for i := l.From; i < l.To; i++ {
+			line := ""
+			if i < len(all) {
+				line = term.Clean(all[i])
+			}
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%s %*d  %s", about, width, i+1, line), " ") + "\n")
+		}
+	}
+	return b.String()
+}

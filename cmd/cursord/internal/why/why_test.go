@@ -1,0 +1,58 @@
+package why
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+func TestParse(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "odd:3")
+	require.NoError(t, os.WriteFile(odd, nil, 0o600))
+	for _, c := range []struct {
+		arg  string
+		want Why
+		bad  bool
+	}{
+		{arg: "f", want: Why{File: "f"}},
+		{arg: "a/f:3", want: Why{File: "a/f", Lines: &api.LineRange{From: 2, To: 3}}},
+		{arg: "f:3-5", want: Why{File: "f", Lines: &api.LineRange{From: 2, To: 5}}},
+		{arg: "f:x", want: Why{File: "f:x"}},
+		{arg: odd, want: Why{File: odd}},
+		{arg: "f:0", bad: true},
+		{arg: "f:5-3", bad: true},
+		{arg: "f:99999999999999999999", bad: true},
+	} {
+		got, err := Parse(c.arg)
+		if c.bad {
+			require.Error(t, err, c.arg)
+			continue
+		}
+		require.NoError(t, err, c.arg)
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestShown(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("one\n\x1b[2J two\nthree"), 0o600))
+	at := &sessions.Time{Time: time.Date(2031, 5, 4, 12, 0, 0, 0, time.Local)}
+	lines := []api.WhyLine{
+		{From: 0, To: 1},
+		{From: 1, To: 3, Source: &api.WhySource{SessionID: "s", TurnID: "t", Prompt: "add\nlines", At: at, State: api.WhyPending}},
+	}
+	shown := annotated(lines, path)
+	require.Contains(t, shown, " 1  one\n")
+	require.Contains(t, shown, "*2031-05-04 12:00 add lines")
+	require.Contains(t, shown, " 3  three\n")
+	require.NotContains(t, shown, "\x1b")
+	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines)
+	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")
+	require.Contains(t, said, "  > add\n  > lines\n")
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"cursord/cmd/cursord/internal/arguments"
+	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/rewind"
+	"cursord/rpc"
+)
+
+func rewindCommand() *cobra.Command {
+	var p place
+	var r rewind.Rewind
+	c := &cobra.Command{
+		Use:   "rewind --turn TURN SESSION",
+		Short: "Take a session back to before a turn, with the files",
+		Long: `Take a session back to before a turn. The turn and the later ones leave the transcript, and what they changed in files is taken back,
+pending or accepted, where it is still as they left it. What you have written or changed since stays, and is named. "cursord
+undo" brings the files back, but not the turns. The next turn begins a fresh chat, which gets what is left as context.
+
+` + namesHelp,
+		Example: `  cursord rewind @1 --turn @1 --dry-run
+  cursord rewind @1 --turn 01J9ZK4T6Q --no-files`,
+		Args: func(c *cobra.Command, args []string) error {
+			if err := arguments.Takes(1, 1)(c, args); err != nil {
+				return err
+			}
+			if r.Turn == "" {
+				return misuse.Errorf("--turn names the first turn to take back")
+			}
+			return nil
+		},
+		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
+			n, err := p.names(c.Context(), client)
+			if err != nil {
+				return err
+			}
+			r.Session = args[0]
+			return r.Do(c.Context(), n, c.OutOrStdout(), c.ErrOrStderr())
+		}),
+	}
+	p.addFlag(c)
+	c.Flags().StringVar(&r.Turn, "turn", "", "the first `TURN` to take back")
+	c.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files as they are")
+	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only print the patch of what would change in files")
+	c.Flags().BoolVar(&r.JSON, "json", false, "print the answer of session/rewind as JSON")
+	return c
+}
