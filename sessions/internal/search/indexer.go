@@ -57,7 +57,7 @@ func (x *Indexer) Run(quit <-chan struct{}) {
 		}
 		rest := min(time.Since(began), time.Second) / 2
 		if x.Busy() {
-			rest *= 6
+			rest = min(40*rest, 5*time.Second)
 		}
 		select {
 		case <-time.After(rest):
