@@ -177,7 +177,10 @@ func TestAnApprovalIsAnsweredOnce(t *testing.T) {
 	a.waits(false)
 	require.Empty(t, a.pending())
 	w.ends(a.turn)
-	w.settled(t)
+	require.Eventually(t, func() bool { // its call is closed first
+		turn, err := w.d.store.Turn(p.TurnID)
+		return err == nil && turn.Status.Final()
+	}, patience, time.Millisecond)
 	require.Equal(t, sessions.ApprovalAnswered, a.status(p.ID), "its end changes nothing")
 	_, err := w.d.AnswerApproval(p.ID, "no", "")
 	require.Equal(t, api.KindConflict, kindOf(t, err))
