@@ -38,6 +38,7 @@ type proc struct {
 	heardErr atomic.Int64 // when stderr last said something, since start; ns
 	begun    time.Time
 	ending   sync.Once
+	doomed   atomic.Bool // it is being ended
 
 	mu     sync.Mutex
 	stderr agent.Tail // guarded by mu
@@ -369,6 +370,7 @@ func (p *proc) end() {
 // interrupt begins to end the process.
 func (p *proc) interrupt() {
 	p.ending.Do(func() {
+		p.doomed.Store(true)
 		p.family.Look()
 		p.child.Interrupt()
 		go func() {
@@ -389,6 +391,7 @@ func (p *proc) interrupt() {
 
 // kill ends the process at once.
 func (p *proc) kill() {
+	p.doomed.Store(true)
 	p.family.Look()
 	p.child.Kill()
 }

@@ -44,7 +44,9 @@ func (r *run) run(ctx context.Context) agent.Outcome {
 			return t.out
 		}
 	}
-	if !p.hasEnded() {
+	if p.doomed.Load() || p.hasEnded() {
+		p.end()
+	} else {
 		r.d.keep(r.req.Session, p)
 	}
 	return t.out
@@ -105,7 +107,7 @@ func (r *run) ready(ctx context.Context, p *proc) *failure.Error {
 func (r *run) process(ctx context.Context, kept bool) (p *proc, reused bool, failed *failure.Error) {
 	want := launchOf(r.req, r.lacks())
 	if p := r.d.take(r.req.Session); p != nil {
-		if kept && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
+		if kept && !p.doomed.Load() && !p.hasEnded() && p.launch.equal(&want) && p.session == r.req.Resume {
 			return p, true, nil
 		}
 		p.end()
