@@ -302,7 +302,6 @@ func tellRewind(t *testing.T, name string, rng *rand.Rand, unique bool) {
 	disturbed := false
 	wrote := map[string]string{} // a unique line's turn
 	from := 1 + rng.Intn(4)
-	var undo []Decision
 	for range 3 + rng.Intn(9) {
 		text := string(r.Current().Data)
 		switch k := rng.Intn(8); {
@@ -336,7 +335,7 @@ func tellRewind(t *testing.T, name string, rng *rand.Rand, unique bool) {
 			disturbed = disturbed || !accept
 			d, err := r.Decide([]uint64{hunks[rng.Intn(len(hunks))].ID}, accept, nil)
 			require.NoError(t, err, name)
-			if undo = append(undo, d); rng.Intn(3) == 0 {
+			if rng.Intn(3) == 0 {
 				disturbed = true
 				require.NoError(t, r.Undo(d), name)
 			}

@@ -39,7 +39,6 @@ type world struct {
 
 	mu     sync.Mutex
 	events []string // guarded by mu
-	starts []agent.Event
 }
 
 func newWorld(t *testing.T, build, script string) *world {

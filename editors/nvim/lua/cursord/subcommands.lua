@@ -299,7 +299,8 @@ local subs = {
       if not id then
         return rpc.say('the chat has no session yet', vim.log.levels.WARN)
       end
-      local entry = { session = { id = id }, root = args.ws.root, here = true, hunks = 0, text = '' }
+      local entry =
+        { session = { id = id }, root = args.ws.root, here = true, hunks = 0, text = '' }
       require('cursord.sessions').fork(entry)
     end,
   },
