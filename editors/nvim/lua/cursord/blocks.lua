@@ -221,6 +221,42 @@ function Blocks:insert(id, order, lines, compact, drawn)
   return block
 end
 
+--- Removes the blocks whose order begins with a text: those of a turn.
+--- @param prefix string
+function Blocks:remove(prefix)
+  self:flush()
+  local first, last --- @type integer?, integer?
+  for i, block in ipairs(self.blocks) do
+    if vim.startswith(block.order, prefix) then
+      first, last = first or i, i
+    end
+  end
+  if not first then
+    return
+  elseif last - first + 1 == #self.blocks then
+    return self:empty()
+  end
+  local before, after = self.blocks[first - 1], self.blocks[last + 1]
+  local row, to = self:row(self.blocks[first]), end_of(self, self.blocks[last])
+  if after and not before then
+    to, after.gap = to + after.gap, 0
+  end
+  self:edit(function()
+    api.nvim_buf_clear_namespace(self.buf, ns, row, to)
+    api.nvim_buf_set_lines(self.buf, row, to, false, {})
+    if after then
+      api.nvim_buf_set_extmark(self.buf, ns, row, 0, { id = after.mark })
+    end
+  end)
+  local gone = {} --- @type table<cursord.Block, true>
+  for _ = first, last do
+    gone[table.remove(self.blocks, first)] = true
+  end
+  for id, block in pairs(self.by_id) do
+    self.by_id[id] = not gone[block] and block or nil
+  end
+end
+
 --- @param block cursord.Block
 --- @param lines string[]
 --- @return boolean # whether the lines differ from those before

@@ -245,26 +245,6 @@ local subs = {
       end
     end,
   },
-  cancel = {
-    bang = true,
-    run = function(args)
-      local some = false
-      local turns = args.ws:busy()
-      -- The latest turn first: the end of an earlier one would start the next.
-      table.sort(turns, function(a, b)
-        return a.createdAt > b.createdAt
-      end)
-      for _, turn in ipairs(turns) do
-        if args.bang or turn.sessionId == args.ws.current or args.ws.mine[turn.id] then
-          some = true
-          rpc.request('turn/cancel', { turnId = turn.id })
-        end
-      end
-      if not some then
-        rpc.say('no turn of this session runs; "cancel!" ends all')
-      end
-    end,
-  },
   approvals = {
     run = function()
       require('cursord.approvals').open()
@@ -280,91 +260,6 @@ local subs = {
   deny = {
     run = function()
       require('cursord.approvals').deny()
-    end,
-  },
-  resume = {
-    run = function(args)
-      require('cursord.picker').resume(args.ws)
-    end,
-  },
-  sessions = {
-    bang = true,
-    run = function(args)
-      require('cursord.picker').sessions(args.ws, args.bang)
-    end,
-  },
-  fork = {
-    run = function(args)
-      local id = args.ws.current
-      if not id then
-        return rpc.say('the chat has no session yet', vim.log.levels.WARN)
-      end
-      local entry =
-        { session = { id = id }, root = args.ws.root, here = true, hunks = 0, text = '' }
-      require('cursord.sessions').fork(entry)
-    end,
-  },
-  search = {
-    rest = true,
-    text = true,
-    run = function(args)
-      local function search(words)
-        if words and words ~= '' then
-          require('cursord.sessions.search').open(args.ws, words)
-        end
-      end
-      if args.rest ~= '' then
-        search(args.rest)
-      else
-        vim.ui.input({ prompt = 'Search sessions: ' }, search)
-      end
-    end,
-  },
-  model = {
-    rest = true,
-    complete = function()
-      return require('cursord.picker').known_models()
-    end,
-    run = function(args)
-      require('cursord.picker').model(args.ws, args.rest ~= '' and args.rest or nil)
-    end,
-  },
-  mode = {
-    rest = true,
-    complete = { 'agent', 'ask', 'plan' },
-    run = function(args)
-      require('cursord.picker').mode(args.ws, args.rest ~= '' and args.rest or nil)
-    end,
-  },
-  isolation = {
-    rest = true,
-    complete = { 'copy', 'none' },
-    run = function(args)
-      require('cursord.picker').isolation(args.ws, args.rest ~= '' and args.rest or nil)
-    end,
-  },
-  sandbox = {
-    rest = true,
-    complete = { 'enabled', 'disabled', 'default' },
-    run = function(args)
-      require('cursord.picker').permit(args.ws, 'sandbox', args.rest ~= '' and args.rest or nil)
-    end,
-  },
-  autoreview = {
-    rest = true,
-    complete = { 'on', 'off' },
-    run = function(args)
-      require('cursord.picker').permit(args.ws, 'autoReview', args.rest ~= '' and args.rest or nil)
-    end,
-  },
-  adddir = {
-    bang = true,
-    rest = true,
-    complete = function(lead)
-      return vim.fn.getcompletion(lead, 'dir')
-    end,
-    run = function(args)
-      require('cursord.picker').add_dir(args.ws, args.rest ~= '' and args.rest or nil, args.bang)
     end,
   },
   image = {
@@ -419,4 +314,4 @@ local subs = {
   },
 }
 
-return subs
+return vim.tbl_extend('error', subs, require('cursord.sessions.subcommands'))

@@ -153,6 +153,17 @@ function M.take(shown, item)
   refresh(shown.buf)
 end
 
+--- A todo list goes with its turn.
+--- @param transcript integer a buffer
+--- @param turn string
+function M.drop(transcript, turn)
+  local of = all[transcript]
+  if of and of.turn == turn then
+    of.list = {}
+    close(of)
+  end
+end
+
 --- A todo list ends when the next turn begins.
 workspace.on('turn', function(_, turn)
   local shown = require('cursord.transcript').of(turn.sessionId)

@@ -16,6 +16,7 @@ local bar = tools.bar
 --- @field turns table<string, string> the sort keys of turns, by id
 --- @field asked table<string, string> the prompts of turns, by id
 --- @field orphans table<string, cursord.Item[]> items of turns that have not come yet
+--- @field gone table<string, true> turns that a rewind has removed; an answer may still have them
 --- @field oldest? string the oldest item, if there are older ones to read
 local Transcript = setmetatable({}, { __index = require('cursord.blocks') })
 Transcript.__index = Transcript
@@ -35,7 +36,7 @@ end
 --- @return cursord.Transcript
 function M.new(ws, session)
   local buf = api.nvim_create_buf(false, true)
-  local self = setmetatable({ ws = ws, buf = buf }, Transcript)
+  local self = setmetatable({ ws = ws, buf = buf, gone = {} }, Transcript)
   self:forget()
   vim.b[buf].cursord_root = ws.root
   for name, value in pairs({
@@ -103,7 +104,9 @@ end
 --- @param item cursord.Item
 --- @param read? boolean it is from an answer
 function Transcript:item(item, read)
-  if not self.turns[item.turnId] then
+  if self.gone[item.turnId] then
+    return
+  elseif not self.turns[item.turnId] then
     self.orphans[item.turnId] = self.orphans[item.turnId] or {}
     table.insert(self.orphans[item.turnId], item)
     return
@@ -194,6 +197,9 @@ local notes = {
 --- Shows the present form of a turn.
 --- @param turn cursord.Turn
 function Transcript:turn(turn)
+  if self.gone[turn.id] then
+    return
+  end
   local order = ('%s %s'):format(turn.createdAt, turn.id)
   local head = self.by_id[turn.id]
   if not head then
@@ -225,6 +231,22 @@ function Transcript:turn(turn)
       return '> ' .. line
     end, lines)
     self:insert('end ' .. turn.id, order .. ' ~', lines, nil, 'text')
+  end
+end
+
+--- Takes a turn out that a rewind has removed.
+--- @param id string
+function Transcript:drop(id)
+  local order = self.turns[id]
+  self.gone[id], self.orphans[id] = true, nil
+  if not order then
+    return
+  end
+  self.turns[id], self.asked[id] = nil, nil
+  self:remove(order .. ' ')
+  require('cursord.todos').drop(self.buf, id)
+  if self.oldest and not self.by_id[self.oldest] then
+    self:reload() -- older items are known by the oldest one that is shown
   end
 end
 
@@ -303,6 +325,14 @@ local function pass(event, method)
     end
   end)
 end
+
+workspace.on('turn_removed', function(_, id)
+  for _, shown in pairs(by_session) do
+    if shown.turns[id] or shown.orphans[id] then
+      shown:drop(id)
+    end
+  end
+end)
 
 pass('turn', 'turn')
 pass('item', 'item')
