@@ -64,6 +64,7 @@
   (timer nil :documentation "The timer that gives those lines their faces.")
   (todos nil :documentation "The block of the latest todo list.")
   (left nil :documentation "The latest todo list, in the protocol's form.")
+  (removed nil :documentation "The ids of the turns that a rewind has removed.")
   (oldest nil :documentation "The id of the oldest shown item, if there are older ones.")
   (loading nil :documentation "Whether a request for a page is under way."))
 
@@ -157,6 +158,29 @@ Windows with point at the end of the buffer follow the end."
         (cursord--insert block "\n")
         (set-marker (cursord-block-beg block) (1- (point))))
       (setf (cursord-block-gap block) gap))))
+
+(defun cursord--delete-block (tr id)
+  "Remove the block with ID from TR."
+  (let* ((block (gethash id (cursord-transcript-by-id tr)))
+         (prev (cursord-block-prev block))
+         (next (cursord-block-next block)))
+    (cursord--editing
+      (delete-region (cursord-block-beg block) (cursord--block-end block))
+      (set-marker (cursord-block-beg block) nil)
+      (if next
+          (setf (cursord-block-prev next) prev)
+        (setf (cursord-transcript-last tr) prev))
+      (when prev
+        (setf (cursord-block-next prev) next))
+      (when (and prev next)
+        (cursord--fit-gap next)))
+    (remhash id (cursord-transcript-by-id tr))
+    (remhash id (cursord-transcript-gaps tr))
+    (cl-callf2 delq block (cursord-transcript-dirty tr))
+    (cl-callf2 delq block (cursord-transcript-unlit tr))
+    (when (eq block (cursord-transcript-todos tr))
+      (setf (cursord-transcript-todos tr) nil
+            (cursord-transcript-left tr) nil))))
 
 (defun cursord--replace (block text)
   "Replace the text of BLOCK by TEXT."
@@ -300,6 +324,17 @@ A timer goes on with the rest."
   "Return the block at POS, or before it."
   (or (get-text-property pos 'cursord-block)
       (and (> pos (point-min)) (get-text-property (1- pos) 'cursord-block))))
+
+(defun cursord-transcript-turn-at (tr pos)
+  "Return the id of the turn at POS of the buffer of TR, or nil."
+  (when-let* ((block (cursord--block-at pos)))
+    (catch 'found
+      (maphash (lambda (id order)
+                 (when (string-prefix-p (concat order " ")
+                                        (cursord-block-order block))
+                   (throw 'found id)))
+               (cursord-transcript-turns tr))
+      nil)))
 
 (defun cursord--unfolded-p (block)
   "Return non-nil if BLOCK can fold and is unfolded."

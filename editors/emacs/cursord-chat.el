@@ -141,6 +141,7 @@ TURN is the turn that it was made for, if it is new."
           ('delta (when mine (cursord-transcript-delta tr object)))
           ('item (when mine (cursord-transcript-item tr object)))
           ('turn (when mine (cursord-transcript-turn tr object)))
+          ('turn-removed (cursord-transcript-turn-removed tr object))
           ('current (cursord--show-session ws object))
           ('reset (cursord-transcript-clear ws (cursord-transcript-session tr)))
           ('update (cursord-transcript-flush tr)

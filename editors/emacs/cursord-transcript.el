@@ -305,6 +305,24 @@ The buffer of TR is current."
                              'cursord-failed
                            'cursord-note))))))
 
+(defun cursord-transcript-turn-removed (tr id)
+  "Take the turn ID and its items out of TR, whose buffer is current."
+  (push id (cursord-transcript-removed tr))
+  (when-let* ((order (gethash id (cursord-transcript-turns tr))))
+    (remhash id (cursord-transcript-turns tr))
+    (let ((oldest (cursord-transcript-oldest tr)) ids)
+      (maphash (lambda (id block)
+                 (when (string-prefix-p (concat order " ")
+                                        (cursord-block-order block))
+                   (push id ids)))
+               (cursord-transcript-by-id tr))
+      (dolist (id ids)
+        (cursord--delete-block tr id))
+      ;; Pages before an item that is gone cannot be read.
+      (when (member oldest ids)
+        (cursord-transcript-clear (cursord-transcript-ws tr)
+                                  (cursord-transcript-session tr))))))
+
 ;;;; Pages
 
 (defun cursord-transcript-clear (ws session &optional turn)
@@ -351,22 +369,28 @@ If TURN, its first turn, is non-nil, there is nothing to read yet."
 
 (defun cursord--take-page (tr page)
   "Show PAGE, an answer to session/read, in TR."
-  (seq-doseq (turn (plist-get page :turns))
-    (unless (cursord--older-p (gethash (plist-get turn :id)
-                                       (cursord-transcript-by-id tr)) turn)
-      (cursord-transcript-turn tr turn)))
-  (let* ((items (plist-get page :items))
-         (more (and (eq (plist-get page :more) t) (> (length items) 0)))
-         (known (hash-table-count (cursord-transcript-by-id tr))))
-    (seq-doseq (item items)
-      (cursord-transcript-item tr item t))
-    (cursord--write tr)
-    (setf (cursord-transcript-oldest tr)
-          (and more (plist-get (aref items 0) :id)))
-    (if (and more (= known (hash-table-count (cursord-transcript-by-id tr))))
-        ;; All items were there already, so read the page before.
-        (cursord-transcript-load tr)
-      (cursord--older-line tr))))
+  (if (seq-some (lambda (turn)
+                  (member (plist-get turn :id) (cursord-transcript-removed tr)))
+                (plist-get page :turns))
+      ;; A rewind has overtaken the page.
+      (cursord-transcript-clear (cursord-transcript-ws tr)
+                                (cursord-transcript-session tr))
+    (seq-doseq (turn (plist-get page :turns))
+      (unless (cursord--older-p (gethash (plist-get turn :id)
+                                         (cursord-transcript-by-id tr)) turn)
+        (cursord-transcript-turn tr turn)))
+    (let* ((items (plist-get page :items))
+           (more (and (eq (plist-get page :more) t) (> (length items) 0)))
+           (known (hash-table-count (cursord-transcript-by-id tr))))
+      (seq-doseq (item items)
+        (cursord-transcript-item tr item t))
+      (cursord--write tr)
+      (setf (cursord-transcript-oldest tr)
+            (and more (plist-get (aref items 0) :id)))
+      (if (and more (= known (hash-table-count (cursord-transcript-by-id tr))))
+          ;; All items were there already, so read the page before.
+          (cursord-transcript-load tr)
+        (cursord--older-line tr)))))
 
 (provide 'cursord-transcript)
 ;;; cursord-transcript.el ends here

@@ -245,6 +245,9 @@ Do nothing without a connection."
 
 (defun cursord--turn-removed (ws id)
   "Forget turn ID of WS, which a rewind has removed."
+  (when (equal (plist-get (gethash id (cursord-workspace-turns ws)) :status)
+               "failed")
+    (setf (cursord-workspace-failed ws) nil))
   (remhash id (cursord-workspace-turns ws))
   (cursord--emit 'turn-removed ws id))
 
