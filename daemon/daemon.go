@@ -111,7 +111,7 @@ type Daemon struct {
 	sweeping   bool                  // guarded by mu; sweeper is set, or sweep runs
 	idle       *time.Timer           // guarded by mu; nil: never
 	idleLeft   int                   // guarded by mu; how many parts of the idle time are left
-	asked      bool                  // guarded by mu; Stop was called
+	asked      bool                  // guarded by mu; stopping is closed
 	closed     bool                  // guarded by mu; Close was called
 
 	successor      string         // guarded by mu; the program that will replace this daemon

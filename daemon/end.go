@@ -23,16 +23,21 @@ func (d *Daemon) Stop(force bool) error {
 			}
 		}
 	}
+	d.refuseTurns()
+	return nil
+}
+
+// refuseTurns makes all loops refuse turns, also those that begin after this.
+func (d *Daemon) refuseTurns() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.asked {
 		d.asked = true
 		close(d.stopping)
 	}
-	return nil
 }
 
-// Stopping is closed when Stop was called.
+// Stopping is closed when Stop or EndTurns was called.
 func (d *Daemon) Stopping() <-chan struct{} { return d.stopping }
 
 // Bounds of the wait for agents to end and for their turns' ends to be stored; the wait is shorter while the database takes
@@ -48,6 +53,7 @@ const (
 func (d *Daemon) EndTurns() { d.endTurns.Do(d.endAllTurns) }
 
 func (d *Daemon) endAllTurns() {
+	d.refuseTurns() // a loop that begins now is not among those that are stopped
 	for _, w := range d.loops() {
 		w.call(w.stop)
 	}

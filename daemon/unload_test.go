@@ -15,6 +15,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/sessions"
 )
 
 // openUnloading opens a daemon that unloads unused workspaces after a time, and makes some folders.
@@ -159,4 +160,16 @@ func TestUnloadBesideRequests(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, list)
 	}
+}
+
+// TestNoTurnBeginsWhileTheDaemonEnds: a workspace that is opened while a signal ends the daemon is not among those whose turns end.
+func TestNoTurnBeginsWhileTheDaemonEnds(t *testing.T) {
+	t.Parallel()
+	d, err := Open(Options{StateDir: t.TempDir(), Config: config.Default()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	d.EndTurns()
+	answer := make(chan error, 1)
+	d.StartTurn(api.TurnParams{Workspace: t.TempDir(), Prompt: "p"}, func(_ *sessions.Session, _ *sessions.Turn, err error) { answer <- err })
+	require.ErrorIs(t, <-answer, api.ErrStopped)
 }
