@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
+	"cursord/cmd/cursord/internal/rewind"
 	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -31,7 +34,7 @@ const exitCancelled = 130
 func runCommand() *cobra.Command {
 	var p place
 	var session, approvals, chat, model, mode, isolation, driver, form, file string
-	var force, trust, recap, asJSON, latest, quiet, background bool
+	var force, trust, recap, asJSON, latest, quiet, background, edit bool
 	var permit permits.Flags
 	var images, files []string
 	var format run.Format
@@ -61,6 +64,10 @@ asks nobody. What the agent cannot ask, as in
 print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
+With --edit you change the last prompt of the session (by default the latest of the workspace) in $VISUAL or $EDITOR. Its turn is
+then taken back with its files, as by "cursord rewind", and the new prompt is sent with the same mode, model and images,
+unless others are given. If the text is left as it was, or empty, nothing happens.
+
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
 it.
 
@@ -70,6 +77,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run -c "now add a test"
   cursord run --session @2 "and here?"
+  cursord run -c --edit
   cursord run --file main.go:10-40 --image shot.png "what is wrong here?"
   git diff | cursord run --mode ask "review this"
   cursord run --session 01J9ZK4T6Q --recap "where were we?"
@@ -91,20 +99,22 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				return errors.New("--continue and --session exclude each other")
 			case background && (file != "" || quiet):
 				return errors.New("--background prints no answer: it excludes -o and --quiet")
-			case latest:
+			case edit && (len(args) > 0 || recap):
+				return errors.New("--edit opens the last prompt in your editor: it excludes PROMPT and --recap")
+			case latest, edit && session == "" && chat == "" && isolation == "":
 				session = "@1"
 			}
 			switch {
-			case chat != "" && (session != "" || recap):
-				return errors.New("--chat excludes --session, --continue and --recap")
+			case chat != "" && (session != "" || recap || edit):
+				return errors.New("--chat excludes --session, --continue, --edit and --recap")
 			case approvals != "" && approvals != "ask" && approvals != "deny":
 				return fmt.Errorf("--approvals is %q; it must be ask or deny", approvals)
 			case isolation != "" && isolation != "none" && isolation != "copy":
 				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
 			case driver != "" && driver != config.DriverPrint && driver != config.DriverACP:
 				return fmt.Errorf("--driver is %q; it must be print or acp", driver)
-			case isolation != "" && (session != "" || chat != ""):
-				return errors.New("--isolation goes with a new session: it excludes --session, --continue and --chat")
+			case isolation != "" && (session != "" || chat != "" || edit):
+				return errors.New("--isolation goes with a new session: it excludes --session, --continue, --edit and --chat")
 			case recap && session == "":
 				return errors.New("--recap goes with --session or --continue")
 			}
@@ -127,9 +137,25 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			if err := permit.Apply(c, &r.Params); err != nil {
 				return err
 			}
-			if r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, c.InOrStdin(), c.ErrOrStderr(), func() error {
-				return mayRun(c.Context(), p, session, recap, r)
-			}); err != nil {
+			in, e := c.InOrStdin(), rewind.Edit{}
+			mayRead := func() error { return mayRun(c.Context(), p, session, recap, r, nil) }
+			if edit { // in place of the standard input
+				typed := new(bytes.Buffer)
+				args, in, mayRead = []string{"-"}, typed, func() error {
+					return mayRun(c.Context(), p, session, recap, r, func(client *rpc.Client, id string) error {
+						defer func() { typed.WriteString(e.Text) }()
+						return e.Open(c.Context(), client, id, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
+					})
+				}
+				defer func() { e.End(r.Begun, c.ErrOrStderr()) }()
+			}
+			r.Params.Prompt, r.Params.Context, err = run.Asked(args, files, images, in, c.ErrOrStderr(), mayRead)
+			switch {
+			case errors.Is(err, rewind.ErrUnchanged):
+				ended = true
+				fmt.Fprintf(c.ErrOrStderr(), "%v; nothing was sent\n", err)
+				return nil
+			case err != nil:
 				return err
 			}
 			if format == run.Text && !quiet {
@@ -141,6 +167,13 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			}
 			if model != "" {
 				r.Params.Model = &model
+			}
+			if edit {
+				session = e.Turn.SessionID // @1 may be another one by now
+				r.Params.Mode, r.Params.Model = cmp.Or(r.Params.Mode, &e.Turn.Mode), cmp.Or(r.Params.Model, e.Turn.Model)
+				if len(images) == 0 {
+					r.Params.Context = append(r.Params.Context, e.Images(c.ErrOrStderr())...)
+				}
 			}
 			out := c.OutOrStdout()
 			if file != "" && file != "-" {
@@ -186,6 +219,15 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 					}
 				}()
 			}
+			if edit {
+				about := c.ErrOrStderr()
+				if quiet {
+					about = io.Discard
+				}
+				if err := e.TakeBack(c.Context(), client, about); err != nil {
+					return err
+				}
+			}
 			if background {
 				turn, err := r.Begin(c.Context(), client)
 				if err != nil {
@@ -226,6 +268,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().BoolVarP(&latest, "continue", "c", false, "continue the latest session of the workspace")
 	c.Flags().StringVar(&session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
 	c.Flags().StringVar(&session, "resume", "", "cursor-agent's name for --session `ID`")
+	c.Flags().BoolVar(&edit, "edit", false, "edit the last prompt of the session, take its turn back with its files, and send the new one")
 	c.Flags().StringVar(&chat, "chat", "", "continue cursor-agent's chat `ID`")
 	c.Flags().StringVar(&approvals, "approvals", "", "what the agent asks: ask (you), or deny (all of it, at once; for scripts)")
 	c.Flags().BoolVar(&recap, "recap", false, "start a fresh chat with the session's transcript as context")
@@ -246,9 +289,9 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	return c
 }
 
-// mayRun returns the error of a run in a workspace that is not trusted. It has a connection of its own, because reading stdin may
-// take long.
-func mayRun(ctx context.Context, p place, session string, recap bool, r *ask.Turn) error {
+// mayRun returns the error of a run in a workspace that is not trusted, or else that of then, which may be nil. It has a connection of
+// its own, because reading stdin may take long.
+func mayRun(ctx context.Context, p place, session string, recap bool, r *ask.Turn, then func(client *rpc.Client, session string) error) error {
 	client, err := newClient(ctx, nil)
 	if err != nil {
 		return err
@@ -261,7 +304,10 @@ func mayRun(ctx context.Context, p place, session string, recap bool, r *ask.Tur
 	if r.Params.Workspace, err = runPlace(ctx, client, p, id, recap); err != nil {
 		return err
 	}
-	return r.CheckTrust(ctx, client)
+	if err := r.CheckTrust(ctx, client); err != nil || then == nil {
+		return err
+	}
+	return then(client, id)
 }
 
 // runPlace returns the workspace of a run: the given one, or else the session's. With a recap the current workspace replaces

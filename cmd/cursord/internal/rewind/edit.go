@@ -1,0 +1,160 @@
+package rewind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"cursord/cmd/cursord/internal/review"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// An Edit is the last prompt of a session, which a person changes to send it anew: Open, TakeBack, and End when the new turn has begun or
+// was refused.
+type Edit struct {
+	Turn *sessions.Turn // set by Open: the turn to take back
+	Text string         // set by Open: the new prompt, which differs from the old one
+
+	file  string // holds Text until the new turn has begun
+	taken bool   // the turn has left the session
+}
+
+// ErrUnchanged says that there is nothing to send: the person left the prompt as it was, or emptied it.
+var ErrUnchanged = errors.New("the prompt is unchanged or empty")
+
+// Open has the person edit the last prompt of a session with $VISUAL or $EDITOR, without which it needs a terminal. It is api.KindBusy while
+// a turn of the session runs or waits. The error is ErrUnchanged if nothing is to be sent.
+func (e *Edit) Open(ctx context.Context, client *rpc.Client, session string, in io.Reader, out, errOut io.Writer) (err error) {
+	if e.Turn, err = last(ctx, client, session); err != nil {
+		return err
+	}
+	if !term.IsTerminal(in) && os.Getenv("VISUAL") == "" && os.Getenv("EDITOR") == "" {
+		return &rpc.Error{
+			Message: "there is no terminal for an editor",
+			Data:    rpc.ErrorData{Hint: "set VISUAL or EDITOR to one that needs none, or take the turn back with: cursord rewind --turn " + e.Turn.ID + " " + session},
+		}
+	}
+	if e.Text, err = e.typed(in, out, errOut); err != nil || e.Text == strings.TrimSpace(e.Turn.Prompt) || e.Text == "" {
+		_ = os.Remove(e.file)
+		e.file = ""
+		if err == nil {
+			err = ErrUnchanged
+		}
+	}
+	return err
+}
+
+// typed returns what the person has made of the prompt, without white space around it.
+func (e *Edit) typed(in io.Reader, out, errOut io.Writer) (string, error) {
+	f, err := os.CreateTemp("", "cursord-prompt-*.md")
+	if err != nil {
+		return "", err
+	}
+	e.file = f.Name()
+	_, err = f.WriteString(strings.TrimRight(e.Turn.Prompt, "\n") + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	editor := review.UserEditor(os.Getenv)
+	cmd := term.UserCommand(editor, review.EditorArgs(editor, e.file, 1)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errOut
+	if !term.IsTerminal(out) { // it is for the answer, not for the editor's screen
+		cmd.Stdout = errOut
+	}
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w; nothing was sent", editor, err)
+	}
+	raw, err := os.ReadFile(e.file)
+	switch {
+	case err != nil:
+		return "", err
+	case !utf8.Valid(raw) || strings.ContainsRune(string(raw), 0):
+		return "", errors.New("the prompt is not text in UTF-8 any more; nothing was sent")
+	}
+	return strings.TrimSpace(string(raw)), nil
+}
+
+// last returns the last turn of a session in which nothing runs or waits.
+func last(ctx context.Context, client *rpc.Client, session string) (*sessions.Turn, error) {
+	active, err := client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Active: true, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(active.Turns) > 0 {
+		return nil, busy(active.Turns[0])
+	}
+	list, err := client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list.Turns) == 0:
+		return nil, &rpc.Error{
+			Message: "the session has no prompt yet", Data: rpc.ErrorData{Hint: "begin with: cursord run --session " + session + " …"},
+		}
+	case !list.Turns[0].Status.Final(): // begun meanwhile
+		return nil, busy(list.Turns[0])
+	}
+	return list.Turns[0], nil
+}
+
+func busy(t *sessions.Turn) error {
+	return &rpc.Error{
+		Message: "a turn of this session runs or waits, so that its last prompt cannot be edited",
+		Data: rpc.ErrorData{
+			Kind: api.KindBusy, Hint: fmt.Sprintf("wait for its end with: cursord wait %s, or end it with: cursord cancel %[1]s", term.Clean(t.ID)),
+		},
+	}
+}
+
+// Images returns the images that went with the prompt, without those that are not there any more, which it names to errOut.
+func (e *Edit) Images(errOut io.Writer) (with []rpc.Context) {
+	for _, path := range e.Turn.Images {
+		if _, err := os.Stat(path); err != nil {
+			fmt.Fprintf(errOut, "without the image %s, which is not there any more\n", term.Clean(path))
+			continue
+		}
+		with = append(with, rpc.Context{Kind: "image", Path: &path})
+	}
+	return with
+}
+
+// TakeBack takes the turn back, with its files, and says to errOut what it left. A turn that began after Open stays, and is an error.
+func (e *Edit) TakeBack(ctx context.Context, client *rpc.Client, errOut io.Writer) error {
+	now, err := last(ctx, client, e.Turn.SessionID)
+	switch {
+	case err != nil:
+		return err
+	case now.ID != e.Turn.ID:
+		return &rpc.Error{Message: "another turn of the session has begun meanwhile; nothing was taken back", Data: rpc.ErrorData{Kind: api.KindBusy}}
+	}
+	files := true
+	done, err := client.SessionRewind(ctx, rpc.SessionRewindParams{SessionID: e.Turn.SessionID, TurnID: e.Turn.ID, Files: &files})
+	if err != nil {
+		return err
+	}
+	e.taken = true
+	term.PrintFolded(errOut, fmt.Sprintf("took back %s and %s\n", turns(done), changes(done))+left(done.Skipped))
+	return nil
+}
+
+// End removes the person's text where the turn has begun with it, and otherwise says to errOut where it is.
+func (e *Edit) End(begun bool, errOut io.Writer) {
+	switch {
+	case e.file == "":
+	case begun:
+		_ = os.Remove(e.file)
+	default:
+		if e.taken {
+			fmt.Fprintln(errOut, `cursord: the turn was taken back, and no new one has begun; "cursord undo" brings its files back`)
+		}
+		fmt.Fprintf(errOut, "cursord: your prompt is in %s; send it with: cursord run --session %s - <%s\n",
+			term.Clean(e.file), term.Clean(e.Turn.SessionID), term.ShellWord(e.file))
+	}
+}
