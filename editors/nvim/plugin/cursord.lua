@@ -41,6 +41,7 @@ local plain = {
   'undo',
   'redo',
   'preview',
+  'why',
   'overlay',
   'approvals',
   'approve',
@@ -51,6 +52,7 @@ for _, name in ipairs(plain) do
 end
 plug('n', 'ask', '<Cmd>Cursord ask<CR>')
 plug('x', 'ask', ':Cursord ask<CR>')
+plug('x', 'why', ':Cursord why<CR>')
 plug('n', 'accept-all', '<Cmd>Cursord accept!<CR>')
 plug('n', 'reject-all', '<Cmd>Cursord reject!<CR>')
 for _, name in ipairs({ 'next', 'prev' }) do

@@ -225,6 +225,13 @@ local subs = {
       end
     end,
   },
+  why = {
+    range = true,
+    run = function(args)
+      local range = args.range or { first = args.row, last = args.row }
+      require('cursord.why').show(args.ws, range.first, range.last)
+    end,
+  },
   overlay = {
     run = function()
       local overlay = not require('cursord.config').get().review.overlay

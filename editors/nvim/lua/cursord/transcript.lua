@@ -17,6 +17,8 @@ local bar = tools.bar
 --- @field asked table<string, string> the prompts of turns, by id
 --- @field orphans table<string, cursord.Item[]> items of turns that have not come yet
 --- @field gone table<string, true> turns that a rewind has removed; an answer may still have them
+--- @field read? boolean the newest page is there
+--- @field wanted? string a turn that is to be revealed when it has been read
 --- @field oldest? string the oldest item, if there are older ones to read
 local Transcript = setmetatable({}, { __index = require('cursord.blocks') })
 Transcript.__index = Transcript
@@ -75,6 +77,7 @@ end
 
 function Transcript:forget()
   self.turns, self.asked, self.orphans, self.oldest = {}, {}, {}, nil
+  self.read = false
   self:empty()
 end
 
@@ -283,15 +286,19 @@ function Transcript:load(before)
     { sessionId = self.session, before = before, limit = page },
     function(err, result)
       if err then
+        self.wanted = nil
         rpc.say_error(err)
         return
       elseif not api.nvim_buf_is_valid(self.buf) then
         return
       end
       self:page(result)
+      self.read = true
       self:flush()
       self.oldest = result.more and result.items[1] and result.items[1].id or nil
-      if self.oldest then
+      if self.wanted then
+        self:reveal(self.wanted)
+      elseif self.oldest then
         rpc.say('there is more: "gp" reads older messages')
       end
     end
@@ -304,6 +311,26 @@ function Transcript:older()
     self:load(self.oldest)
   else
     rpc.say('this is the beginning')
+  end
+end
+
+--- Goes to a turn's prompt. If it is older than what is shown, it is read first.
+--- @param turn string
+function Transcript:reveal(turn)
+  local block = self.by_id['prompt ' .. turn]
+  self.wanted = not block and turn or nil
+  if block then
+    local row = self:row(block) + block.gap + 1
+    for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
+      api.nvim_win_set_cursor(win, { row, 0 })
+      api.nvim_set_current_win(win)
+      vim.cmd('normal! zt')
+    end
+  elseif self.read and self.oldest then
+    self:load(self.oldest)
+  elseif self.read then
+    self.wanted = nil
+    rpc.say('this turn is in the transcript no more: it was taken back')
   end
 end
 
