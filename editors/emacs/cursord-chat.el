@@ -114,6 +114,36 @@ With a prefix argument NEW, begin a new session."
       (cursord-talk-with ws nil))
     (pop-to-buffer (cursord--chat-buffer-create ws))))
 
+;;;; Going to a turn
+
+(defvar-local cursord--chat-goal nil
+  "The id of the turn that point goes to once the chat has it, or nil.")
+
+(defun cursord-chat-go-to (ws session turn)
+  "Go to the chat of WS with SESSION, and to the prompt of TURN, an id.
+Older messages are read until it is there."
+  (cursord-talk-with ws session)
+  (pop-to-buffer (cursord--chat-buffer-create ws))
+  (setq cursord--chat-goal turn)
+  (cursord--chat-reach))
+
+(defun cursord--chat-reach ()
+  "Go to the goal of the current chat, or read on for it."
+  (when cursord--chat-goal
+    (let* ((tr cursord-transcript)
+           (block (gethash (concat "prompt " cursord--chat-goal)
+                           (cursord-transcript-by-id tr))))
+      (cond
+       (block
+        (setq cursord--chat-goal nil)
+        (goto-char (cursord--block-start block))
+        (dolist (window (get-buffer-window-list nil 'no-minibuffer t))
+          (set-window-point window (point))))
+       ((cursord-transcript-loading tr))
+       ((cursord-transcript-oldest tr) (cursord-transcript-load tr))
+       (t (setq cursord--chat-goal nil)
+          (cursord-say "the session does not have that turn any more"))))))
+
 ;;;; Events
 
 (defun cursord--show-session (ws turn)
@@ -145,6 +175,7 @@ TURN is the turn that it was made for, if it is new."
           ('current (cursord--show-session ws object))
           ('reset (cursord-transcript-clear ws (cursord-transcript-session tr)))
           ('update (cursord-transcript-flush tr)
+                   (cursord--chat-reach)
                    (force-mode-line-update)))))))
 
 ;;;; Commands

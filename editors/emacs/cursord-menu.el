@@ -137,13 +137,15 @@ files with hunks."
     ("= E" "edit proposal" cursord-edit-proposal)
     ("= m" "tell the agent" cursord-comment-hunk)
     ("= A" "accept file" cursord-accept-file)
-    ("= R" "reject file" cursord-reject-file)]
+    ("= R" "reject file" cursord-reject-file)
+    ("?" "why this line" cursord-why)]
    ["Go to"
     :if cursord--menu-wide-p
     ("c" "chat" cursord)
     ("s" "another session" cursord-resume)
     ("S" "all sessions" cursord-sessions)
-    ("P" "projects" cursord-projects)
+    ("/" "search sessions" cursord-search)
+    ("f" "fork of this" cursord-fork-session)
     ("o" "what waits" cursord-next-attention)
     ("D" "doctor" cursord-doctor)]]
   [:if cursord--menu-wide-p
@@ -161,7 +163,8 @@ files with hunks."
     ("X" "delete one" cursord-delete-session)]
    ["Project"
     ("t" "trust here" cursord-trust)
-    ("d" "add folder" cursord-add-directory)]]
+    ("d" "add folder" cursord-add-directory)
+    ("P" "projects" cursord-projects)]]
   [:if-not cursord--menu-wide-p
    [:description cursord--menu-session
     ("-m" cursord--menu-model)
