@@ -208,7 +208,13 @@ func (f *File) Of(line int) (by int32, moved bool) {
 	if f == nil {
 		return 0, false
 	}
-	i, ok := slices.BinarySearchFunc(f.Runs, line, func(r Run, line int) int {
+	r := f.run(line)
+	return max(r.By, -r.By), r.By < 0
+}
+
+// run returns the run that a present line is in; the zero Run if it is in none.
+func (f *File) run(line int) Run {
+	i, in := slices.BinarySearchFunc(f.Runs, line, func(r Run, line int) int {
 		switch {
 		case r.To <= line:
 			return -1
@@ -217,11 +223,10 @@ func (f *File) Of(line int) (by int32, moved bool) {
 		}
 		return 0
 	})
-	if !ok {
-		return 0, false
+	if !in {
+		return Run{}
 	}
-	by = f.Runs[i].By
-	return max(by, -by), by < 0
+	return f.Runs[i]
 }
 
 // A builder makes Runs and Dead line by line.
@@ -242,14 +247,22 @@ func (b *builder) alive(by int32, count int) {
 	b.line += count
 }
 
-func (b *builder) bury(lines ...Dead) {
-	if len(lines) == 0 {
+func (b *builder) bury(d Dead) {
+	if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
+		b.dead[n-1].Lines = append(b.dead[n-1].Lines, d)
+	} else {
+		b.dead = append(b.dead, Grave{b.line, []Dead{d}})
+	}
+}
+
+// share buries lines of an earlier history, which keeps them.
+func (b *builder) share(lines []Dead) {
+	if n := len(b.dead); len(lines) > 0 && (n == 0 || b.dead[n-1].At != b.line) {
+		b.dead = append(b.dead, Grave{b.line, slices.Clip(lines)}) // bury copies them before it adds one
 		return
 	}
-	if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
-		b.dead[n-1].Lines = append(slices.Clip(b.dead[n-1].Lines), lines...)
-	} else {
-		b.dead = append(b.dead, Grave{b.line, slices.Clip(lines)})
+	for _, d := range lines {
+		b.bury(d)
 	}
 }
 
@@ -286,7 +299,7 @@ func (c *cursor) next() int32 {
 // skip copies lines, with the dead ones in front of them, up to a present line, whose own graves are left.
 func (c *cursor) skip(b *builder, to int) {
 	for c.line < to {
-		b.bury(c.graves()...)
+		b.share(c.graves())
 		stop := to // no run or grave begins or ends before it
 		for i := c.run; i < len(c.f.Runs); i++ {
 			if r := c.f.Runs[i]; r.To > c.line {

@@ -89,7 +89,7 @@ func (t *taking) lines() {
 		end = max(end, t.c.f.Dead[n-1].At)
 	}
 	t.c.skip(&t.b, end)
-	t.b.bury(t.c.graves()...)
+	t.b.share(t.c.graves())
 }
 
 // A candidate is a dead line in the place of an edit.
@@ -148,14 +148,14 @@ func (t *taking) doom(dead []candidate, i int, by int32, e Edit) bool {
 
 // startsRun reports whether a present line is the first of a run.
 func (t *taking) startsRun(line int) bool {
-	return slices.ContainsFunc(t.c.f.Runs, func(r Run) bool { return r.From == line })
+	r := t.c.f.run(line)
+	return r.By != 0 && r.From == line
 }
 
 // removesRun reports whether an edit removes the whole run of a line.
 func (t *taking) removesRun(e Edit, line int) bool {
-	return slices.ContainsFunc(t.c.f.Runs, func(r Run) bool {
-		return r.From <= line && line < r.To && e.From <= r.From && r.To <= e.From+len(e.Removed)
-	})
+	r := t.c.f.run(line)
+	return r.By != 0 && e.From <= r.From && r.To <= e.From+len(e.Removed)
 }
 
 // meet writes the place of an edit: dead lines that a person or a decision has added again live again.
@@ -207,26 +207,31 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32) {
 
 // matches pairs dead lines and lines that no edit has added, both in order, by their text.
 func (t *taking) matches(dead []candidate, added []Added) (pairs [][2]int) {
-	if len(dead) == 0 || len(added) == 0 {
+	if len(dead) == 0 || !slices.ContainsFunc(added, func(a Added) bool { return a.By == 0 }) {
 		return nil
 	}
-	same := func(i, j int) bool {
-		d := &dead[i]
-		return added[j].By == 0 && trim(d.Text) == trim(added[j].Text) &&
-			(!d.Copied || t.step.Who != Person || t.gone[trim(d.Text)] == d.Del)
+	can := func(d *candidate) bool {
+		return !d.Copied || t.step.Who != Person || t.gone[trim(d.Text)] == d.Del
 	}
 	const exact = 1 << 18
 	if len(dead)*len(added) > exact {
-		i := 0
-		for j := range added {
-			for k := i; k < len(dead); k++ {
-				if same(k, j) {
-					pairs, i = append(pairs, [2]int{k, j}), k+1
-					break
-				}
+		at := map[string][]int{} // the places of each text among the dead lines
+		for i := range dead {
+			if text := trim(dead[i].Text); can(&dead[i]) {
+				at[text] = append(at[text], i)
+			}
+		}
+		from := 0
+		for j, a := range added {
+			places := at[trim(a.Text)]
+			if k, _ := slices.BinarySearch(places, from); a.By == 0 && k < len(places) {
+				pairs, from = append(pairs, [2]int{places[k], j}), places[k]+1
 			}
 		}
 		return pairs
+	}
+	same := func(i, j int) bool {
+		return added[j].By == 0 && trim(dead[i].Text) == trim(added[j].Text) && can(&dead[i])
 	}
 	length := make([][]int, len(dead)+1)
 	for i := range length {
