@@ -13,6 +13,7 @@
 (require 'cursord-workspace)
 (require 'cursord-ask)
 (require 'cursord-chat)
+(require 'cursord-rewind)
 
 (defun cursord--last-turn (ws)
   "Return the latest turn of the current session of WS; an error if none."
@@ -52,12 +53,20 @@ The agent's changes stay; you can reject them."
 
 ;;;###autoload
 (defun cursord-edit-prompt ()
-  "Edit the last prompt of the session, to send it as the next one.
+  "Edit the last prompt of the session, and send it anew.
+You are asked whether to take its turn back first, with what it changed in
+files, as `cursord-rewind' does.  If not, the prompt is sent as the next one.
 A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
   (interactive)
   (let* ((ws (cursord-workspace-open))
-         (prompt (car (cursord--last-prompt ws (cursord--last-turn ws)))))
-    (cursord--compose ws (cursord-origin-here))
+         (origin (cursord-origin-here))
+         (turn (cursord--last-turn ws))
+         (prompt (car (cursord--last-prompt ws turn))))
+    (unless (cursord-turn-ended-p turn)
+      (user-error "The last prompt is still worked on: M-x cursord-cancel ends it, then edit it"))
+    (cursord--rewind-asking ws (plist-get turn :id)
+                            "Take back %s, to begin anew there? ")
+    (cursord--compose ws origin)
     (setq cursord--draft (buffer-string)
           cursord--history-at 0)
     (erase-buffer)

@@ -26,6 +26,7 @@
 (declare-function cursord-resume "cursord-session")
 (declare-function cursord-set-model "cursord-options")
 (autoload 'cursord-retry "cursord-again" nil t)
+(autoload 'cursord-rewind "cursord-rewind" nil t)
 (autoload 'cursord-edit-prompt "cursord-again" nil t)
 
 (defvar-keymap cursord-chat-mode-map
@@ -38,6 +39,7 @@
   "c" #'cursord-compose
   "y" #'cursord-retry
   "e" #'cursord-edit-prompt
+  "R" #'cursord-rewind
   "C-c C-c" #'cursord-compose
   "k" #'cursord-cancel
   "C-c C-k" #'cursord-cancel

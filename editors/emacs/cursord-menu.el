@@ -160,7 +160,7 @@ files with hunks."
    [""
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
-    ("X" "delete one" cursord-delete-session)]
+    ("R" "rewind" cursord-rewind)]
    ["Project"
     ("t" "trust here" cursord-trust)
     ("d" "add folder" cursord-add-directory)

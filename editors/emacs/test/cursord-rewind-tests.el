@@ -15,6 +15,8 @@
 (require 'cursord-test-world)
 (require 'cursord-chat)
 (require 'cursord-why)
+(require 'cursord-rewind)
+(require 'cursord-again)
 
 (defmacro cursord-test-with-turns (&rest body)
   "Run BODY with WS, where TURNS, the ids of three, have made f \"3\\n\".
@@ -74,6 +76,104 @@ It was \"0\\n\" before, and each turn has said \"said N\".  The chat is current.
     (let ((text (buffer-string)))
       (cursord-chat-resync)
       (cursord-test-until "the same" (equal text (buffer-string))))))
+
+(defmacro cursord-test-asked (answer &rest body)
+  "Run BODY, give ANSWER to yes or no, and return what was asked: (TEXT . PATCH).
+PATCH is what the buffer of the patch showed; nil for no such buffer."
+  (declare (indent 1) (debug t))
+  `(let (asked)
+     (cl-letf (((symbol-function 'yes-or-no-p)
+                (lambda (text)
+                  (let ((buffer (get-buffer "*cursord-rewind: ws*")))
+                    (should-not asked)
+                    (setq asked (cons text
+                                      (and buffer
+                                           (should (get-buffer-window buffer))
+                                           (with-current-buffer buffer
+                                             (should (derived-mode-p 'diff-mode))
+                                             (buffer-string))))))
+                  ,answer)))
+       ,@body)
+     (should-not (get-buffer "*cursord-rewind: ws*"))
+     asked))
+
+(ert-deftest cursord-test-rewind-in-the-chat ()
+  "The turn at point and later ones go after a look at the patch; undo works."
+  (cursord-test-with-turns
+    (cl-flet ((press-at (text)
+                (goto-char (point-min))
+                (search-forward text)
+                (call-interactively (key-binding (kbd "R")))))
+      (pcase-let ((`(,text . ,patch) (cursord-test-asked nil
+                                       (press-at "said 2"))))
+        (should (equal "Take back 2 turns and 1 change of files? " text))
+        (should (string-match-p "^-3\n\\+1$" patch)))
+      (cursord-test-hears "nothing was taken back")
+      (should (equal "3\n" (cursord-test-get "f")))
+      (cursord-test-shows "said 1" "said 2" "said 3")
+      (cursord-test-asked t (press-at "prompt 2"))
+      (cursord-test-hears "took back 2 turns and 1 change of files; M-x cursord-undo brings the files back")
+      (cursord-test-shows "said 1")
+      (should (equal "1\n" (cursord-test-get "f")))
+      (cursord-undo)
+      (cursord-test-until "the file" (equal "3\n" (cursord-test-get "f")))
+      (cursord-test-shows "said 1"))
+    ;; Elsewhere one is asked for the turn; without changes there is no patch.
+    (cursord-test-plays (cursord-test-says "said 4"))
+    (cursord-test-turn ws "prompt 4")
+    (find-file (cursord-test-file "f"))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_ table &rest _)
+                 (should (equal '("1: prompt 4" "2: prompt 1")
+                                (all-completions "" table)))
+                 "1: prompt 4")))
+      (should (equal '("Take back 1 turn, no change of files? ")
+                     (cursord-test-asked t (cursord-rewind)))))
+    (switch-to-buffer (cursord-chat-buffer ws))
+    (cursord-test-shows "said 1")))
+
+(ert-deftest cursord-test-rewind-says-what-stays ()
+  "What a person has written since stays, and is named before and after."
+  (cursord-test-with-world
+    (let ((ws (progn (cursord-test-put "f" (cursord-test-numbered 9))
+                     (cursord-test-open))))
+      (cursord-test-plays (cursord-test-edits
+                           "f" (cursord-test-numbered 9)
+                           (cursord-test-numbered 9 3 "three\n" 7 "seven\n")))
+      (cursord-test-turn ws "in words")
+      (cursord-test-put "f" (cursord-test-numbered 9 3 "mine\n" 7 "seven\n"))
+      (switch-to-buffer (cursord--chat-buffer-create ws))
+      (cursord-test-until "the prompt"
+        (goto-char (point-min))
+        (search-forward "in words" nil t))
+      (should (string-search "f stays where it was changed since.\n"
+                             (cdr (cursord-test-asked t (cursord-rewind)))))
+      (cursord-test-hears "took back 1 turn and 1 change of files; f stays where it was changed since; M-x cursord-undo brings the files back")
+      (should (equal (cursord-test-numbered 9 3 "mine\n")
+                     (cursord-test-get "f"))))))
+
+(ert-deftest cursord-test-edit-prompt-begins-anew ()
+  "The last turn goes, and its prompt comes; not while a turn runs."
+  (cursord-test-with-turns
+    (pcase-let ((`(,text . ,patch) (cursord-test-asked t
+                                     (cursord-edit-prompt))))
+      (should (equal "Take back 1 turn and 1 change of files, to begin anew there? " text))
+      (should (string-match-p "^-3\n\\+2$" patch)))
+    (should (equal "2\n" (cursord-test-get "f")))
+    (should (eq major-mode 'cursord-compose-mode))
+    (should (equal "prompt 3" (buffer-string)))
+    (insert " anew")
+    (cursord-test-plays (cursord-test-waits "go") (cursord-test-says "said 5"))
+    (cursord-compose-send)
+    (switch-to-buffer (cursord-chat-buffer ws))
+    (cursord-test-until "the turn" (cursord-busy-turns ws))
+    (dolist (command '(cursord-edit-prompt cursord-rewind))
+      (should (string-search "M-x cursord-cancel ends it"
+                             (cadr (should-error (funcall command)
+                                                 :type 'user-error)))))
+    (write-region "" nil (cursord-test-file "../go") nil 'silent)
+    (cursord-test-shows "said 1" "said 2" "said 5")
+    (should (string-search "prompt 3 anew" (buffer-string)))))
 
 (defmacro cursord-test-at-line (line &rest body)
   "Ask why LINE of the current buffer is as it is; run BODY where that is shown."

@@ -75,7 +75,7 @@ func TestEmacsTerminal(t *testing.T) {
 
 		// The menu, all of it beside two windows, and the doctor.
 		tm.Types("C-c", "a", "m")
-		untilScreen(tm, e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*= s conflicts.*D +doctor.*-k keep for new ones +X delete`)
+		untilScreen(tm, e, `(?s)~/ws/: idle, 0 hunks.*Ask.*SPC ask.*= s conflicts.*D +doctor.*-k keep for new ones +R rewind`)
 		tm.Types("D")
 		untilScreen(tm, e, `✓ program +/.*cursord, version`)
 		tm.Types("q")

@@ -1,0 +1,169 @@
+;;; cursord-rewind.el --- Sessions back to before a turn  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A rewind is shown as a patch and asked about before it happens.  The daemon
+;; makes it; the chat drops the turns when they are removed.
+
+;;; Code:
+
+(require 'diff-mode)
+(require 'seq)
+(require 'subr-x)
+(require 'cursord-workspace)
+(require 'cursord-ask)
+(require 'cursord-chat)
+(require 'cursord-decide)
+(require 'cursord-report)
+
+(defconst cursord--rewind-limit 120
+  "Seconds that a rewind, or the patch of one, may take.")
+
+(defun cursord--rewind-busy (ws)
+  "Signal a `user-error' if a turn of the current session of WS runs or waits."
+  (when-let* ((turn (seq-find (lambda (turn)
+                                (equal (plist-get turn :sessionId)
+                                       (cursord-workspace-current ws)))
+                              (cursord-busy-turns ws))))
+    (user-error "A prompt of this session %s: M-x cursord-cancel ends it, then go back"
+                (if (equal (plist-get turn :status) "running")
+                    "is worked on"
+                  "waits"))))
+
+(defun cursord--rewind-what (rewound)
+  "Return what REWOUND, an answer to session/rewind, takes back, in words."
+  (concat (cursord-plural (length (plist-get rewound :turns)) "turn")
+          (let ((changes (plist-get rewound :applied)))
+            (if (zerop changes)
+                ", no change of files"
+              (concat " and " (cursord-plural changes "change")
+                      " of files")))))
+
+(defun cursord--rewind-left (rewound)
+  "Return what REWOUND leaves as it is, a list of texts."
+  (mapcar (lambda (one)
+            (format "%s stays%s" (plist-get one :path)
+                    (cond
+                     ((equal (plist-get one :kind) "changedSince")
+                      " where it was changed since")
+                     ((plist-get one :message)
+                      (concat ": " (plist-get one :message)))
+                     (t ""))))
+          (plist-get rewound :skipped)))
+
+(defun cursord--rewind-show (ws rewound)
+  "Show the patch of REWOUND, the dry run of a rewind in WS, in another window.
+Return the buffer; nil if there is nothing to show."
+  (let ((patch (or (plist-get rewound :patch) ""))
+        (left (cursord--rewind-left rewound)))
+    (unless (and (string-empty-p patch) (null left))
+      (with-current-buffer (get-buffer-create
+                            (format "*cursord-rewind: %s*"
+                                    (file-name-nondirectory
+                                     (directory-file-name
+                                      (cursord-workspace-root ws)))))
+        (let ((inhibit-read-only t))
+          (erase-buffer)
+          (insert "This is what the rewind changes in files.\n"
+                  (mapconcat (lambda (text) (concat text ".\n")) left "")
+                  "\n" patch))
+        (diff-mode)
+        (setq default-directory (cursord-workspace-root ws))
+        (read-only-mode)
+        (goto-char (point-min))
+        (display-buffer (current-buffer) '(nil (inhibit-same-window . t)))
+        (current-buffer)))))
+
+(defun cursord--rewind-sure-p (ws rewound question)
+  "Show REWOUND, the dry run of a rewind in WS, and ask QUESTION about it."
+  (let ((buffer (cursord--rewind-show ws rewound)))
+    (unwind-protect
+        (yes-or-no-p question)
+      (when (buffer-live-p buffer)
+        (when-let* ((window (get-buffer-window buffer t)))
+          (quit-restore-window window))
+        (kill-buffer buffer)))))
+
+(defun cursord--rewind-call (ws turn dry)
+  "Take WS back to before TURN, an id, and return the answer.
+If DRY, only return what that would do.  The daemon gets unsaved texts first."
+  (let ((limit (time-add nil 10)) ready)
+    (cursord-flush ws (lambda () (setq ready t)))
+    (while (not ready)
+      (unless (time-less-p nil limit)
+        (user-error "The daemon has not taken the unsaved texts; try again"))
+      (accept-process-output nil 0.02)))
+  (cursord-call ws :session/rewind
+                `(:sessionId ,(cursord-workspace-current ws) :turnId ,turn
+                             ,@(and dry '(:dryRun t)))
+                :timeout cursord--rewind-limit))
+
+(defun cursord--rewind-asking (ws turn question)
+  "Take WS back to before TURN, an id, if the answer to QUESTION is yes.
+QUESTION has a %s for what is taken back, of which the patch is shown.  Say
+what came of it.  Return nil if the answer is no."
+  (when-let* ((dry (cursord--rewind-call ws turn t))
+              ((cursord--rewind-sure-p
+                ws dry (format question (cursord--rewind-what dry)))))
+    (let ((done (cursord--rewind-call ws turn nil)))
+      (cursord--put-diffs ws (plist-get done :diffs))
+      (cursord-say "took back %s%s%s" (cursord--rewind-what done)
+                   (mapconcat (lambda (text) (concat "; " text))
+                              (cursord--rewind-left done) "")
+                   (if (plist-get done :decision)
+                       "; M-x cursord-undo brings the files back"
+                     "")))
+    t))
+
+(defun cursord--rewind-turn (ws)
+  "Return the id of the turn of WS to go back to before.
+In a chat it is the one at point; elsewhere read one of the session."
+  (cursord--know-session ws)
+  (or (and (eq major-mode 'cursord-chat-mode)
+           (cursord-transcript-turn-at cursord-transcript (point)))
+      (let* ((session (or (cursord-workspace-current ws)
+                          (user-error "There is no session yet")))
+             (turns (append (plist-get (cursord-call ws :turn/list
+                                                     (list :sessionId session
+                                                           :limit 200))
+                                       :turns)
+                            nil))
+             (n 0)
+             (names (mapcar (lambda (turn)
+                              (cons (format "%d: %s" (cl-incf n)
+                                            (truncate-string-to-width
+                                             (cursord-one-line
+                                              (plist-get turn :prompt))
+                                             60 nil nil "…"))
+                                    (plist-get turn :id)))
+                            turns)))
+        (unless names
+          (user-error "Nothing was asked in this session"))
+        (cdr (assoc (completing-read
+                     "Back to before (1 is the last): "
+                     (lambda (string predicate action)
+                       (if (eq action 'metadata)
+                           '(metadata (display-sort-function . identity))
+                         (complete-with-action action names string predicate)))
+                     nil t nil nil (caar names))
+                    names)))))
+
+;;;###autoload
+(defun cursord-rewind ()
+  "Take the session back to before a turn, with what it changed in files.
+In a chat it is the turn at point; elsewhere you choose one of the current
+session.  The patch is shown first, and you are asked.  Pending and accepted
+changes of that turn and the later ones go; lines that were changed since
+stay.  \\[cursord-undo] brings the files back, not the turns."
+  (interactive)
+  (let ((ws (cursord-workspace-open)))
+    (cursord--know-session ws)
+    (cursord--rewind-busy ws)
+    (unless (cursord--rewind-asking ws (cursord--rewind-turn ws)
+                                    "Take back %s? ")
+      (cursord-say "nothing was taken back"))))
+
+(provide 'cursord-rewind)
+;;; cursord-rewind.el ends here
