@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,5 +110,137 @@ func TestNvimWhy(t *testing.T) {
 		n.untilScreen("this buffer has no file of the workspace")
 		waits()
 		n.quiet()
+	})
+}
+
+// TestNvimRewind takes turns back from the chat and from the list of sessions. The patch is seen first, Enter is no answer, a line
+// that the person has written since stays and is named, and undo brings the files back.
+func TestNvimRewind(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n", "g": "a\n"})
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		w.Plays(world.Streams("Hello."), world.Done)
+		first := e.Turn(world.Obj{"prompt": "say hello"})
+		w.Plays(append(world.Edits("1", "f", "one\ntwo\nthree\n", "one\n2\nthree\n"), world.Streams("It is 2 now."), world.Done)...)
+		e.Turn(world.Obj{"prompt": "make two a number", "sessionId": first.SessionID})
+		e.Decides("diff/accept", world.Obj{"all": true})
+		w.Plays(append(world.Edits("2", "g", "a\n", "b\n"), world.Streams("It is b now."), world.Done)...)
+		e.Turn(world.Obj{"prompt": "and a", "sessionId": first.SessionID})
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 30
+			vim.notify = builtin_notify
+			vim.keymap.set('n', 'gR', '<Plug>(cursord-rewind)')
+			vim.g.cursord = { notify = { progress = false } }`, "f", "g")
+		waits := func() {
+			t.Helper()
+			require.Equal(t, map[string]any{"mode": "n", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
+		}
+		n.ex("Cursord resume")
+		n.untilScreen("It is b now.")
+		n.keys("<Esc><C-w>k/make two<CR>X")
+		n.untilScreen(" Take back? ")
+		for _, part := range []string{"2 turns will leave the session:", "  make two a number", "  and a", "│-2 ", "│+two ", "│-b ", " y yes · t not the files · q no "} {
+			n.untilScreen(part)
+		}
+		n.keys("<CR>")
+		n.untilScreen("y takes it back, q leaves it")
+		n.untilScreen(" Take back? ")
+		n.keys("q")
+		n.until("it is closed", "return vim.bo.filetype == 'cursord_chat'")
+		require.Equal(t, "one\n2\nthree\n", w.Get("f"))
+		waits()
+
+		// The person writes in the line that would be taken back, and asks again.
+		n.lua("vim.cmd('wincmd h | edit f') vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'mine' }) vim.cmd('silent write')")
+		n.keys("gR")
+		n.untilScreen("1 turn will leave the session:")
+		n.keys("q")
+		n.until("it is closed", "return vim.bo.filetype ~= 'diff'")
+		n.keys("<C-w>l/make two<CR>X")
+		n.untilScreen("f (changed since)")
+		n.keys("y")
+		n.untilScreen("taken back: 2 turns, 1 change; stays: f (change")
+		waits()
+		n.keys(":Cursord messages<CR>")
+		n.untilScreen("stays: f (changed since); :Cursord undo")
+		n.keys("q")
+		n.poll("g is as before", func() bool { return w.Get("g") == "a\n" })
+		require.Equal(t, "one\nmine\nthree\n", w.Get("f"))
+		n.poll("the turns are gone", func() bool { return !strings.Contains(n.screen(), "make two") })
+		n.untilScreen("Hello.")
+		n.lua("vim.cmd('Cursord undo')")
+		n.poll("undo brings g back", func() bool { return w.Get("g") == "b\n" })
+		n.lua("vim.cmd('Cursord redo')")
+		n.poll("redo takes it back again", func() bool { return w.Get("g") == "a\n" })
+
+		n.lua("vim.cmd('Cursord chat')")
+		n.until("the chat is closed", "return #vim.api.nvim_list_wins() == 1")
+		n.keys(":Cursord sessions!<CR>")
+		n.untilScreen("say hello")
+		n.keys("X")
+		n.untilScreen("No file will change.")
+		n.keys("y")
+		n.untilScreen("taken back: 1 turn")
+		waits()
+		n.keys("X")
+		n.untilScreen("the session has no turn to take back")
+		waits()
+		n.quiet()
+	})
+}
+
+// TestNvimEditsTheLastPrompt has the last prompt in the input again, in front of a draft, after its turn was taken back, with the
+// patch first where files change; a turn that runs is ended first.
+func TestNvimEditsTheLastPrompt(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Streams("It is two."), world.Done)...)
+		first := e.Turn(world.Obj{"prompt": "write two\nplease"})
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 30
+			vim.notify = builtin_notify
+			vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.ex("Cursord resume")
+		n.untilScreen("It is two.")
+		n.keys("a draft<Esc><C-w>ke")
+		n.untilScreen(" Take back? ")
+		n.untilScreen("│-two ")
+		n.keys("y")
+		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'write two', 'please', 'a draft' })")
+		require.Equal(t, "one\n", w.Get("f"))
+		require.Contains(t, n.messages(), "taken back: 1 turn, 1 change; :Cursord undo brings files back")
+		n.until("the transcript is empty", "return vim.api.nvim_buf_line_count(require('cursord.transcript').of(...).buf) == 1", first.SessionID)
+		require.Equal(t, map[string]any{"mode": "i", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
+		w.Plays(world.Streams("Three then."), world.Done)
+		n.keys("<Esc>ggdGithree<C-s>")
+		n.untilScreen("Three then.")
+		var all struct{ Turns []struct{ Prompt string } }
+		e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+		require.Len(t, all.Turns, 1)
+		require.Equal(t, "three", all.Turns[0].Prompt)
+
+		// No file changes: there is no question.
+		n.until("it is idle", "return #require('cursord.workspace').find():busy() == 0")
+		n.keys("<Esc><C-w>ke")
+		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == 'three'")
+		w.Plays(world.Streams("I wait."), world.Waits("go"), world.Done)
+		n.keys("<C-s>")
+		n.untilScreen("I wait.")
+		n.keys("<Esc><C-w>ke")
+		n.untilScreen("a turn runs or waits here; end it first: :Cursord cancel")
+		n.keys(":Cursord steer and quickly<CR>")
+		n.untilScreen("the agent takes nothing while it works: this is the next prompt")
+		require.Equal(t, map[string]any{"mode": "n", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
+		n.keys(":Cursord cancel<CR>")
+		n.until("all turns are over", "return #require('cursord.workspace').find():busy() == 0")
+		n.keys(":Cursord steer too late<CR>")
+		n.untilScreen("no turn of the chat runs; :Cursord ask begins one")
 	})
 }

@@ -255,10 +255,10 @@ local function enter(ws, result)
   refresh(ws)
 end
 
---- Puts a prompt that could not be sent before the draft in the input.
+--- Puts a prompt that was not sent, or was taken back, before the draft in the input.
 --- @param ws cursord.Workspace
 --- @param prompt string
-local function give_back(ws, prompt)
+function M.give_back(ws, prompt)
   local buf = panel_of(ws).input
   local lines = vim.split(prompt, '\n', { plain = true })
   local draft = api.nvim_buf_get_lines(buf, 0, -1, false)
@@ -279,7 +279,7 @@ function M.send(ws, prompt, opts)
   local more, problems = context.expand(ws, full, opts.origin or panel_of(ws).origin)
   if #problems > 0 then
     rpc.say(table.concat(problems, '; '), vim.log.levels.WARN)
-    return give_back(ws, prompt)
+    return M.give_back(ws, prompt)
   end
   if opts.new then
     M.switch(ws)
@@ -310,7 +310,7 @@ function M.send(ws, prompt, opts)
       elseif not result then
         require('cursord.images').give_back(ws, images)
         local kept = opts.context and #opts.context > 0 and '@selection ' or ''
-        give_back(ws, kept .. prompt)
+        M.give_back(ws, kept .. prompt)
       end
       local waiting = fresh and entering[ws] or {}
       entering[ws] = not fresh and entering[ws] or nil

@@ -160,6 +160,18 @@ function Transcript:call_at(row)
   return block and block.tool and block or nil, row - first + 1
 end
 
+--- The turn that a row belongs to.
+--- @param row integer
+--- @return string?
+function Transcript:turn_at(row)
+  local block = self:at(row)
+  for id, order in pairs(block and self.turns or {}) do
+    if vim.startswith(block.order, order .. ' ') then
+      return id
+    end
+  end
+end
+
 --- Reads the whole item of a call that the daemon has cut.
 --- @param block cursord.Block
 --- @param done fun()

@@ -292,6 +292,22 @@ function M.step(verb, ws, after)
   end)
 end
 
+--- Takes a session back to before a turn.
+--- @param ws cursord.Workspace
+--- @param params table of session/rewind
+--- @param after cursord.Callback
+function M.rewind(ws, params, after)
+  in_turn(ws, function(done)
+    ws:decide('session/rewind', params, function(err, result)
+      if not err then
+        take('rewind', ws, result)
+      end
+      after(err, result)
+      done()
+    end)
+  end)
+end
+
 --- Takes files outside of the workspace off the list. They can only be looked at.
 --- @param ws cursord.Workspace
 --- @param path? string one of these files; all if it is missing

@@ -187,6 +187,14 @@ function M.open(ws)
         sessions.fork(entry)
       end),
     },
+    {
+      'take its last turn back',
+      'X',
+      'n',
+      with(function(entry)
+        require('cursord.rewind').run(workspace.open_root(entry.root), entry.session.id)
+      end),
+    },
     { 'look at what was said', 'K', 'n', with(M.preview) },
     {
       'review what its folder has left',

@@ -45,6 +45,38 @@ return {
       require('cursord.sessions').fork(entry)
     end,
   },
+  rewind = {
+    run = function(args)
+      local rewind = require('cursord.rewind')
+      rewind.here(args.ws, args.row, function(session, turn)
+        rewind.run(args.ws, session, turn)
+      end)
+    end,
+  },
+  edit = {
+    run = function(args)
+      local rewind = require('cursord.rewind')
+      rewind.here(args.ws, args.row, function(session)
+        rewind.edit(args.ws, session)
+      end)
+    end,
+  },
+  steer = {
+    rest = true,
+    text = true,
+    run = function(args)
+      local function steer(text)
+        if text and text ~= '' then
+          require('cursord.rewind').steer(args.ws, text)
+        end
+      end
+      if args.rest ~= '' then
+        steer(args.rest)
+      else
+        vim.ui.input({ prompt = 'To the running turn: ' }, steer)
+      end
+    end,
+  },
   search = {
     rest = true,
     text = true,
