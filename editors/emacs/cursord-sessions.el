@@ -77,6 +77,60 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
                      (cons pending counts))
                counts)))))
 
+;;;; Forks
+
+(defun cursord--session-origin (session known)
+  "Return the session of KNOWN, by id, that SESSION was forked from, or nil.
+It is nil if SESSION comes from itself in the end, as imported ones may say."
+  (let ((origin (lambda (session)
+                  (gethash (plist-get (plist-get session :forkedFrom)
+                                      :sessionId)
+                           known)))
+        (at session) seen)
+    (while (and at (not (memq at seen)))
+      (push at seen)
+      (setq at (funcall origin at)))
+    (and (null at) (funcall origin session))))
+
+(defun cursord--session-tree (sessions)
+  "Return SESSIONS, the latest first, with forks below theirs: (SESSION . DEPTH).
+The tree of the latest session is first.  Forks are in the order of their
+making."
+  (let ((known (make-hash-table :test #'equal))
+        (forks (make-hash-table :test #'eq))
+        (origins (make-hash-table :test #'eq))
+        (grown (make-hash-table :test #'eq))
+        nodes)
+    (dolist (session sessions)
+      (puthash (plist-get session :id) session known))
+    (dolist (session sessions)
+      (when-let* ((origin (cursord--session-origin session known)))
+        (puthash session origin origins)
+        (push session (gethash origin forks))))
+    (cl-labels ((grow (session depth)
+                  (puthash session t grown)
+                  (push (cons session depth) nodes)
+                  (dolist (fork (sort (gethash session forks)
+                                      (lambda (a b)
+                                        (string< (cursord--session-order a)
+                                                 (cursord--session-order b)))))
+                    (grow fork (1+ depth)))))
+      (dolist (session sessions)
+        (while-let ((origin (gethash session origins)))
+          (setq session origin))
+        (unless (gethash session grown)
+          (grow session 0))))
+    (nreverse nodes)))
+
+(defun cursord--session-order (session)
+  "Return a text by which SESSION sorts: when it was made."
+  (concat (plist-get session :createdAt) (plist-get session :id)))
+
+(defun cursord--session-branch (depth)
+  "Return what is in front of the title of a session at DEPTH of its tree."
+  (if (zerop depth) ""
+    (concat (make-string (* 2 (1- (min depth 20))) ?\s) "└ ")))
+
 (defun cursord--sessions-entries (narrow)
   "Return the entries of the list, with fewer columns if NARROW."
   (let ((hunks (make-hash-table :test #'equal)))
@@ -84,10 +138,11 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
       (pcase-dolist (`(,id . ,count) (cursord--session-hunks project))
         (puthash id count hunks)))
     (mapcar
-     (lambda (session)
-       (let* ((root (plist-get session :workspace))
+     (lambda (node)
+       (let* ((session (car node))
+              (root (plist-get session :workspace))
               (project (file-name-nondirectory root))
-              (title (concat (cursord--session-branch session)
+              (title (concat (cursord--session-branch (cdr node))
                              (cursord--session-title session))))
          (list session
                (vconcat
@@ -97,7 +152,7 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
                       (cursord--age (plist-get session :updatedAt)))
                 (if narrow (list (concat project ": " title))
                   (list project title))))))
-     (cursord--all-sessions))))
+     (cursord--session-tree (cursord--all-sessions)))))
 
 (defun cursord--session-title (session)
   "Return the title of SESSION as one line."
@@ -176,10 +231,6 @@ An alist of (FOLDER COUNT . SESSIONS), where SESSIONS is one of (ID . COUNT).")
       (cursord-call-host nil :session/delete
                          (list :sessionId (plist-get session :id)))
       (cursord--list-show))))
-
-(defun cursord--session-branch (session)
-  "Return what is in front of the title of SESSION if it is a fork."
-  (if (plist-get session :forkedFrom) "└ " ""))
 
 ;;;; Search
 

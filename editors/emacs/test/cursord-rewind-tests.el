@@ -17,6 +17,7 @@
 (require 'cursord-why)
 (require 'cursord-rewind)
 (require 'cursord-again)
+(require 'cursord-sessions)
 
 (defmacro cursord-test-with-turns (&rest body)
   "Run BODY with WS, where TURNS, the ids of three, have made f \"3\\n\".
@@ -269,6 +270,36 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
         (should-error (cursord-why-go) :type 'user-error))
       (with-temp-buffer
         (should-error (cursord-why) :type 'user-error)))))
+
+(ert-deftest cursord-test-tree-of-forks ()
+  "Forks are below their sessions, in the order of their making."
+  (cl-flet ((tree (&rest sessions)
+              (mapcar (lambda (node)
+                        (cons (intern (plist-get (car node) :id)) (cdr node)))
+                      (cursord--session-tree
+                       (mapcar (lambda (one)
+                                 `(:id ,(symbol-name (car one))
+                                       :createdAt ,(format "%02d" (cadr one))
+                                       ,@(and (cddr one)
+                                              `(:forkedFrom
+                                                (:sessionId
+                                                 ,(symbol-name (caddr one)))))))
+                               sessions)))))
+    (should (equal '() (tree)))
+    (should (equal '((a . 0) (b . 0)) (tree '(a 1) '(b 2))))
+    ;; The tree of the latest, e, is first; its sessions are not in that order.
+    (should (equal '((a . 0) (c . 1) (e . 2) (d . 1) (x . 0))
+                   (tree '(e 5 c) '(x 9) '(d 4 a) '(c 3 a) '(a 1))))
+    ;; What it came from is gone, or is itself.
+    (should (equal '((b . 0) (c . 1)) (tree '(c 2 b) '(b 1 gone))))
+    (should (equal '((c . 0) (a . 0) (b . 0))
+                   (tree '(c 3 b) '(a 1 b) '(b 2 a))))
+    (should (equal 500 (cdar (last (apply #'tree
+                                          '(n0 0)
+                                          (mapcar (lambda (n)
+                                                    (list (intern (format "n%d" n)) n
+                                                          (intern (format "n%d" (1- n)))))
+                                                  (number-sequence 1 500)))))))))
 
 (provide 'cursord-rewind-tests)
 ;;; cursord-rewind-tests.el ends here
