@@ -204,6 +204,7 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		e := w.Opens()
 		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Streams("It is two."), world.Done)...)
 		first := e.Turn(world.Obj{"prompt": "write two\nplease"})
+		e.Decides("diff/accept", world.Obj{"all": true})
 		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 30
 			vim.notify = builtin_notify
 			vim.g.cursord = { notify = { progress = false } }`, "f")
@@ -215,6 +216,7 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.keys("y")
 		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'write two', 'please', 'a draft' })")
 		require.Equal(t, "one\n", w.Get("f"))
+		n.untilText("f", "one\n")
 		require.Contains(t, n.messages(), "taken back: 1 turn, 1 change; :Cursord undo brings files back")
 		n.until("the transcript is empty", "return vim.api.nvim_buf_line_count(require('cursord.transcript').of(...).buf) == 1", first.SessionID)
 		require.Equal(t, map[string]any{"mode": "i", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
@@ -242,5 +244,31 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.until("all turns are over", "return #require('cursord.workspace').find():busy() == 0")
 		n.keys(":Cursord steer too late<CR>")
 		n.untilScreen("no turn of the chat runs; :Cursord ask begins one")
+	})
+}
+
+// TestNvimSteer adds to a running turn of an agent that takes texts while it works.
+func TestNvimSteer(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("../config.toml", "driver = \"acp\"\n")
+		w.Put("f", "one\n")
+		w.Start("CURSORD_FAKE_BUILD=2026.10.01-e373342")
+		w.Trusts()
+		w.Plays(`{"fake":"say","text":"Go. "}`, `{"fake":"wait","path":"go"}`, `{"fake":"say","text":"End of {{prompt}}."}`)
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 30
+			vim.notify = builtin_notify
+			vim.ui.input = function(opts, done) asked = opts.prompt done('and faster') end
+			vim.keymap.set('n', 'gs', '<Plug>(cursord-steer)')
+			vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.ex("Cursord ask begin")
+		n.untilScreen("Go.")
+		n.keys("gs")
+		n.untilScreen("the agent has this with its running turn")
+		require.Equal(t, "To the running turn: ", n.lua("return asked"))
+		n.untilScreen("Added to this turn: and faster")
+		w.Put("go", "")
+		n.until("the end", "return #require('cursord.workspace').find():busy() == 0")
 	})
 }
