@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/arguments"
-	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/rewind"
 	"cursord/rpc"
 )
@@ -21,22 +20,20 @@ undo" brings the files back, but not the turns. The next turn begins a fresh cha
 
 ` + namesHelp,
 		Example: `  cursord rewind @1 --turn @1 --dry-run
+  cursord rewind @1 --turn @1 --ask
   cursord rewind @1 --turn 01J9ZK4T6Q --no-files`,
 		Args: func(c *cobra.Command, args []string) error {
 			if err := arguments.Takes(1, 1)(c, args); err != nil {
 				return err
 			}
-			if r.Turn == "" {
-				return misuse.Errorf("--turn names the first turn to take back")
-			}
-			return nil
+			return r.Check()
 		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			n, err := p.names(c.Context(), client)
 			if err != nil {
 				return err
 			}
-			r.Session = args[0]
+			r.Session, r.In = args[0], c.InOrStdin()
 			return r.Do(c.Context(), n, c.OutOrStdout(), c.ErrOrStderr())
 		}),
 	}
@@ -44,6 +41,7 @@ undo" brings the files back, but not the turns. The next turn begins a fresh cha
 	c.Flags().StringVar(&r.Turn, "turn", "", "the first `TURN` to take back")
 	c.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files as they are")
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only print the patch of what would change in files")
+	c.Flags().BoolVar(&r.Ask, "ask", false, "show the patch of what would change in files, and ask first")
 	c.Flags().BoolVar(&r.JSON, "json", false, "print the answer of session/rewind as JSON")
 	return c
 }

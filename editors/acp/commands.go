@@ -42,6 +42,7 @@ func init() {
 			s.decideCommand(at, r, rest, "diff/reject")
 		}},
 		{"undo", "", "Take the last decision back", (*Server).undoCommand},
+		{"rewind", "how many turns, or a TURN", "Take back the last turn, or more, with what it changed in files", (*Server).rewindCommand},
 		{"sessions", "", "List the sessions of this folder", (*Server).sessionsCommand},
 	}
 	offered := protocol.Commands{Update: "available_commands_update"}

@@ -121,10 +121,13 @@ func (s *Server) settle(p *prompt, result any, err error) {
 	p.r.answer(result, err)
 }
 
-// cancelAll ends the turn that runs in a session, whoever started it, and this editor's prompts. The latest end first: else the end of
+// cancelAll ends the turn that runs in a session, whoever started it, this editor's prompts, and its commands. The latest end first: else the end of
 // one would start the next.
 func (s *Server) cancelAll(at *session) {
 	running := at.turn
+	for _, r := range slices.Clone(at.commands) {
+		r.onCancel()
+	}
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		s.cancelPrompt(p)
 		if p.params.TurnID == running {

@@ -39,6 +39,7 @@ type session struct {
 	through bool                      // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
+	commands  []*request                // that wait for the person's answer
 }
 
 func remarkID(n int) string { return fmt.Sprintf("cursord:%d", n) }
@@ -64,7 +65,7 @@ func (s *Server) opens(in *folder, p *protocol.SessionParams, info *sessions.Ses
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
-		at.prompts, at.turn, at.through, at.approvals = old.prompts, old.turn, old.through, old.approvals
+		at.prompts, at.turn, at.through, at.approvals, at.commands = old.prompts, old.turn, old.through, old.approvals, old.commands
 		for _, p := range at.prompts {
 			p.at = at
 		}
@@ -305,11 +306,14 @@ func (s *Server) sessionOf(r *request) *session {
 	return at
 }
 
-// drop forgets a session. Its prompts are answered with err, or as cancelled.
+// drop forgets a session. Its prompts are answered with err, or as cancelled; commands that wait for a person as cancelled.
 func (s *Server) drop(at *session, err error) {
 	delete(s.sessions, at.info.ID)
 	for _, asked := range at.approvals { // other clients may answer
 		s.withdraw(asked.request)
+	}
+	for _, r := range at.commands {
+		r.onCancel()
 	}
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		if err != nil {

@@ -28,6 +28,7 @@ type command struct {
 	name, args, about string
 	do                func(c *Chat, ctx context.Context, args []string) error
 	inTurn            bool // runs after the prompts and commands before it, because it changes the prompts after it
+	raw               bool // takes the text behind the name as one argument, as it was typed
 	// The arguments are completed with words, with the results of find, or with files of the workspace.
 	words []string
 	find  complete.Finder
@@ -55,6 +56,10 @@ func init() { // in init, because /help refers to the list that contains it
 		{name: "approve", args: "[ANSWER]", about: "answer what the agent asks; alone: yes", do: (*Chat).approve},
 		{name: "deny", about: "answer no", do: (*Chat).deny},
 		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
+		{name: "steer", args: "TEXT", about: "add to the turn that is shown; where its agent cannot: the next turn", do: (*Chat).steer, raw: true},
+		{name: "edit", about: "edit the last prompt, and send it in place of its turn", do: (*Chat).edit},
+		{name: "rewind", args: "[TURN]", about: "take back from a turn on, with the files; alone: the last one", do: (*Chat).rewind, find: complete.Turns},
+		{name: "search", args: "WORDS", about: "find words in all sessions", do: (*Chat).search, raw: true},
 		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},
 		{name: "quit", about: "leave; turns go on", do: func(*Chat, context.Context, []string) error { return errLeave }},
 	}
@@ -97,13 +102,17 @@ func (c *Chat) typed(ctx context.Context, text string) error {
 	}
 	if found := commandOf(name); found != nil {
 		c.View.echo(text)
-		args, err := split(given)
+		args, err := found.split(given)
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(args) == 0 && found.args != "" && !strings.HasPrefix(found.args, "["):
-			return fmt.Errorf("/%s what? /%[1]s %s (/diff shows what there is)", found.name, found.args)
+			hint := " (/diff shows what there is)"
+			if found.raw {
+				hint = ""
+			}
+			return fmt.Errorf("/%s what? /%[1]s %s%s", found.name, found.args, hint)
 		case len(args) > 0 && found.args == "":
 			return fmt.Errorf("/%s takes nothing behind it, and was given %q", found.name, term.Clean(args[0]))
 		}
@@ -149,6 +158,17 @@ func savedPrompts(root string) map[string]string {
 		}
 	}
 	return found
+}
+
+// split returns the arguments in the text behind the command's name.
+func (k *command) split(text string) ([]string, error) {
+	if !k.raw {
+		return split(text)
+	}
+	if text = strings.TrimSpace(text); text == "" {
+		return nil, nil
+	}
+	return []string{text}, nil
 }
 
 // split splits arguments at blanks as a shell does. Quotes and a backslash keep blanks.
@@ -200,15 +220,29 @@ func own(name string) func(c *Chat, ctx context.Context, args []string) error {
 }
 
 func (c *Chat) own(ctx context.Context, args ...string) error {
-	program, err := os.Executable()
+	cmd, err := c.program(ctx, args...)
 	if err != nil {
 		return err
+	}
+	return c.lend(cmd)
+}
+
+// program returns a command of cursord that writes to the terminal.
+func (c *Chat) program(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
 	if c.terminal != nil {
 		ctx = c.terminal.ctx
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd, nil
+}
+
+// lend runs a command on the terminal.
+func (c *Chat) lend(cmd *exec.Cmd) error {
 	if c.script != nil { // its lines are not for the command
 		if cmd.Run() != nil {
 			return &StoppedError{statusFailed}
@@ -240,7 +274,7 @@ func (c *Chat) help(context.Context, []string) error {
 		lines = append(lines, fmt.Sprintf("  /%-*s  the saved prompt %s", widest, term.Clean(name), term.Clean(saved[name])))
 	}
 	c.View.line(append(lines,
-		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end.",
+		"Enter sends; Alt-Enter begins another line; what you send while a turn runs waits for its end; /steer adds to it.",
 		"@ and Tab complete names of files; Up and Ctrl-R bring back what was typed in this folder.",
 		"Ctrl-C cancels the turn that is shown; where none runs it empties the line, or leaves; turns go on then.",
 	)...)

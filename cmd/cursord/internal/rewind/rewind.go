@@ -3,9 +3,11 @@ package rewind
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -17,8 +19,25 @@ type Rewind struct {
 	Session, Turn string // their names
 	NoFiles       bool   // leave the files
 	DryRun        bool   // print the patch, and change nothing
+	Ask           bool   // print the patch, and ask
 	JSON          bool
+
+	In io.Reader // where the answer to Ask is typed
 }
+
+// Check returns an error for a command line that makes no sense.
+func (r Rewind) Check() error {
+	switch {
+	case r.Turn == "":
+		return misuse.Errorf("--turn names the first turn to take back")
+	case r.Ask && (r.DryRun || r.JSON):
+		return misuse.Errorf("--ask excludes --dry-run and --json")
+	}
+	return nil
+}
+
+// errLeft says that the person did not agree.
+var errLeft = errors.New("nothing was taken back")
 
 // Do takes the session back, and prints the result to out, and what was left to errOut.
 func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) error {
@@ -31,21 +50,37 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 		return err
 	}
 	files := !r.NoFiles
-	done, err := n.Client.SessionRewind(ctx, rpc.SessionRewindParams{SessionID: session, TurnID: turn, Files: &files, DryRun: r.DryRun})
+	params := rpc.SessionRewindParams{SessionID: session, TurnID: turn, Files: &files, DryRun: r.DryRun || r.Ask}
+	done, err := n.Client.SessionRewind(ctx, params)
+	if err == nil && r.Ask {
+		if err = preview(done, out, errOut); err != nil {
+			return err
+		}
+		if !term.Agrees(r.In, errOut, "Take this back") {
+			return errLeft
+		}
+		params.DryRun = false
+		done, err = n.Client.SessionRewind(ctx, params)
+	}
 	switch {
 	case err != nil:
 		return err
 	case r.JSON:
 		return term.PrintJSON(out, done)
 	case r.DryRun:
-		if done.Patch != "" {
-			err = term.Page(out, term.CleanText(done.Patch))
-		}
-		term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(done), changes(done)))
-	default:
-		_, err = fmt.Fprintf(out, "took back %s and %s\n", turns(done), changes(done))
+		return preview(done, out, errOut)
 	}
+	_, err = fmt.Fprintf(out, "took back %s and %s\n", turns(done), changes(done))
 	term.PrintFolded(errOut, left(done.Skipped))
+	return err
+}
+
+// preview prints what a rewind would do.
+func preview(would api.Rewound, out, errOut io.Writer) (err error) {
+	if would.Patch != "" {
+		err = term.Page(out, term.CleanText(would.Patch))
+	}
+	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(would), changes(would))+left(would.Skipped))
 	return err
 }
 

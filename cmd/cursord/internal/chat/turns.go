@@ -1,0 +1,84 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"cursord/cmd/cursord/internal/permits"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+var errNoSession = errors.New("there is no session here yet")
+
+// edit has the person change the session's last prompt in an editor. The turn of the new one comes by the subscription.
+func (c *Chat) edit(ctx context.Context, _ []string) error {
+	session := c.View.typed()
+	switch {
+	case session == "":
+		return errNoSession
+	case c.script != nil:
+		return errors.New("/edit is for a person at a terminal; a script has: cursord run --edit")
+	}
+	flags := permits.Args(&c.Params)
+	if c.Params.Model != nil {
+		flags = append(flags, "--model="+*c.Params.Model)
+	}
+	if c.Params.Mode != nil {
+		flags = append(flags, "--mode="+string(*c.Params.Mode))
+	}
+	cmd, err := c.program(ctx, append([]string{"run", "--edit", "--background", "--session", session, "--workspace", c.Params.Workspace}, flags...)...)
+	if err != nil {
+		return err
+	}
+	cmd.Stdout = io.Discard // the turn's id
+	return c.lend(cmd)
+}
+
+// rewind shows what it would take back, from the named turn or else the last one of the session on, and asks the person.
+func (c *Chat) rewind(ctx context.Context, args []string) error {
+	session := c.View.typed()
+	switch {
+	case session == "":
+		return errNoSession
+	case len(args) > 1:
+		return errors.New("/rewind takes one TURN; /help lists the commands")
+	case len(args) == 0:
+		list, err := c.Client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(list.Turns) == 0 {
+			return errors.New("the session has no turn to take back")
+		}
+		args = []string{list.Turns[0].ID}
+	}
+	return c.own(ctx, "rewind", "--workspace", c.Params.Workspace, "--ask", "--turn", args[0], session)
+}
+
+// steer adds a text to the turn on the screen. A notice of the turn says what became of it, if the turn runs.
+func (c *Chat) steer(ctx context.Context, args []string) error {
+	turn := c.View.running()
+	if turn == "" {
+		return errors.New("no turn runs here: send it as a prompt, without /steer")
+	}
+	go func() {
+		done, err := c.Client.TurnSteer(ctx, rpc.TurnSteerParams{TurnID: turn, Text: args[0]})
+		switch {
+		case err != nil:
+			if c.terminal != nil {
+				c.terminal.feed.post(restoreMsg{"/steer " + args[0]})
+			}
+			c.fails(ctx, err)
+		case done.QueuedTurnID != "" && done.Turn.Status != sessions.TurnRunning:
+			c.View.line("The turn does not run; the text is queued as the next one.")
+		}
+	}()
+	return nil
+}
+
+// search finds words in the sessions of all folders.
+func (c *Chat) search(ctx context.Context, args []string) error {
+	return c.own(ctx, "search", "--", args[0])
+}

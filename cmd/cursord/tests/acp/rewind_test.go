@@ -1,0 +1,73 @@
+//go:build unix
+
+package acp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+)
+
+// TestRewindCommand: the person sees what a rewind changes, and only a yes takes turns back.
+func TestRewindCommand(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Lines(world.Edits("c1", "f.txt", "one\n", "one\nagent's\n"))...)
+	w.Put("f.txt", "one\n")
+	c := opens(w, nil)
+	s := c.session()
+	isQuestion := func(m rpc.Message) bool { return m.Method == "session/request_permission" }
+	rewinds := func(words string, answer any) string {
+		t.Helper()
+		c.answering(func(rpc.Message) any { return answer })
+		mark := c.mark()
+		id := c.asks(s, words)
+		require.Equal(t, "end_turn", c.stops(id))
+		all := c.updates(s, mark, id)
+		for _, call := range callsOf(all) {
+			require.Contains(t, []string{"completed", "failed"}, call.statuses[len(call.statuses)-1], "no call is left open")
+		}
+		return said(all, "agent_message_chunk")
+	}
+	require.Contains(t, rewinds("/rewind", nil), "the session has 0 turns")
+	c.prompts(s, "Do it")
+	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+	require.Contains(t, rewinds("/rewind 2", nil), "the session has 1 turn")
+	require.Contains(t, rewinds("/rewind nothing", nil), "names no turn of this session")
+
+	mark := c.mark()
+	require.Contains(t, rewinds("/rewind", selects("leave")), "Nothing was taken back")
+	question := string(c.hears("a question", mark, isQuestion).Params)
+	require.Contains(t, question, "-agent's")
+	require.Contains(t, question, "1 turn and 1 change of files")
+	require.Contains(t, rewinds("/rewind", world.Obj{"outcome": world.Obj{"outcome": "cancelled"}}), "Nothing was taken back")
+	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+
+	// The question ends with its prompt.
+	for _, cancels := range []func(id string){
+		func(string) { c.notifies("session/cancel", world.Obj{"sessionId": s}) },
+		func(id string) {
+			c.line(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":` + id + `}}`)
+		},
+	} {
+		c.answering(func(rpc.Message) any { return nil })
+		mark = c.mark()
+		id := c.asks(s, "/rewind")
+		c.hears("a question", mark, isQuestion)
+		cancels(id)
+		require.Equal(t, "cancelled", c.stops(id))
+		c.hears("its withdrawal", mark, func(m rpc.Message) bool { return m.Method == "$/cancel_request" })
+	}
+	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+
+	require.Contains(t, rewinds("/rewind 1", selects("rewind")), "Took back 1 turn and 1 change of files")
+	require.Equal(t, "one\n", w.Get("f.txt"))
+	e := w.Joins()
+	var left rpc.TurnList
+	e.Must("turn/list", world.Obj{"sessionId": s}, &left)
+	require.Empty(t, left.Turns)
+	require.Contains(t, rewinds("/undo", nil), "rewind")
+	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+}

@@ -1,0 +1,88 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestChatAgain adds to a running turn, edits the last prompt, and takes it back, all in a chat.
+func TestChatAgain(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put(".git/HEAD", "")
+	w.Put("a.txt", "one\n")
+	w.Put("../editor", "#!/bin/sh\nsed -i s/lime/line/ \"$2\"\n")
+	require.NoError(t, os.Chmod(w.Path("../editor"), 0o755))
+	w.Plays(world.Lines(world.Edits("1", "a.txt", "one\n", "one\nagent's\n"))...)
+	w.Start()
+	e := w.Opens()
+	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
+	defer func() {
+		if t.Failed() {
+			t.Logf("the screen is\n%s", tm.Screen())
+		}
+	}()
+	tm.Types("cursord chat", "Enter")
+	holds(tm, chatHint)
+	types := func(text string) {
+		tm.Types("-l", text)
+		tm.Types("Enter")
+	}
+	types("/edit")
+	holds(tm, "\nthere is no session here yet\n")
+	types("/steer now")
+	holds(tm, "\nno turn runs here: send it as a prompt, without /steer\n")
+	types("/steer")
+	holds(tm, "\n/steer what? /steer TEXT\n")
+
+	types("add a lime")
+	holds(tm, "\n> add a lime\n✓ Edit a.txt\nok\n— completed in ")
+	tm.Poll("the end of the turn", func() bool { return strings.Contains(tm.Screen(), "to review: /review") })
+	types("/edit")
+	holds(tm, "\ntook back 1 turn and 1 change of files\n")
+	holds(tm, "\n> add a line\n✓ Edit a.txt\nok\n— completed in ")
+	require.Equal(t, "one\nagent's\n", w.Get("a.txt"))
+	types("/edit")
+	holds(tm, "\nthe prompt is unchanged or empty; nothing was sent\n")
+
+	// The preview first; only a yes takes anything back.
+	types("/rewind")
+	tm.Poll("the question", func() bool { return strings.Count(tm.Screen(), "Take this back? [y/N, then Enter]") == 1 })
+	require.Contains(t, tm.Screen(), "\n-agent's\n")
+	types("n")
+	holds(tm, "\ncursord: nothing was taken back\n")
+	require.Equal(t, "one\nagent's\n", w.Get("a.txt"))
+	types("/rewind")
+	tm.Poll("the question again", func() bool { return strings.Count(tm.Screen(), "Take this back? [y/N, then Enter]") == 2 })
+	types("y")
+	tm.Poll("the end of the rewind", func() bool {
+		return strings.Contains(tm.Screen(), "Enter] y\ntook back 1 turn and 1 change of files\n")
+	})
+	require.Equal(t, "one\n", w.Get("a.txt"))
+	types("/rewind")
+	holds(tm, "\nthe session has no turn to take back\n")
+
+	// What is added to a turn whose agent takes nothing more waits as the next turn, and the chat says so.
+	w.Plays(world.Streams("I wait."), `{"fake":"wait","path":"`+w.Path("../go on")+`"}`, world.Done)
+	types("wait for me")
+	holds(tm, "\n> wait for me\nI wait.\n")
+	types("/edit")
+	holds(tm, "so that its last prompt cannot be edited\n")
+	types("/steer don't stop")
+	holds(tm, "This agent takes nothing more while it works.")
+	holds(tm, "queued: don't stop\n")
+	w.Put("../go on", "")
+	holds(tm, "\n> don't stop\n")
+	completed(tm, "I wait.")
+	require.Empty(t, e.Diffs())
+
+	types("/search stop don't")
+	holds(tm, "don't stop\n")
+}

@@ -1,0 +1,144 @@
+package acp
+
+import (
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
+	"cursord/editors/acp/protocol"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+const (
+	rewindOption = "rewind"
+	leaveOption  = "leave"
+	// maxTurns bounds the turns among which /rewind finds one.
+	maxTurns = 1000
+)
+
+var countOfTurns = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9]\d{0,3}$`) })
+
+// rewindCommand takes the session back to before a turn, by default the last one. The person sees first what that changes in files.
+func (s *Server) rewindCommand(at *session, r *request, rest string) {
+	params := rpc.TurnListParams{SessionID: at.info.ID, Limit: maxTurns}
+	call(s, "turn/list", params, func(list rpc.TurnList, err error) {
+		turn := ""
+		if err == nil {
+			turn, err = turnOf(list.Turns, rest)
+		}
+		if err != nil {
+			s.saysError(at, r, err)
+			return
+		}
+		s.rewind(at, r, turn, true, func(would api.Rewound) { s.askRewind(at, r, turn, &would) })
+	})
+}
+
+// turnOf returns the turn from which on a session is taken back. turns begin with the last one; name is how many of them, or an id or its
+// beginning.
+func turnOf(turns []*sessions.Turn, name string) (string, error) {
+	if name == "" {
+		name = "1"
+	}
+	if countOfTurns().MatchString(name) {
+		n, _ := strconv.Atoi(name)
+		if n > len(turns) {
+			return "", invalid(name, "is too many: the session has "+plaintext.Count(len(turns), "turn"))
+		}
+		return turns[n-1].ID, nil
+	}
+	var found []string
+	for _, t := range turns {
+		if t.ID == name {
+			return name, nil
+		}
+		if strings.HasPrefix(t.ID, name) {
+			found = append(found, t.ID)
+		}
+	}
+	if len(found) != 1 {
+		return "", invalid(name, "names no turn of this session: give its id, or how many of the last turns")
+	}
+	return found[0], nil
+}
+
+func (s *Server) rewind(at *session, r *request, turn string, dry bool, then func(api.Rewound)) {
+	files := true
+	params := rpc.SessionRewindParams{SessionID: at.info.ID, TurnID: turn, Files: &files, DryRun: dry}
+	call(s, "session/rewind", params, func(done api.Rewound, err error) {
+		switch {
+		case r.answered: // cancelled meanwhile
+		case err != nil:
+			s.saysError(at, r, err)
+		default:
+			then(done)
+		}
+	})
+}
+
+// askRewind puts the question, as the permission for a call of cursord's own.
+func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewound) {
+	about := []protocol.Content{protocol.TextContent(rewoundText("This takes back", would))}
+	if would.Patch != "" {
+		about = append(about, protocol.TextContent(protocol.Fenced("diff", plaintext.Cut(would.Patch, maxShown))))
+	}
+	question := protocol.ToolCall{
+		Update: "tool_call", ToolCallID: "rewind-" + rand.Text(), Title: "Take back " + plaintext.Count(len(would.Turns), "turn"), Kind: "other",
+		Status: protocol.Pending, Content: about,
+	}
+	s.update(at.info.ID, protocol.Encode(&question))
+	id := question.ToolCallID
+	question.Update = ""
+	end := func(status string) {
+		if now := s.sessions[at.info.ID]; now != nil { // it may have been opened anew
+			now.commands = slices.DeleteFunc(now.commands, func(other *request) bool { return other == r })
+		}
+		s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
+	}
+	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: []protocol.PermissionOption{
+		{OptionID: rewindOption, Name: "Take back", Kind: "allow_once"},
+		{OptionID: leaveOption, Name: "Leave as it is", Kind: "reject_once"},
+	}}
+	asked := s.ask("session/request_permission", params, func(m rpc.Message) {
+		var said protocol.PermissionResult
+		switch {
+		case m.Error != nil || protocol.Decode(m.Result, &said) != nil:
+			end(protocol.Failed)
+			s.says(at, r, fmt.Sprintf("This editor does not ask. In a terminal: `cursord rewind --turn %s %s`\n", turn, at.info.ID))
+		case said.Outcome.Outcome != "selected" || said.Outcome.OptionID != rewindOption:
+			end(protocol.Failed)
+			s.says(at, r, "Nothing was taken back.\n")
+		default:
+			end(protocol.Completed)
+			s.rewind(at, r, turn, false, func(done api.Rewound) {
+				s.says(at, r, rewoundText("Took back", &done)+"\nThe agent knows of them no more, though the editor may still show them. `/undo` brings the files back.\n")
+			})
+		}
+	})
+	at.commands = append(at.commands, r)
+	r.onCancel = func() {
+		end(protocol.Failed)
+		s.withdraw(asked)
+		r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil)
+	}
+}
+
+// rewoundText says what a rewind takes back, and what it leaves.
+func rewoundText(verb string, done *api.Rewound) string {
+	text := fmt.Sprintf("%s %s and %s of files.\n", verb, plaintext.Count(len(done.Turns), "turn"), plaintext.Count(done.Applied, "change"))
+	for _, left := range done.Skipped {
+		why := left.Message
+		if left.Kind == api.KindChangedSince {
+			why = "what was changed since"
+		}
+		text += fmt.Sprintf("\n- `%s` keeps: %s\n", left.Path, why)
+	}
+	return text
+}
