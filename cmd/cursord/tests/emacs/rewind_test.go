@@ -1,0 +1,51 @@
+//go:build unix
+
+package emacs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestEmacsWhyAndRewind asks in a terminal which prompt a line comes from, goes to it in the chat, sees the patch of a rewind there, and
+// takes the turn back.
+func TestEmacsWhyAndRewind(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\ntwo\n")
+		w.Plays(append(world.Edits("1", "f", "one\ntwo\n", "one\nTWO\n"), world.Streams("Louder now."), world.Done)...)
+		w.Start()
+		w.Trusts()
+		c := w.Joins()
+		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		c.Turn(world.Obj{"prompt": "make two louder"})
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		tm.Types("M-<", "C-c", "a", "?")
+		untilScreen(tm, e, `(?m)^cursord: Line 1: no prompt is known; a person wrote it, or it is older than cursord`)
+		tm.Types("C-n", "C-c", "a", "?")
+		untilScreen(tm, e, `(?m)^Line 2  make two louder\n  pending, [-0-9 :]+ \(just now\), make two louder$`)
+		tm.Types("Enter")
+		untilScreen(tm, e, `(?s)## You\n\nmake two louder\n.*✓ Edit f \+1`)
+		e.until("the prompt", `(and (eq major-mode 'cursord-chat-mode) (looking-at-p "## You\n\nmake two louder"))`)
+		tm.Types("R")
+		untilScreen(tm, e, `(?s)\n-TWO\n\+two\n.*\nTake back 1 turn and 1 change of files\? \(y or n\)`)
+		tm.Types("n")
+		untilScreen(tm, e, `(?m)^cursord: nothing was taken back`)
+		require.Equal(t, "one\nTWO\n", w.Get("f"))
+		tm.Types("R")
+		untilScreen(tm, e, `\(y or n\)`)
+		tm.Types("y")
+		untilScreen(tm, e, `(?m)^cursord: took back 1 turn and 1 change of files; M-x cursord-undo brings the`)
+		e.until("the chat without the turn", `(and (eq major-mode 'cursord-chat-mode) (not (string-search "louder" (buffer-string))))`)
+		require.Equal(t, "one\ntwo\n", w.Get("f"))
+		e.until("the file's buffer", `(equal "one\ntwo\n" (with-current-buffer "f" (buffer-string)))`)
+		tm.Types("C-c", "a", "u")
+		e.poll("the undo", func() bool { return w.Get("f") == "one\nTWO\n" })
+		e.quiet()
+	})
+}
