@@ -217,7 +217,7 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.deep_equal(vim.api.nvim_buf_get_lines(0, 0, -1, false), { 'write two', 'please', 'a draft' })")
 		require.Equal(t, "one\n", w.Get("f"))
 		n.untilText("f", "one\n")
-		require.Contains(t, n.messages(), "taken back: 1 turn, 1 change; :Cursord undo brings files back")
+		n.poll("what was taken back", func() bool { return strings.Contains(n.messages(), "taken back: 1 turn, 1 change; ") })
 		n.until("the transcript is empty", "return vim.api.nvim_buf_line_count(require('cursord.transcript').of(...).buf) == 1", first.SessionID)
 		require.Equal(t, map[string]any{"mode": "i", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
 		w.Plays(world.Streams("Three then."), world.Done)
@@ -236,14 +236,14 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		n.keys("<C-s>")
 		n.untilScreen("I wait.")
 		n.keys("<Esc><C-w>ke")
-		n.untilScreen("a turn runs or waits here; end it first: :Cursord cancel")
+		n.untilScreen("a turn runs or waits here; end it first")
 		n.keys(":Cursord steer and quickly<CR>")
-		n.untilScreen("the agent takes nothing while it works: this is the next prompt")
+		n.untilScreen("the agent takes nothing while it works")
 		require.Equal(t, map[string]any{"mode": "n", "blocking": false}, n.lua("return vim.api.nvim_get_mode()"))
 		n.keys(":Cursord cancel<CR>")
 		n.until("all turns are over", "return #require('cursord.workspace').find():busy() == 0")
 		n.keys(":Cursord steer too late<CR>")
-		n.untilScreen("no turn of the chat runs; :Cursord ask begins one")
+		n.untilScreen("no turn of the chat runs")
 	})
 }
 
@@ -270,5 +270,47 @@ func TestNvimSteer(t *testing.T) {
 		n.untilScreen("Added to this turn: and faster")
 		w.Put("go", "")
 		n.until("the end", "return #require('cursord.workspace').find():busy() == 0")
+	})
+}
+
+// TestNvimWhyGoesFar goes from a line to a turn that is pages above the newest items, and says so where the session is deleted.
+func TestNvimWhyGoesFar(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Done)...)
+		first := e.Turn(world.Obj{"prompt": "the very first"})
+		var long []string
+		for range 330 {
+			long = append(long, world.Thinks("Hm."), world.Streams("So. "))
+		}
+		w.Plays(append(long, world.Done)...)
+		e.Turn(world.Obj{"prompt": "a long one", "sessionId": first.SessionID})
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 30
+			vim.keymap.set('n', 'gw', '<Plug>(cursord-why)')
+			vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.keys("gw")
+		n.untilScreen("│the very first")
+		n.keys("gw")
+		n.untilScreen("<CR> its chat · q")
+		n.keys("<CR>")
+		n.until("the cursor is on the prompt", "return vim.bo.filetype == 'cursord_chat' and vim.api.nvim_buf_get_lines(0, vim.fn.line('.') + 1, vim.fn.line('.') + 2, false)[1] == 'the very first'")
+		require.Greater(t, n.lua("return vim.api.nvim_buf_line_count(0)"), 600.0)
+		n.keys("q")
+		n.until("the chat is closed", "return vim.fn.expand('%:t') == 'f'")
+		n.keys("gw")
+		n.untilScreen("│the very first")
+		e.Must("session/delete", world.Obj{"sessionId": first.SessionID}, nil)
+		n.keys("gw")
+		n.untilScreen("<CR> its chat · q")
+		n.keys("<CR>")
+		n.poll("a message", func() bool { return strings.Contains(n.screen(), "its session was deleted") })
+		n.keys("gw")
+		n.untilScreen("│pending · now · its session was deleted")
+		n.quiet()
 	})
 }

@@ -180,9 +180,10 @@ end
 local function go(ws, source)
   local params = { sessionId = source.sessionId, limit = 1 }
   rpc.request('session/read', params, function(err, result)
-    if err then
-      local deleted = err.data and err.data.kind == 'notFound'
-      return deleted and message.note('its session was deleted') or rpc.say_error(err)
+    if err and err.data and err.data.kind == 'notFound' then
+      return message.note('its session was deleted')
+    elseif err then
+      return rpc.say_error(err)
     end
     local chat = require('cursord.chat')
     chat.switch(ws, result.session)
