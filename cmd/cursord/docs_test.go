@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -79,6 +80,28 @@ func TestEachCommandChecksItsArguments(t *testing.T) {
 		}
 	}
 	check(rootCommand(serve.Injected{}))
+}
+
+// TestEmptyArguments: an empty argument is wrong usage of each command that takes names, and never means the same as none.
+func TestEmptyArguments(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"accept|": "HUNK or FILE", "reject|": "HUNK or FILE", "reject|a.go|": "HUNK or FILE", "diff|": "PATH", "review|": "PATH", "dismiss|": "PATH",
+		"approve|": "ID", "approve|k3|": "ANSWER", "deny|": "ID", "show|": "SESSION", "delete|": "SESSION", "delete|@1|": "SESSION",
+		"fork|": "SESSION", "rewind|--turn|@1|": "SESSION", "rewind|@1|--turn|": "--turn", "wait|": "TURN", "cancel|": "TURN", "export|": "SESSION",
+		"import|": "FILE", "backup|": "FILE", "rename||x": "SESSION", "rename|@1|": "TITLE", "why|": "FILE", "search|": "WORDS", "trust|": "DIR", "untrust|": "DIR",
+		"accept|--file|": "--file", "reject|--file|a|--file|": "--file", "accept|--turn|": "--turn", "diff|--turn|": "--turn", "fork|@1|--turn|": "--turn",
+		"run|--session||x": "--session", "run|--add-dir||x": "--add-dir", "accept|--all|-w|": "--workspace", "chat|--session|": "--session",
+		"config|get|": "KEY",
+	} {
+		root := rootCommand(serve.Injected{})
+		root.SetArgs(strings.Split(line, "|"))
+		started := false
+		root.PersistentPreRunE = func(*cobra.Command, []string) error { started = true; return errors.New("begun") }
+		err := root.Execute()
+		require.ErrorContains(t, err, want+" is empty: is a variable not set?", line)
+		require.False(t, started, line)
+	}
 }
 
 // TestCommandsInPagesExist parses each command line that a page shows, with its flags.

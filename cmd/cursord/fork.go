@@ -25,7 +25,12 @@ printed: cursord run --session ID "…" goes on there.
 		Example: `  cursord fork @1
   cursord fork @1 --turn 01J9ZK4T6Q --title "with a map"
   cursord run --session $(cursord fork @1 --isolation copy) "try it with channels"`,
-		Args: arguments.Takes(1, 1),
+		Args: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("isolation") && isolation != "none" && isolation != "copy" {
+				return fmt.Errorf("--isolation is %q; it must be none or copy", isolation)
+			}
+			return arguments.Takes(1, 1)(c, args)
+		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
 			n, err := p.names(c.Context(), client)
 			if err != nil {

@@ -182,5 +182,6 @@ was cancelled.`,
 	completion.Args, completion.RunE = arguments.OfGroup, root.RunE
 	complete.Describe(completion)
 	complete.Register(root, connectRunning)
+	arguments.RefuseEmpty(root)
 	return root
 }

@@ -24,7 +24,12 @@ whole words; the shell needs quotes around these: '"one phrase" word'.`,
 		Example: `  cursord search parser bug
   cursord search '"race condition"' --limit 100
   cursord search -w . src/main.go --json`,
-		Args: arguments.Takes(1, arguments.Many),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && strings.TrimSpace(strings.Join(args, "")) == "" {
+				return misuse.Errorf("WORDS are only spaces")
+			}
+			return arguments.Takes(1, arguments.Many)(c, args)
+		},
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
 			if limit < 1 {
 				return misuse.Errorf("--limit must be at least 1")

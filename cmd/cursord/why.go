@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/why"
 	"cursord/rpc"
 )
@@ -21,7 +22,7 @@ commit them. The others are yours, or older than cursord.`,
   cursord why main.go:12-20
   cursord show $(cursord why --json main.go:12 | jq -r '.lines[0].source.sessionId')`,
 		Args: func(c *cobra.Command, args []string) (err error) {
-			if err = cobra.ExactArgs(1)(c, args); err == nil {
+			if err = arguments.Takes(1, 1)(c, args); err == nil {
 				w, err = why.Parse(args[0])
 			}
 			return err

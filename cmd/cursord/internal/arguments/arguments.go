@@ -22,10 +22,9 @@ const Many = 1 << 30
 // Takes checks the number of a command's arguments. It names a missing argument as the command's Use does.
 func Takes(least, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		names := slices.DeleteFunc(strings.Fields(c.Use)[1:], func(name string) bool { return name == "--" })
 		switch {
 		case len(args) < least:
-			return fmt.Errorf("%s is missing", strings.ReplaceAll(strings.Trim(names[len(args)], "[]."), "|", " or "))
+			return fmt.Errorf("%s is missing", nameOf(c, len(args)))
 		case len(args) > most && most == 0:
 			return fmt.Errorf("%s takes no arguments, and was given %q", c.CommandPath(), args[0])
 		case len(args) > most:
@@ -33,6 +32,69 @@ func Takes(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// nameOf returns the name of a command's argument at a place, as its Use has it.
+func nameOf(c *cobra.Command, place int) string {
+	var names []string
+	words := strings.Fields(c.Use)[1:]
+	for i := 0; i < len(words); i++ {
+		switch word := words[i]; {
+		case word == "--":
+		case strings.HasPrefix(word, "-"):
+			i++ // a flag, and its value
+		default:
+			name, _, _ := strings.Cut(strings.Trim(word, "[]."), "[") // FILE of FILE[:LINE]
+			names = append(names, strings.ReplaceAll(name, "|", " or "))
+		}
+	}
+	if len(names) == 0 {
+		return "the argument"
+	}
+	return names[min(place, len(names)-1)]
+}
+
+// takeEmpty are the commands whose arguments may be empty, because they are texts.
+var takeEmpty = []string{"run", "call", "set", "check-client", "fake-agent"}
+
+// nameFlags are the flags whose values name something.
+var nameFlags = []string{"session", "resume", "chat", "turn", "file", "image", "add-dir", "workspace"}
+
+// RefuseEmpty has a command and those below it refuse empty arguments, and flags that name something with an empty value: in a script, that
+// is a variable that is not set, and must not mean the same as no name, which often is everything.
+func RefuseEmpty(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		RefuseEmpty(c)
+		if check := c.Args; check != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				if err := empty(c, args); err != nil {
+					return err
+				}
+				return check(c, args)
+			}
+		}
+	}
+}
+
+func empty(c *cobra.Command, args []string) error {
+	const advice = "is empty: is a variable not set?"
+	if i := slices.Index(args, ""); i >= 0 && !slices.Contains(takeEmpty, c.Name()) {
+		return fmt.Errorf("%s %s", nameOf(c, i), advice)
+	}
+	for _, name := range nameFlags {
+		f := c.Flags().Lookup(name)
+		if f == nil || !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, is := f.Value.(pflag.SliceValue); is {
+			values = list.GetSlice()
+		}
+		if slices.Contains(values, "") {
+			return fmt.Errorf("--%s %s", name, advice)
+		}
+	}
+	return nil
 }
 
 // OfGroup rejects arguments of a command that only has subcommands, and suggests a subcommand.
