@@ -74,8 +74,17 @@ var typeScript = &language{
 	},
 }
 
-// pythonKeywords are the keywords of Python that are names of members.
-var pythonKeywords = map[string]bool{"from": true}
+// pythonKeywords are the keywords of Python, which cannot be names of a class's members.
+var pythonKeywords = words("False None True and as assert async await break class continue def del elif else except finally for from " +
+	"global if import in is lambda nonlocal not or pass raise return try while with yield")
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(list) {
+		set[w] = true
+	}
+	return set
+}
 
 var python = &language{
 	head: "# Types of cursord's protocol, printed by \"cursord schema --python\", for Python 3.11 or newer. For instance:\n" +

@@ -155,7 +155,7 @@ func TestLoginIsWhatTheServerSays(t *testing.T) {
 	a := status(t)
 	require.Equal(t, "ready", a.State)
 	require.Equal(t, "fake@example.com", a.Account)
-	require.Equal(t, []string{"print"}, a.Drivers)
+	require.Equal(t, []string{"print", "acp"}, a.Drivers)
 	require.Equal(t, []string{"sandbox", "autoReview", "addDirs"}, a.Options)
 
 	a = status(t, "CURSORD_FAKE_STATUS=expired")

@@ -138,7 +138,8 @@ func TestCommandsOfReadmes(t *testing.T) {
 	elsewhere := map[string]string{
 		"git clone": "TestCloneOfTheReadme", "make demo": "TestDemo", "make install": ".ci/run",
 		"cursord editor": "TestNvimInstalled, TestEmacsInstalled, testdata/helix.txtar", "cursord doctor --helix": "testdata/helix.txtar",
-		"cursord stdio --host": "testdata/remote.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat", "cursord check-client": "TestCheckClient",
+		"cursord stdio --host": "testdata/remote.txtar", "cursord approve": "testdata/approvals.txtar, tests/approvals", "cursord deny": "tests/approvals",
+		"cursord run --edit": "testdata/runedit.txtar", "cursord rewind": "testdata/rewind.txtar", "$ ": "TestReadmeShowsTheDemo", "cursord review": "testdata/review.txtar", "cursord chat": "TestChat", "cursord check-client": "TestCheckClient",
 	}
 	pages := []string{"README.md", "cmd/cursord/README.md", "editors/nvim/README.md", "editors/emacs/README.md", "editors/helix/README.md"}
 	w := world.New(t)
@@ -182,6 +183,9 @@ func TestCommandsOfReadmes(t *testing.T) {
 					require.NoError(t, err)
 					id := one(`.diffs[0].hunks[0].id`, `cursord diff --json`)
 					line = regexp.MustCompile(`12\.\d`).ReplaceAllString(line, id)
+				}
+				if strings.Contains(line, "@1 --turn ID") {
+					line = strings.Replace(line, "ID", one(`.turns[0].id`, `cursord show @1 --json`), 1)
 				}
 				if strings.Contains(line, "SESSION") || strings.Contains(line, "ID") || strings.Contains(line, "METHOD") {
 					line = regexp.MustCompile(`SESSION|\bID\b`).ReplaceAllString(line, one(`.sessions[0].id`, `cursord sessions --json`))
