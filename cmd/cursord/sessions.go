@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/remove"
@@ -76,7 +77,10 @@ the latest session of the workspace.
 			if err != nil {
 				return err
 			}
-			return listing.Show(c.Context(), client, c.OutOrStdout(), session, asJSON)
+			if err := listing.Show(c.Context(), client, c.OutOrStdout(), session, asJSON); err != nil || asJSON {
+				return err
+			}
+			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), session)
 		}),
 	}
 	p.addFlag(c)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/listing"
 	"cursord/cmd/cursord/internal/term"
@@ -40,7 +41,7 @@ func statusCommand() *cobra.Command {
 			}
 			listing.Status(c.OutOrStdout(), s)
 			listing.Active(c.OutOrStdout(), turns.Turns, time.Now())
-			return nil
+			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), "")
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the status as JSON")

@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
@@ -100,6 +102,28 @@ func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, ou
 			from += ", for " + term.Clean(r.Folder)
 		}
 		fmt.Fprintf(out, "%3s  %s  (%s)\n", name, term.Clean(r.Command), from)
+	}
+	return nil
+}
+
+// PrintPending prints a line for each pending approval of a session, or of all if session is "": what waits, and how to answer it.
+func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, session string) error {
+	list, err := client.ApprovalList(ctx, rpc.ApprovalListParams{})
+	if err != nil {
+		return err
+	}
+	const most = 60 // characters of what waits
+	short, begun := shortest(list.Approvals), false
+	for _, a := range list.Approvals {
+		if session != "" && a.SessionID != session {
+			continue
+		}
+		if !begun {
+			begun = true
+			fmt.Fprintln(out, "\nAgents wait for you (cursord approvals --all shows the whole of it):")
+		}
+		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
+		fmt.Fprintf(out, "  %s  answer with: cursord approve %s, or cursord deny %[2]s\n", term.PaletteOf(out).Bold(what), short[a.ID])
 	}
 	return nil
 }

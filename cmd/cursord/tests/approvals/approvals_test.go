@@ -190,6 +190,13 @@ func TestQuestionsAndPlans(t *testing.T) {
 	listed := w.CursordOK("approvals")
 	require.Contains(t, listed, "Which colour?")
 	require.Contains(t, listed, "1 Red")
+	tag, _, _ := strings.Cut(q.ID, "-")
+	waits := "  Which colour?  answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
+	require.Contains(t, w.CursordOK("status"), waits)
+	require.Contains(t, w.CursordOK("show", turn.SessionID), waits)
+	var other struct{ Session *sessions.Session }
+	e.Must("session/create", world.Obj{"workspace": w.Root}, &other)
+	require.NotContains(t, w.CursordOK("show", other.Session.ID), tag)
 	_, errOut, status := w.Cursord("approve")
 	require.Equal(t, 2, status, errOut)
 	require.Contains(t, errOut, "say which answer")
@@ -199,6 +206,7 @@ func TestQuestionsAndPlans(t *testing.T) {
 	require.Contains(t, w.CursordOK("approvals"), "Paint it.")
 	w.CursordOK("approve")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	require.NotContains(t, w.CursordOK("show", turn.SessionID), "wait for you")
 	said := strings.Join(e.Said(turn.ID, sessions.ItemAssistant), "")
 	require.Contains(t, said, "o2")
 	require.Contains(t, said, "accepted")
