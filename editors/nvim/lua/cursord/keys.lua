@@ -287,8 +287,8 @@ function M.transcript(buf)
   M.map(buf, {
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
-    { 'take the turn and the later ones back', 'X', 'n', '<Cmd>Cursord rewind<CR>' },
-    { 'edit the last prompt and send it anew', 'e', 'n', '<Cmd>Cursord edit<CR>' },
+    { 'take this turn and later back', 'X', 'n', '<Cmd>Cursord rewind<CR>' },
+    { 'edit and resend the last prompt', 'e', 'n', '<Cmd>Cursord edit<CR>' },
     { 'the next prompt', ']]', 'n', prompt('') },
     { 'the prompt before', '[[', 'n', prompt('b') },
     { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },
