@@ -47,7 +47,7 @@ func TestNvimApprovals(t *testing.T) {
 		require.Equal(t, "allow-once", answer(one.ID))
 		two := asked("echo two >>ran")
 		n.untilScreen("  echo two >>ran")
-		n.until("it has settled", "vim.cmd('Cursord deny') return next(require('cursord.workspace').find(0).approvals) ~= '"+two.ID+"'")
+		n.until("it has settled", "if next(require('cursord.workspace').find(0).approvals) ~= '"+two.ID+"' then return true end vim.cmd('Cursord deny')")
 		require.Equal(t, "reject-once", answer(two.ID))
 		three := asked("echo three >>ran")
 		n.untilScreen("  echo three >>ran")

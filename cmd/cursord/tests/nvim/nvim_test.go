@@ -142,7 +142,7 @@ func (n *nvim) lua(code string, args ...any) any {
 func (n *nvim) ex(command string) {
 	n.t.Helper()
 	n.lua("vim.cmd(...)", command)
-	if strings.Contains(command, "Cursord") {
+	if strings.Contains(command, "Cursord") && !strings.Contains(command, "Cursord ask") { // which may open a question; Neovim then answers to nothing
 		n.until("it has run", noneWaits)
 	}
 }
