@@ -25,6 +25,7 @@ type call struct {
 	started bool            // its ToolStart is emitted
 	asks    int             // permissions for it that nobody has answered
 	refused string          // why it was not allowed, or ""
+	told    []string        // once goOn has ended it: the files that its end, and late ones, have named
 	since   time.Time       // when the line came by which it may have begun; zero while it certainly has not
 }
 
@@ -72,9 +73,10 @@ func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []ag
 	c := d.calls[id]
 	if c == nil {
 		if d.ended[id] && !fresh {
-			return dst // what comes late of an ended call
+			return d.late(dst, id, o)
 		}
 		delete(d.ended, id)
+		delete(d.passed, id)
 		c = &call{report: agent.CallReport{ID: id}, status: "pending"}
 		d.calls[id] = c
 		d.order = append(d.order, id)
@@ -305,50 +307,4 @@ func (d *decoder) openTitles() (titles []string) {
 		}
 	}
 	return titles
-}
-
-const (
-	unreported = "the agent did not report its end, and the file has not changed since the turn began"
-	neverRan   = "it did not run before the turn ended"
-)
-
-// closeCalls ends what the agent has left open at the end of its turn. Many builds never report the end of an edit. What the agent has
-// left open of other kinds stays open.
-func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
-	for _, id := range slices.Clone(d.order) {
-		c := d.calls[id]
-		switch {
-		case c.refused != "":
-			dst = d.finish(dst, c, false)
-		case !c.started && agent.WritesOf(c.name()) == agent.WritesAnything:
-			end := c.report.End(d.dir, nil, false, neverRan)
-			end.Call.Denials = nil
-			dst = append(d.close(d.boundary(dst), c), end)
-		case agent.WritesOf(c.name()) == agent.WritesNamed:
-			if wrote := d.wrote(c); !wrote && len(c.result) == 0 {
-				c.result = append(append([]byte(`{"error":`), jsontext.Quote(unreported)...), '}')
-			}
-			dst = d.finish(dst, c, false)
-		}
-	}
-	return dst
-}
-
-// wrote reports whether one of the files that a call names has changed since the turn began, or may have where that cannot be seen.
-func (d *decoder) wrote(c *call) bool {
-	if d.apart {
-		return true
-	}
-	const tick = 10 * time.Millisecond // of a file system's clock
-	call := c.report.Call(d.dir)
-	for _, p := range call.Paths {
-		info, err := os.Lstat(d.absolute(p))
-		switch {
-		case err != nil && call.Name == "delete" && os.IsNotExist(err):
-			return true
-		case err == nil && call.Name != "delete" && !info.ModTime().Before(d.began.Add(-tick)):
-			return true
-		}
-	}
-	return false
 }

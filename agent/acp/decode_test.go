@@ -51,6 +51,37 @@ func TestUpdates(t *testing.T) {
 			"start edit \"Edit b\" 1 paths\ncompleted edit \"Edit b\" 1 paths wrote b"},
 		{"an edit that stays in progress", `{"sessionUpdate":"tool_call","toolCallId":"1","title":"Edit File","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}`,
 			"start edit \"Edit b\" 1 paths\nfailed edit \"Edit b\" 1 paths error=\"" + unreported + "\" wrote b"},
+		{"edits of which the next words tell the end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"tool_call","toolCallId":"2","kind":"delete","status":"in_progress","rawInput":{"path":"c"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""}}
+			{"sessionUpdate":"tool_call","toolCallId":"3","kind":"execute","status":"in_progress","rawInput":{"command":"a"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","content":[{"type":"diff","path":"/w/b","newText":"x"}]}`,
+			"start edit \"Edit b\" 1 paths\nstart delete \"Delete c\" 1 paths\nstart shell \"a\"\nfailed edit \"Edit b\" 1 paths error=\"" + unreported +
+				"\" wrote b\ncompleted delete \"Delete c\" 1 paths wrote c (gone)\ntext so"},
+		{"an edit of which the next thought tells the end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"so"}}`,
+			"start edit \"Edit b\" 1 paths\nfailed edit \"Edit b\" 1 paths error=\"" + unreported + "\" wrote b\nthinking so\nThinkingEnd"},
+		{"files that an edit names only after its end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","content":[{"type":"diff","path":"/w/b","newText":"x"},{"type":"diff","path":"/w/c","newText":"x"}]}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`,
+			"start edit \"Edit b\" 1 paths\nfailed edit \"Edit b\" 1 paths error=\"" + unreported +
+				"\" wrote b\ntext so\nstart edit \"Edit c\" 1 paths\ncompleted edit \"Edit c\" 1 paths wrote c"},
+		{"an edit whose file is not named before words", `{"sessionUpdate":"tool_call","toolCallId":"1","title":"Edit File","kind":"edit","status":"pending","rawInput":{}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","content":[{"type":"diff","path":"/w/b","newText":"x"}]}`,
+			"text so\nstart edit \"Edit b\" 1 paths\ncompleted edit \"Edit b\" 1 paths wrote b"},
+		{"words that may be those of a task", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"tool_call","toolCallId":"2","title":"Task","status":"in_progress","rawInput":{"description":"look"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`,
+			"start edit \"Edit b\" 1 paths\nstart task \"Task look\"\ntext so\ncompleted edit \"Edit b\" 1 paths wrote b"},
+		{"an error that is no word of the model", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"RetriableError: x"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`,
+			"start edit \"Edit b\" 1 paths\nfailure RetriableError: x\ncompleted edit \"Edit b\" 1 paths wrote b"},
 		{"a reused id", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","status":"in_progress","rawInput":{"command":"a"}}
 			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","rawOutput":{"exitCode":0}}
 			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","rawOutput":{"exitCode":0}}

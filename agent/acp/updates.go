@@ -31,13 +31,14 @@ type decoder struct {
 	calls   map[string]*call // open ones
 	order   []string         // their ids, oldest first
 	ended   map[string]bool
+	passed  map[string]*call // ended ones whose end only the agent's next words have shown
 	todos   []agent.Todo
 	plans   int
 	unknown map[string]int
 }
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
-	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, unknown: map[string]int{}}
+	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, unknown: map[string]int{}}
 }
 
 const (
@@ -55,6 +56,7 @@ func (d *decoder) update(dst []agent.Event, u jsontext.Value) []agent.Event {
 		if text == "" {
 			return dst
 		}
+		dst = d.goOn(dst)
 		d.thinking = true
 		return append(dst, agent.Thinking{Text: text})
 	case "tool_call":
@@ -111,6 +113,7 @@ func (d *decoder) messageChunk(dst []agent.Event, u jsontext.Value) []agent.Even
 		d.failed = plaintext.Cut(strings.TrimSpace(text), maxSegment)
 		return append(dst, agent.Failure{Message: d.failed})
 	}
+	dst = d.goOn(dst)
 	d.failed = ""
 	if len(d.segment) < maxSegment {
 		d.segment += plaintext.Cut(text, maxSegment)
