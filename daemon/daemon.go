@@ -181,7 +181,7 @@ func Open(o Options) (*Daemon, error) {
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.endKeeping = cancel
-	d.overlays = apart.NewProber(ctx, filepath.Join(o.StateDir, "overlay"), func() bool { return !d.settings().OnlyCopies })
+	d.overlays = apart.NewProber(ctx, filepath.Join(o.StateDir, "overlay"), func() bool { return d.settings().Overlays })
 	d.keeping.Go(func() { d.housekeep(ctx, images) })
 	d.keeping.Go(func() { d.resumeAll(ctx) })
 	return d, nil

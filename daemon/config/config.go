@@ -51,7 +51,7 @@ type Config struct {
 	Isolation        string            // of sessions that name none: "none" or "copy"
 	IsolationOf      map[string]string // isolation of new sessions, by workspace
 	Large            diffs.Limits      // limits above which a file is reviewed as a whole
-	OnlyCopies       bool              // isolated sessions get copies, never overlays
+	Overlays         bool              // isolated sessions get overlays where the system allows that, and copies elsewhere
 	Copy             copytree.Options
 	Copies           copytree.Bounds // limits for copies; copies with something to review are always kept
 	SSH              []string        // the command that reaches other machines
@@ -156,7 +156,7 @@ func settings(c *Config) []setting {
 		{"large_lines", "a number of at least 1", count(&c.Large.MaxLines, 1, math.MaxInt32)},
 		{"isolation", `"none" or "copy"`, text(&c.Isolation, CheckIsolation).of(IsolationNone, "copy")},
 		{"isolation_of", `a table of workspaces' absolute paths, each "none" or "copy"`, isolations(&c.IsolationOf)},
-		{"isolation_tree", `"auto" or "copy"`, either(&c.OnlyCopies, "copy", "auto")},
+		{"isolation_tree", `"auto" or "copy"`, either(&c.Overlays, "auto", "copy")},
 		{"sandbox", `"enabled" or "disabled"`, text(&c.Sandbox, CheckSandbox).of("enabled", "disabled")},
 		{"auto_review", "true or false", truth(&c.AutoReview)},
 		{"add_dirs", `a list of absolute paths of folders, such as ["~/src/lib"]`, list(&c.AddDirs, folders)},

@@ -107,6 +107,9 @@ func Make(ctx context.Context, p Places) (Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	if errors.Is(why, ErrByConfiguration) {
+		return copied{c}, nil // nobody asked for an overlay
+	}
 	return copied{c}, c.Explain(why.Error())
 }
 

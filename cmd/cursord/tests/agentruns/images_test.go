@@ -105,7 +105,7 @@ func TestImagesOfIsolatedSessions(t *testing.T) {
 
 func imagesOfIsolated(t *testing.T, copies bool) {
 	w := world.New(t)
-	w.Copies = copies
+	w.Overlays = !copies
 	w.Git("init", "-q")
 	w.Put(".gitignore", "ignored.png\n")
 	w.Put("shot.png", world.PNGBytes)

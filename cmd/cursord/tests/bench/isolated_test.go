@@ -33,7 +33,7 @@ func BenchmarkIsolatedTrees(b *testing.B) {
 
 func isolatedTurnsIn(b *testing.B, copies bool, files int) {
 	w := world.New(b)
-	w.Copies = copies
+	w.Overlays = !copies
 	text := strings.Repeat("some text of no meaning\n", 40)
 	for i := range files {
 		w.Put(fmt.Sprintf("src/%d/%d/%d", i/2500, i/50%50, i), text)

@@ -282,7 +282,7 @@ func testCopiesAreListedBoundedAndCleaned(t *testing.T) {
 		require.Equal(t, []any{"overlay", ""}, []any{list[0].Kind, list[0].Reason})
 	} else {
 		require.Greater(t, list[0].Bytes, int64(5000))
-		require.Equal(t, []any{"copy", `the configuration has isolation_tree = "copy"`}, []any{list[0].Kind, list[0].Reason})
+		require.Equal(t, []any{"copy", ""}, []any{list[0].Kind, list[0].Reason})
 	}
 	require.Equal(t, w.FolderOf(clean[2]), list[0].Path)
 	out, _, status := w.Cursord("workspaces")
@@ -345,7 +345,6 @@ func testACopyThatIsGone(t *testing.T) {
 func TestMakingACopyIsToldAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	w.Copies = true
 	w.Put("f", "a\n")
 	w.Commits()
 	git, err := exec.LookPath("git")

@@ -25,6 +25,6 @@ func bothKinds(t *testing.T, play func(t *testing.T)) {
 // newWorld makes a world for the kind of trees that the test's name has.
 func newWorld(t *testing.T) *world.World {
 	w := world.New(t)
-	w.Copies = !strings.Contains(t.Name(), "/overlay")
+	w.Overlays = strings.Contains(t.Name(), "/overlay")
 	return w
 }

@@ -18,6 +18,13 @@ import (
 	"cursord/sessions"
 )
 
+// overlays makes a world whose configuration allows overlays.
+func overlays(t *testing.T) *world.World {
+	w := world.New(t)
+	w.Overlays = true
+	return w
+}
+
 // onOverlay begins an isolated session that has played these lines, and skips the test where the system has no overlays.
 func onOverlay(t *testing.T, w *world.World, lines ...string) (*world.Editor, *sessions.Session) {
 	t.Helper()
@@ -60,7 +67,7 @@ func seeing(t *testing.T, at string) (list []string) {
 // TestAnAgentInAnOverlay looks at what the agent's commands may do and see, and at what is left of their namespace.
 func TestAnAgentInAnOverlay(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
+	w := overlays(t)
 	w.PutAll(world.Tree{"f": "f\n", "d/g": "g\n"})
 	at := []string{`{"fake":"write","path":"` + w.Path("../at") + `","text":""}`, `{"fake":"wait","path":"` + w.Path("../go") + `"}`}
 	e, s := onOverlay(t, w, world.Lines(world.Shells("1", "grep Cap /proc/self/status > caps; ls -A "+filepath.Join(w.Dir, "state", "copies")+"/* > state; pwd -P > pwd; umount . 2>&1 | head -c 9 > umounted"))...)
@@ -104,7 +111,7 @@ func TestAnAgentInAnOverlay(t *testing.T) {
 // TestFoldersInAnOverlay replaces, removes and makes folders, and takes all that back.
 func TestFoldersInAnOverlay(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
+	w := overlays(t)
 	w.PutAll(world.Tree{"d/a": "a\n", "d/b": "b\n", "d/e/f": "f\n", "gone/x": "x\n", "file": "file\n", "dir/in": "in\n"})
 	w.Commits()
 	was := w.Whole(w.Root)
@@ -140,7 +147,7 @@ func TestFoldersInAnOverlay(t *testing.T) {
 // TestUndoOfAnAcceptInAnOverlay takes accepts back after a turn has found that both sides are equal.
 func TestUndoOfAnAcceptInAnOverlay(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
+	w := overlays(t)
 	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent\n"})
 	w.PutAll(world.Tree{"f": before, "was": "moved\n"})
 	w.Commits()
@@ -167,7 +174,7 @@ func TestUndoOfAnAcceptInAnOverlay(t *testing.T) {
 // TestTheRepositoryInAnOverlay: an agent commits and stages for itself, and sees what a person commits.
 func TestTheRepositoryInAnOverlay(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
+	w := overlays(t)
 	w.PutAll(world.Tree{"f": "f\n", "g": "g\n"})
 	w.Commits()
 	head, status := w.Git("rev-parse", "HEAD"), w.Git("status", "--porcelain")
@@ -215,11 +222,10 @@ func TestNoOverlay(t *testing.T) {
 			}
 			require.NoError(t, os.Chown(w.Path("f"), 4242, 4242))
 		}},
-		{"a setting", "isolation_tree", func(_ *testing.T, w *world.World) { w.Copies = true }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
+			w := overlays(t)
 			w.PutAll(world.Tree{"f": "f\n", "g": "g\n"})
 			tt.make(t, w)
 			w.Plays(world.Lines(world.Shells("1", "echo agent >> g"))...)
@@ -244,7 +250,7 @@ func TestNoOverlay(t *testing.T) {
 // TestIgnoredFilesInAnOverlay: what git ignores is the agent's own and no change. Rules that the agent makes hide no more than what is many.
 func TestIgnoredFilesInAnOverlay(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
+	w := overlays(t)
 	w.PutAll(world.Tree{".gitignore": "*.log\n", "f": "f\n", "old.log": "old\n"})
 	w.Commits()
 	e, s := onOverlay(t, w, world.Lines(world.Shells("1", "echo new > old.log; echo x > made.log; echo 'out/\n' >> .gitignore; mkdir out; for i in $(seq 1 200); do echo $i > out/$i; done"))...)

@@ -43,7 +43,7 @@ func testIsolationThatCannotBe(t *testing.T) {
 		require.Equal(t, c.field, err.Data.Field, err.Message)
 	}
 	s := e.Isolates()
-	if turn := e.Turn(world.Obj{"sessionId": s.ID}); w.Copies {
+	if turn := e.Turn(world.Obj{"sessionId": s.ID}); !w.Overlays {
 		require.Equal(t, sessions.TurnFailed, turn.Status)
 		require.Equal(t, "tooLarge", turn.Error.Kind)
 		require.Contains(t, turn.Error.Message, "20 files")

@@ -97,7 +97,6 @@ func TestNvimChoosesIsolation(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		w.Copies = true // an overlay is at the path of the workspace
 		w.Put("f", "text\n")
 		w.Start()
 		e := w.Joins()

@@ -110,7 +110,6 @@ func permOf(t *testing.T, path string) os.FileMode {
 func TestCopyWritesThroughNoLink(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	w.Copies = true // no link leads out of an overlay
 	w.Put("a.txt", world.Numbered(20, nil))
 	w.Put("b.txt", world.Numbered(20, nil))
 	w.Put("c.txt", "c\n")

@@ -91,8 +91,8 @@ func (w *World) Start(env ...string) {
 // ComesUp is Start for a daemon that may end before it takes connections. It returns false if the daemon ended.
 func (w *World) ComesUp(env ...string) bool {
 	w.T.Helper()
-	if w.Copies {
-		w.onlyCopies()
+	if w.Overlays {
+		w.allowOverlays()
 	}
 	w.Cmd = exec.Command("cursord", append([]string{"serve"}, w.Args...)...)
 	if w.Within != nil {
@@ -123,9 +123,9 @@ func (w *World) ComesUp(env ...string) bool {
 	}
 }
 
-// onlyCopies sets this in the configuration.
-func (w *World) onlyCopies() {
-	const line = "isolation_tree = \"copy\"\n"
+// allowOverlays sets this in the configuration.
+func (w *World) allowOverlays() {
+	const line = "isolation_tree = \"auto\"\n"
 	if text := w.Get("../config.toml"); text == "(absent)" {
 		w.Put("../config.toml", line)
 	} else if !strings.Contains(text, line) {

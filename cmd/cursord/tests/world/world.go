@@ -56,20 +56,20 @@ const noRaceDelay = "GORACE=atexit_sleep_ms=0"
 
 // A World is a small machine: a home, a workspace, an agent that plays a script, and a daemon as a process.
 type World struct {
-	T       testing.TB
-	Dir     string        // the parent of everything else; short, because a socket's path is limited
-	Root    string        // the workspace
-	Script  string        // the agent's script
-	runLog  string        // the agent's runs
-	hold    string        // a file that holds back what the daemon answers; "" if no editor looks at it
-	Args    []string      // arguments of cursord serve
-	Within  []string      // a command that runs "cursord serve" in its place; nil: none
-	Hostile bool          // clients or a daemon send wrong messages on purpose
-	Copies  bool          // isolated sessions get copies where overlays would do; set it before the daemon starts
-	Huge    bool          // messages are so large, or so many, that they are not checked against the schema; set it before clients connect
-	Log     *bytes.Buffer // the daemon's output
-	Cmd     *exec.Cmd     // the daemon; nil if there is none
-	Ended   chan struct{} // closed when the daemon has ended
+	T        testing.TB
+	Dir      string        // the parent of everything else; short, because a socket's path is limited
+	Root     string        // the workspace
+	Script   string        // the agent's script
+	runLog   string        // the agent's runs
+	hold     string        // a file that holds back what the daemon answers; "" if no editor looks at it
+	Args     []string      // arguments of cursord serve
+	Within   []string      // a command that runs "cursord serve" in its place; nil: none
+	Hostile  bool          // clients or a daemon send wrong messages on purpose
+	Overlays bool          // isolated sessions get overlays where the system has them; set it before the daemon starts
+	Huge     bool          // messages are so large, or so many, that they are not checked against the schema; set it before clients connect
+	Log      *bytes.Buffer // the daemon's output
+	Cmd      *exec.Cmd     // the daemon; nil if there is none
+	Ended    chan struct{} // closed when the daemon has ended
 }
 
 // New makes a world. It ends with the test, with all its processes.
