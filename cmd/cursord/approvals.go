@@ -43,12 +43,13 @@ which --remove takes back, and those of the configuration ([[approve]]).`,
 
 func approveCommand() *cobra.Command {
 	return replyCommand(approve.Reply{}, "approve [ID [ANSWER]]", "Answer what an agent asks", `Answer what an agent asks, with yes if no ANSWER is named. An ANSWER is the number of one of the answers that
-"cursord approvals" lists, its id, or y, n or a. Without ID it is the only approval of the workspace.`)
+"cursord approvals" lists, its id, or y, n or a. A plan is
+accepted without a text. Without ID it is the only approval of the workspace.`)
 }
 
 func denyCommand() *cobra.Command {
 	return replyCommand(approve.Reply{Deny: true}, "deny [ID]", "Say no to what an agent asks",
-		`Say no to what an agent asks. Without ID it is the only approval of the workspace.`)
+		`Say no to what an agent asks; of a question, that nobody answers it. Without ID it is the only approval of the workspace.`)
 }
 
 func replyCommand(r approve.Reply, use, short, long string) *cobra.Command {

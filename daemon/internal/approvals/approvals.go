@@ -31,6 +31,9 @@ const (
 // FolderOption is the id of the option that the daemon adds to the agent's: allow, and make a rule for the workspace.
 const FolderOption = "cursord:folder"
 
+// NoAnswer is the id with which a question ends at once without an answer. It is no option that the approval lists.
+const NoAnswer = "cursord:none"
+
 const folderLabel = "Always in this folder, also with more arguments"
 
 // New makes the pending approval of a turn for a request. With why the request cannot be put to a person and must be denied; why
@@ -67,7 +70,7 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	for _, o := range req.Options {
 		option := sessions.ApprovalOption{ID: strings.Clone(o.ID), Label: plaintext.Cut(strings.TrimSpace(o.Label), MaxLabel), Kind: sessions.ApprovalOptionKind(o.Kind)}
 		switch {
-		case o.ID == "" || len(o.ID) > MaxOption || o.ID == FolderOption || a.Option(o.ID) != nil:
+		case o.ID == "" || len(o.ID) > MaxOption || o.ID == FolderOption || o.ID == NoAnswer || a.Option(o.ID) != nil:
 			return a, "its answers cannot be told apart"
 		case !slices.Contains(kinds, option.Kind):
 			return a, "this build does not know the answers that it offers"
@@ -111,7 +114,8 @@ func WithFolder(a *sessions.Approval) {
 	a.Options = slices.Insert(a.Options, at, sessions.ApprovalOption{ID: FolderOption, Label: folderLabel, Kind: sessions.AllowAlways})
 }
 
-// Answer answers a pending approval with one of its options, with a text if it takes one, or with a text alone.
+// Answer answers a pending approval with one of its options, with a text if it takes one, or with a text alone. A plan takes a text only
+// with a no, which a text alone is: the agent gets no text with a yes.
 func Answer(a *sessions.Approval, option, text string) (*sessions.Approval, error) {
 	if err := Pending(a); err != nil {
 		return nil, err
@@ -122,8 +126,16 @@ func Answer(a *sessions.Approval, option, text string) (*sessions.Approval, erro
 	case len(text) > MaxText:
 		return nil, api.Errorf(api.KindTooLarge, "text: is %d bytes long; %d are the most", len(text), MaxText)
 	case option == "" && text != "":
+		if no := a.Chosen(sessions.RejectOnce); no != nil && a.Kind == sessions.ApprovalPlan {
+			option = no.ID
+		}
+	case option == NoAnswer && a.Kind == sessions.ApprovalQuestion:
 	case a.Option(option) == nil:
 		return nil, unknown(a, option)
+	case text != "" && a.Kind == sessions.ApprovalPlan && a.Option(option).Kind.Allows():
+		e := api.Invalid("text", "the agent gets no text with the yes to its plan")
+		e.Hint = "accept the plan without a text, or reject it with one"
+		return nil, e
 	}
 	return ended(a, sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: option, Text: text}), nil
 }
@@ -200,7 +212,7 @@ func ForAgent(a *sessions.Approval) agent.ApprovalAnswer {
 			return agent.ApprovalAnswer{OptionID: o.ID}
 		}
 		return no
-	case a.Status != sessions.ApprovalAnswered || a.Answer == nil:
+	case a.Status != sessions.ApprovalAnswered || a.Answer == nil || a.Answer.OptionID == NoAnswer:
 		return no
 	case a.Answer.OptionID == FolderOption:
 		once := a.Chosen(sessions.AllowOnce)

@@ -135,7 +135,18 @@ func TestAnswer(t *testing.T) {
 		require.Equal(t, api.KindInvalid, e.Kind)
 		require.Equal(t, c.field, e.Field)
 	}
-	_, err := Answer(says, "y", strings.Repeat("x", MaxText+1))
+	none, err := Answer(says, NoAnswer, "")
+	require.NoError(t, err)
+	require.True(t, ForAgent(none).Cancelled)
+	_, err = Answer(asks, NoAnswer, "")
+	require.ErrorContains(t, err, "not one of the options", "of a permission")
+	plan := pending(t, func(r *agent.ApprovalRequested) { r.Kind, r.Text = agent.ApprovalPlan, true })
+	_, err = Answer(plan, "y", "hurry")
+	require.ErrorContains(t, err, "no text with the yes")
+	no, err := Answer(plan, "", "later")
+	require.NoError(t, err)
+	require.Equal(t, sessions.ApprovalAnswer{OptionID: "n", Text: "later"}, *no.Answer)
+	_, err = Answer(says, "y", strings.Repeat("x", MaxText+1))
 	require.ErrorContains(t, err, "65537 bytes")
 }
 

@@ -54,6 +54,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func plan() *sessions.Approval {
+	a := permission()
+	a.Kind, a.Text, a.Title, a.Command = sessions.ApprovalPlan, true, "Plan", ""
+	return a
+}
+
+// TestTextOfAPlan: a text never turns a yes into a no, nor is it lost with a yes.
+func TestTextOfAPlan(t *testing.T) {
+	t.Parallel()
+	for typed, ok := range map[string]bool{`"hurry"`: false, `y "hurry"`: false, `1 "hurry"`: false, `n "later"`: true, `4 "later"`: true, "y": true} {
+		_, got := Read(plan(), typed)
+		require.Equal(t, ok, got, typed)
+	}
+	for _, r := range []Reply{{Text: "hurry"}, {Option: "y", Text: "hurry"}, {Option: "1", Text: "hurry"}} {
+		_, err := r.option(plan())
+		require.ErrorContains(t, err, "cursord deny k3m9xw --text")
+	}
+	id, err := (&Reply{Deny: true, Text: "later"}).option(plan())
+	require.NoError(t, err)
+	require.Equal(t, "reject-once", id)
+	id, err = (&Reply{Text: "hurry"}).option(permission())
+	require.NoError(t, err)
+	require.Equal(t, "allow-once", id, "the daemon says that it takes no text")
+	require.Contains(t, All(plan()), `n "text", in quotes, rejects it with that text; an accept takes none`)
+}
+
 // TestShown: a command is shown whole and obeyed by no terminal, and the answers are named.
 func TestShown(t *testing.T) {
 	t.Parallel()
@@ -89,7 +115,7 @@ func TestReplies(t *testing.T) {
 		{Reply{}, permission(), "allow-once", ""}, {Reply{Deny: true}, permission(), "reject-once", ""}, {Reply{Option: "a"}, permission(), folderOption, ""},
 		{Reply{Option: "3"}, permission(), folderOption, ""}, {Reply{Option: "maybe"}, permission(), "", `"maybe" is not one of the answers`},
 		{Reply{}, question(true), "", "say which answer"}, {Reply{Text: "green"}, question(true), "", ""}, {Reply{Option: "2", Text: "dark"}, question(true), "b", ""},
-		{Reply{Deny: true}, question(true), "", "say which answer"},
+		{Reply{Deny: true}, question(true), noAnswer, ""}, {Reply{Deny: true, Text: "x"}, question(true), "", "takes no text"},
 	} {
 		got, err := c.r.option(c.a)
 		if c.err != "" {
@@ -99,6 +125,17 @@ func TestReplies(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.option, got)
 	}
+}
+
+// TestCommands: a question comes with each command that answers it.
+func TestCommands(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"answer with: cursord approve k3, or cursord deny k3"}, commands(permission(), "k3"))
+	require.Equal(t, []string{
+		"answer with one of:", "  cursord approve q 1  (Red)", "  cursord approve q 2  (Blue)", `  cursord approve q --text "…"  (your own words)`,
+		"  cursord deny q  (no answer)",
+	}, commands(question(true), "q"))
+	require.Len(t, commands(question(false), "q"), 4)
 }
 
 // TestAskerWithoutATerminal says how to answer elsewhere, once, and how it ended; it answers nothing.
@@ -135,6 +172,8 @@ func TestEnded(t *testing.T) {
 	require.Equal(t, "answered: Blue dark␛", Ended(a))
 	a.Answer = &sessions.ApprovalAnswer{OptionID: "b", Rule: "make"}
 	require.Equal(t, "allowed by the rule make", Ended(a))
+	a.Answer = &sessions.ApprovalAnswer{OptionID: noAnswer}
+	require.Equal(t, "ended without an answer", Ended(a))
 	a.Status, a.Answer = sessions.ApprovalExpired, nil
 	require.Equal(t, "expired", Ended(a))
 }

@@ -100,7 +100,7 @@ func (k *Asker) ask() {
 	a := k.pending[0]
 	lines := Lines(a, k.Palette)
 	if !k.present() {
-		k.Say(append(lines, "answer with: cursord approve "+tagOf(a)+", or cursord deny "+tagOf(a))...)
+		k.Say(append(lines, commands(a, tagOf(a))...)...)
 		return
 	}
 	for more := true; more; {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,10 +70,13 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 			about += " in " + term.Clean(a.Workspace)
 		}
 		fmt.Fprintln(out, about)
-		for _, line := range append(Lines(a, term.PaletteOf(out)), All(a)...) {
+		all := All(a)
+		if a.Kind == sessions.ApprovalQuestion {
+			all = nil // the commands name them
+		}
+		for _, line := range slices.Concat(Lines(a, term.PaletteOf(out)), all, commands(a, short[a.ID])) {
 			fmt.Fprintln(out, "  "+line)
 		}
-		fmt.Fprintf(out, "  answer with: cursord approve %s, or cursord deny %[1]s\n", short[a.ID])
 	}
 	return nil
 }
@@ -187,20 +191,32 @@ func (r *Reply) option(a *sessions.Approval) (string, error) {
 	var o *sessions.ApprovalOption
 	switch {
 	case r.Deny:
-		o = a.Chosen(sessions.RejectOnce, sessions.RejectAlways)
-	case r.Option == "" && r.Text != "":
+		id := No(a)
+		if id == noAnswer {
+			if r.Text != "" {
+				return "", misuse.Errorf("no answer takes no text; to answer with it: cursord approve %s --text …", tagOf(a))
+			}
+			return id, nil
+		}
+		o = a.Option(id)
+	case r.Option == "" && r.Text != "" && a.Kind == sessions.ApprovalQuestion:
 		return "", nil
 	case r.Option == "" && a.Kind != sessions.ApprovalQuestion:
 		o = a.Chosen(sessions.AllowOnce)
 	case r.Option != "":
 		answer, ok := Read(a, r.Option)
 		if ok && answer.Text == "" {
-			return answer.Option, nil
+			o = a.Option(answer.Option)
+			break
 		}
 		return "", misuse.Errorf("%q is not one of the answers:\n  %s", term.Clean(r.Option), strings.Join(All(a), "\n  "))
 	}
 	if o == nil {
 		return "", misuse.Errorf("say which answer:\n  %s", strings.Join(All(a), "\n  "))
+	}
+	if r.Text != "" && a.Kind == sessions.ApprovalPlan && o.Kind.Allows() {
+		return "", misuse.Errorf(`the agent gets no text with the yes to its plan: accept it without --text, and say the rest in your next prompt, or reject it with the text:
+  cursord deny %s --text "…"`, tagOf(a))
 	}
 	return o.ID, nil
 }

@@ -14,6 +14,38 @@ import (
 // folderOption is the daemon's own option, for a rule of the workspace.
 const folderOption = "cursord:folder"
 
+// noAnswer ends a question without an answer; it is not among its options.
+const noAnswer = "cursord:none"
+
+// No returns the id of the answer that says no, or for a question that nobody answers; "" if there is none.
+func No(a *sessions.Approval) string {
+	if o := a.Chosen(sessions.RejectOnce, sessions.RejectAlways); o != nil {
+		return o.ID
+	}
+	if a.Kind == sessions.ApprovalQuestion {
+		return noAnswer
+	}
+	return ""
+}
+
+// commands returns lines with the commands that answer an approval; id is what to type for it.
+func commands(a *sessions.Approval, id string) []string {
+	switch yes, no := a.Chosen(sessions.AllowOnce), No(a); {
+	case yes != nil && no != "":
+		return []string{fmt.Sprintf("answer with: cursord approve %s, or cursord deny %[1]s", id)}
+	case a.Kind != sessions.ApprovalQuestion:
+		return []string{fmt.Sprintf("answer with: cursord approve %s NUMBER", id)}
+	}
+	lines := []string{"answer with one of:"}
+	for i, o := range a.Options {
+		lines = append(lines, fmt.Sprintf("  cursord approve %s %d  (%s)", id, i+1, term.Clean(o.Label)))
+	}
+	if a.Text {
+		lines = append(lines, fmt.Sprintf(`  cursord approve %s --text "…"  (your own words)`, id))
+	}
+	return append(lines, fmt.Sprintf("  cursord deny %s  (no answer)", id))
+}
+
 // Lines returns what is asked, for people: the whole of it, with every character shown.
 func Lines(a *sessions.Approval, p term.Palette) []string {
 	what := map[sessions.ApprovalKind]string{
@@ -95,7 +127,10 @@ func All(a *sessions.Approval) (lines []string) {
 			lines = append(lines, k.Word+" "+k.About)
 		}
 	}
-	if a.Text {
+	switch {
+	case a.Kind == sessions.ApprovalPlan && a.Text:
+		lines = append(lines, `n "text", in quotes, rejects it with that text; an accept takes none`)
+	case a.Text:
 		lines = append(lines, `"text" in quotes answers with that text; a number may stand before it`)
 	}
 	return lines
@@ -105,7 +140,7 @@ func All(a *sessions.Approval) (lines []string) {
 type Answer struct{ Option, Text string }
 
 // Read reads an answer to an approval: a key, the number or the id of an option, or, where a text is taken, a text in quotes, perhaps
-// behind an option. Everything else is no answer.
+// behind an option; of a plan behind a no. Everything else is no answer.
 func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	typed = strings.TrimSpace(typed)
 	if before, text, quoted := strings.Cut(typed, `"`); quoted {
@@ -113,11 +148,15 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 		if !a.Text || !closed || strings.TrimSpace(inner) == "" {
 			return Answer{}, false
 		}
+		plan := a.Kind == sessions.ApprovalPlan
 		if before = strings.TrimSpace(before); before == "" {
-			return Answer{Text: inner}, true
+			return Answer{Text: inner}, !plan
 		}
 		answer, ok = Read(a, before)
 		answer.Text = inner
+		if o := a.Option(answer.Option); plan && o != nil && o.Kind.Allows() {
+			return Answer{}, false // the agent would not get the text
+		}
 		return answer, ok
 	}
 	keys := Keys(a)
@@ -134,6 +173,9 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 func Ended(a *sessions.Approval) string {
 	if a.Status != sessions.ApprovalAnswered || a.Answer == nil {
 		return string(a.Status)
+	}
+	if a.Answer.OptionID == noAnswer {
+		return "ended without an answer"
 	}
 	said := term.Clean(a.Answer.Text)
 	if o := a.Option(a.Answer.OptionID); o != nil {

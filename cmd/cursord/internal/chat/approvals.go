@@ -114,7 +114,7 @@ func (c *Chat) approve(ctx context.Context, args []string) error {
 		return errors.New("say which answer: " + strings.Join(approve.All(a), "; "))
 	}
 	answer, is := approve.Read(a, strings.Join(args, " "))
-	if !is && a.Text { // the quotes are gone
+	if !is && a.Text && a.Kind != sessions.ApprovalPlan { // the quotes are gone
 		answer, is = approve.Answer{Text: strings.Join(args, " ")}, true
 	}
 	if !is {
@@ -130,10 +130,10 @@ func (c *Chat) deny(ctx context.Context, _ []string) error {
 	if a == nil {
 		return errNoQuestion
 	}
-	no := a.Chosen(sessions.RejectOnce, sessions.RejectAlways)
-	if no == nil {
+	no := approve.No(a)
+	if no == "" {
 		return errors.New("say which answer, with /approve: " + strings.Join(approve.All(a), "; "))
 	}
-	c.answer(ctx, a, approve.Answer{Option: no.ID})
+	c.answer(ctx, a, approve.Answer{Option: no})
 	return nil
 }

@@ -189,7 +189,7 @@ func TestQuestionsAndPlans(t *testing.T) {
 	require.Equal(t, sessions.ApprovalQuestion, q.Kind)
 	listed := w.CursordOK("approvals")
 	require.Contains(t, listed, "Which colour?")
-	require.Contains(t, listed, "1 Red")
+	require.Contains(t, listed, q.ID[:6]+" 1  (Red)")
 	tag, _, _ := strings.Cut(q.ID, "-")
 	waits := "  Which colour?  answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
 	require.Contains(t, w.CursordOK("status"), waits)
@@ -204,6 +204,10 @@ func TestQuestionsAndPlans(t *testing.T) {
 	plan := e.Until("the plan", func(n world.Notification) bool { return n.Approval != nil && n.Approval.Kind == sessions.ApprovalPlan }).Approval
 	require.Contains(t, plan.Detail, "Paint it.")
 	require.Contains(t, w.CursordOK("approvals"), "Paint it.")
+	_, errOut, status = w.Cursord("approve", "--text", "but hurry")
+	require.Equal(t, 2, status, errOut)
+	require.Contains(t, errOut, "gets no text with the yes")
+	require.Len(t, pending(e), 1)
 	w.CursordOK("approve")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 	require.NotContains(t, w.CursordOK("show", turn.SessionID), "wait for you")
@@ -213,6 +217,19 @@ func TestQuestionsAndPlans(t *testing.T) {
 	_, errOut, status = w.Cursord("approve", q.ID, "1")
 	require.Equal(t, 1, status)
 	require.Contains(t, errOut, "no longer pending")
+}
+
+// TestNoAnswer: deny ends a question, and the turn goes on.
+func TestNoAnswer(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`)
+	e := w.Opens()
+	turn := e.Asks(world.Obj{"prompt": "ask"})
+	q := asked(e)
+	require.Equal(t, "ended without an answer\n", w.CursordOK("deny", q.ID))
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	require.Contains(t, strings.Join(e.Said(turn.ID, sessions.ItemAssistant), ""), "skipped")
+	require.Empty(t, pending(e))
 }
 
 // TestOnApproval runs the person's command with what is asked.

@@ -42,7 +42,7 @@ func TestRunAtATerminal(t *testing.T) {
 	shows("answered: Allow once")
 	shows("The agent asks: Which colour?")
 	require.Equal(t, "ran\n", w.Get("ran"))
-	w.CursordOK("approve", "", "1") // somebody else answers
+	w.CursordOK("approve", pending(e)[0].ID, "1") // somebody else answers
 	shows("answered: Red")
 	shows("over")
 	tm.Until("$")
