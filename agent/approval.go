@@ -55,6 +55,7 @@ type ApprovalOption struct {
 type ApprovalAnswer struct {
 	OptionID, Text string
 	Cancelled      bool
+	Unasked        string // of a no that is not a person's: why it is one, in words that end "rejected: …"; else ""
 }
 
 // Refusal returns the answer that says no to a request for now.

@@ -40,7 +40,9 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	}
 	if why != "" {
 		w.noticeDenied(c, t, a, "because "+why)
-		w.tellAgent(c, t, req.ID, req.Refusal())
+		no := req.Refusal()
+		no.Unasked = "nobody was asked: " + why
+		w.tellAgent(c, t, req.ID, no)
 		return
 	}
 	var settled *sessions.Approval
@@ -58,7 +60,11 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	}
 	if settled != nil {
 		w.put(c, settled, nil)
-		w.tellAgent(c, t, req.ID, approvals.ForAgent(settled))
+		answer := approvals.ForAgent(settled)
+		if t.turn.Approvals == params.ApprovalsDeny {
+			answer.Unasked = "this turn asks nobody (approvals: deny)"
+		}
+		w.tellAgent(c, t, req.ID, answer)
 		return
 	}
 	q := &question{approval: a, turn: t, request: req.ID}

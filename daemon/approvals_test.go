@@ -226,7 +226,7 @@ func TestApprovalsEnd(t *testing.T) {
 					q.expiry.Reset(0)
 				}
 			})
-		}, sessions.ApprovalExpired, agent.ApprovalAnswer{OptionID: "no"}},
+		}, sessions.ApprovalExpired, agent.ApprovalAnswer{OptionID: "no", Unasked: "nobody answered in time (approval_timeout)"}},
 		"cancel": {func(a *asker) {
 			_, err := a.w.d.CancelTurn(a.turn.turn.ID)
 			require.NoError(a.t, err)

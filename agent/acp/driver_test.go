@@ -121,6 +121,7 @@ func TestPermission(t *testing.T) {
 	}{
 		"yes":     {agent.ApprovalAnswer{OptionID: "allow-once"}, "start shell \"echo ran >ran\"\ncompleted shell \"echo ran >ran\" exit=0", true},
 		"no":      {agent.ApprovalAnswer{OptionID: "reject-once"}, `rejected shell "echo ran >ran" error="a person refused it"`, false},
+		"unasked": {agent.ApprovalAnswer{OptionID: "reject-once", Unasked: "nobody answered in time"}, `rejected shell "echo ran >ran" error="nobody answered in time"`, false},
 		"nobody":  {agent.ApprovalAnswer{Cancelled: true}, `rejected shell "echo ran >ran" error="nobody allowed it"`, false},
 		"unknown": {agent.ApprovalAnswer{OptionID: "allow-all"}, `rejected shell "echo ran >ran" error="nobody allowed it"`, false},
 		"both":    {agent.ApprovalAnswer{OptionID: "allow-once", Cancelled: true}, `rejected shell "echo ran >ran" error="nobody allowed it"`, false},

@@ -276,6 +276,8 @@ func (a *ask) refusal() string {
 	switch o := p.chosen(); {
 	case allows(o):
 		return ""
+	case p.answer != nil && p.answer.Unasked != "":
+		return p.answer.Unasked
 	case o != nil:
 		return "a person refused it"
 	}

@@ -208,9 +208,11 @@ func ForAgent(a *sessions.Approval) agent.ApprovalAnswer {
 	no := agent.ApprovalAnswer{Cancelled: true}
 	switch {
 	case a.Status == sessions.ApprovalExpired:
+		const why = "nobody answered in time (approval_timeout)"
 		if o := a.Chosen(sessions.RejectOnce); o != nil {
-			return agent.ApprovalAnswer{OptionID: o.ID}
+			return agent.ApprovalAnswer{OptionID: o.ID, Unasked: why}
 		}
+		no.Unasked = why
 		return no
 	case a.Status != sessions.ApprovalAnswered || a.Answer == nil || a.Answer.OptionID == NoAnswer:
 		return no

@@ -79,7 +79,7 @@ func TestTransitions(t *testing.T) {
 		"deny":     func(a *sessions.Approval) (*sessions.Approval, error) { return Denied(a), nil },
 	}
 	tells := map[string]agent.ApprovalAnswer{
-		"yes": {OptionID: "y"}, "no": {OptionID: "n"}, "withdraw": {Cancelled: true}, "expire": {OptionID: "n"}, "deny": {OptionID: "n"},
+		"yes": {OptionID: "y"}, "no": {OptionID: "n"}, "withdraw": {Cancelled: true}, "expire": {OptionID: "n", Unasked: "nobody answered in time (approval_timeout)"}, "deny": {OptionID: "n"},
 	}
 	statuses := map[string]sessions.ApprovalStatus{
 		"yes": sessions.ApprovalAnswered, "no": sessions.ApprovalAnswered, "withdraw": sessions.ApprovalWithdrawn, "expire": sessions.ApprovalExpired, "deny": sessions.ApprovalAnswered,

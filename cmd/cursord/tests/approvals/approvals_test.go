@@ -148,6 +148,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, turn.Status)
 	require.Equal(t, "deny", turn.Approvals)
 	require.Contains(t, e.Notices(turn.ID), "Denied without asking, because this turn asks nobody (approvals: deny): echo ran >>ran")
+	require.Contains(t, w.CursordOK("show", turn.SessionID), "rejected: this turn asks nobody (approvals: deny)")
 	notRun(w)
 	require.Empty(t, pending(e))
 }
