@@ -166,7 +166,7 @@ type WhySource struct {
 	SessionID string         `json:"sessionId"`
 	TurnID    string         `json:"turnId"`
 	ItemID    string         `json:"itemId,omitempty"`
-	Prompt    string         `json:"prompt"` // "" if the session was deleted
+	Prompt    string         `json:"prompt"` // "" if its session was deleted or its turn taken back
 	At        *sessions.Time `json:"at"`     // null if that is not known
 	State     WhyState       `json:"state"`
 }

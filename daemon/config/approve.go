@@ -43,7 +43,7 @@ func approvals(to *[]Approve) value {
 				}
 				a, err := approve(table)
 				if err != nil {
-					return trap{fmt.Sprintf("number %d %v", i+1, err)}
+					return trap{reason: fmt.Sprintf("number %d %v", i+1, err), table: i}
 				}
 				list = append(list, a)
 			}

@@ -204,14 +204,14 @@ func parseConfig(path string, data []byte) (Config, []string, error) {
 			if errors.As(err, &t) {
 				why = s.key + " " + t.reason
 			}
-			wrong = append(wrong, Mistake{s.key, position(path, data, s.key) + ": " + why, t})
+			wrong = append(wrong, Mistake{s.key, position(path, data, s.key, t.table) + ": " + why, t})
 		}
 	}
 	var warnings []string
 	for key := range values {
 		if !slices.Contains(names, key) {
 			warnings = append(warnings, fmt.Sprintf("%s: unknown key %q%s (\"cursord config\" lists all keys)",
-				position(path, data, key), key, similar.DidYouMean(key, names)))
+				position(path, data, key, 0), key, similar.DidYouMean(key, names)))
 		}
 	}
 	slices.Sort(warnings)
@@ -273,13 +273,16 @@ func Mend(path string, err error) string {
 	return ""
 }
 
-// position returns path, with the number of the line that begins with key if there is one.
-func position(path string, data []byte, key string) string {
+// position returns path, with the number of the line that begins with key, behind nth such lines, if there is one.
+func position(path string, data []byte, key string, nth int) string {
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++
 		line = bytes.TrimLeft(line, " \t[\"'")
 		if rest, ok := bytes.CutPrefix(line, []byte(key)); ok && bytes.IndexAny(rest, " \t=].\"'") == 0 {
+			if nth--; nth >= 0 {
+				continue
+			}
 			return fmt.Sprintf("%s:%d", path, n)
 		}
 	}

@@ -124,7 +124,7 @@ func TestConfig(t *testing.T) {
 		{name: "a rule that is no table", file: `approve = ["go test"]`, err: `c.toml:1: approve must be tables [[approve]]`},
 		{name: "one table for all rules", file: "[approve]\ncommand = \"go test\"", err: `c.toml:1: approve must be tables [[approve]]`},
 		{name: "a rule without a command", file: "[[approve]]\nfolder = \"/x\"", err: `c.toml:1: approve number 1 has the command "", which names no command; write the beginning of a command line`},
-		{name: "a rule that is a script", file: "[[approve]]\ncommand = \"a\"\n[[approve]]\ncommand = \"if a; then b; fi\"", err: `approve number 2 has the command "if a; then b; fi", which is more than simple commands`},
+		{name: "a rule that is a script", file: "[[approve]]\ncommand = \"a\"\n[[approve]]\ncommand = \"if a; then b; fi\"", err: `c.toml:3: approve number 2 has the command "if a; then b; fi", which is more than simple commands`},
 		{name: "a rule for a relative folder", file: "[[approve]]\ncommand = \"a\"\nfolder = \"src\"", err: `approve number 1 has the folder "src", which is not an absolute path`},
 		{name: "a rule with a misspelt folder", file: "[[approve]]\ncommand = \"a\"\nfoldr = \"/src\"", err: `approve number 1 has "foldr", which this version does not know`},
 		{name: "an approval in no time", file: `approval_timeout = "0"`, err: `approval_timeout must be a duration of at least "1s"`},

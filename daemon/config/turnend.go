@@ -10,7 +10,10 @@ import (
 )
 
 // A trap is the reason why a value of the right form is refused.
-type trap struct{ reason string }
+type trap struct {
+	reason string
+	table  int // the place, from 0, of the table with the mistake, if the key has several
+}
 
 func (t trap) Error() string { return t.reason }
 
@@ -31,14 +34,14 @@ func turnEnd(l []string) ([]string, error) {
 		name := filepath.Base(word)
 		if name == "tmux" && !(slices.Contains(l, "display-message") && slices.Contains(l, "-l")) {
 			if found := foreign().FindString(strings.Join(l[i+1:], " ")); found != "" {
-				return nil, trap{fmt.Sprintf("has %s in what tmux expands, and tmux would run a #(…) in it as a command; use {status}", found)}
+				return nil, trap{reason: fmt.Sprintf("has %s in what tmux expands, and tmux would run a #(…) in it as a command; use {status}", found)}
 			}
 		}
 		if !interpreter().MatchString(name) {
 			continue
 		}
 		if found := foreign().FindString(program(l[i+1:])); found != "" {
-			return nil, trap{fmt.Sprintf("has %s in the program that %s gets, which would run what others have written; "+
+			return nil, trap{reason: fmt.Sprintf("has %s in the program that %s gets, which would run what others have written; "+
 				"give it as an argument of its own, as in %s, or read the turn from stdin, which has it as JSON", found, name, instead)}
 		}
 	}

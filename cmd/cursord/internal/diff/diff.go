@@ -203,7 +203,11 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 		}
 	}
 	if copied > 0 {
-		fmt.Fprintf(w, "%s of sessions with copies are in the patch, and not in the work tree: git apply -R does not take a patch with them\n", term.Count(copied, "hunk"))
+		are := "are"
+		if copied == 1 {
+			are = "is"
+		}
+		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks\n", term.Count(copied, "hunk"), are)
 	}
 }
 
