@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"runtime"
 )
@@ -51,10 +52,10 @@ func IsWhiteout(fs.FileInfo) bool { return false }
 func IsOpaque(string) (bool, error) { return false, nil }
 
 // Whiteout returns ErrRefused here.
-func Whiteout(string) error { return refused() }
+func Whiteout(*os.Root, string) error { return refused() }
 
 // Merge returns ErrRefused here.
-func Merge(string, string) error { return refused() }
+func Merge(*os.Root, string, string) error { return refused() }
 
 // Look returns ErrRefused here.
 func Look(context.Context, string) (Survey, error) { return Survey{}, refused() }

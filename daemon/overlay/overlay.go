@@ -20,12 +20,14 @@
 package overlay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -101,6 +103,38 @@ func RemoveAll(dir string) error {
 		return nil
 	})
 	return os.RemoveAll(dir)
+}
+
+// Walk calls visit for all that is in a folder of root, folders before what is in them, and never leaves root, whatever anybody does there
+// meanwhile. Paths are relative to root. It skips what is gone, and ends with the error of visit or of ctx.
+func Walk(ctx context.Context, root *os.Root, dir string, visit func(path string, d fs.DirEntry) error) error {
+	f, err := root.Open(dir + "/.") // a folder, and nothing that opening would wait for
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	list, err := f.ReadDir(-1)
+	f.Close()
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, d := range list {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		name := filepath.Join(dir, d.Name())
+		err := visit(filepath.ToSlash(name), d)
+		if err == nil && d.IsDir() {
+			err = Walk(ctx, root, name, visit)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Survey says what of a folder matters before it becomes a lower one.

@@ -334,11 +334,12 @@ func (o *overlaid) copyUp(path string) error {
 		return err
 	}
 	defer release()
-	full := filepath.Join(t.Root(), filepath.FromSlash(path))
-	if err := os.Lchown(full, -1, -1); err != nil { // any change of its state does it
+	root, err := os.OpenRoot(t.Root())
+	if err != nil {
 		return err
 	}
-	return nil
+	defer root.Close()
+	return root.Lchown(filepath.FromSlash(path), -1, -1) // any change of its state does it
 }
 
 // remove removes a file that the agent did not have.
@@ -356,18 +357,25 @@ func (o *overlaid) remove(path string) {
 
 // whiteout makes that a path shows nothing, while nothing is mounted.
 func (o *overlaid) whiteout(path string) error {
+	upper, err := os.OpenRoot(o.in(upperName))
+	if err != nil {
+		return err
+	}
+	defer upper.Close()
 	made := ""
 	for dir := range strings.SplitSeq(paths.Parent(path), "/") {
-		made = filepath.Join(made, dir)
+		if made = filepath.Join(made, dir); made == "" {
+			continue
+		}
 		mode := fs.FileMode(0o755)
 		if info := lookFor(o.lower(made)); info != nil && info.IsDir() {
 			mode = info.Mode().Perm()
 		}
-		if err := os.Mkdir(o.upper(made), mode); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := upper.Mkdir(made, mode); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	if err := overlay.Whiteout(o.upper(path)); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := overlay.Whiteout(upper, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package apart
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -15,9 +16,14 @@ import (
 	"cursord/daemon/overlay"
 )
 
-// settle drops from the upper folder what the work tree holds as well, so that these paths show what people do there. Nothing is mounted
-// meanwhile.
+// settle drops from the upper folder what the work tree holds as well, so that these paths show what people do there. The turn that ends
+// may have left processes that still write to the upper folder: nothing here leaves it through a link, nor waits for a file.
 func (o *overlaid) settle(ctx context.Context) error {
+	upper, err := os.OpenRoot(o.in(upperName))
+	if err != nil {
+		return err
+	}
+	defer upper.Close()
 	list, err := overlay.Changes(ctx, o.in(upperName))
 	if err != nil {
 		return err
@@ -26,7 +32,7 @@ func (o *overlaid) settle(ctx context.Context) error {
 	for _, c := range list {
 		if c.Kind == overlay.Replaced && !inGit(c.Path) {
 			merged = true
-			if err := overlay.Merge(o.upper(c.Path), o.lower(c.Path)); err != nil {
+			if err := overlay.Merge(upper, c.Path, o.lower(c.Path)); err != nil {
 				return err
 			}
 		}
@@ -36,6 +42,14 @@ func (o *overlaid) settle(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := o.drop(ctx, upper, list); err != nil {
+		return err
+	}
+	return o.settleGit(ctx, upper)
+}
+
+// drop removes those of the changes that the work tree has as well.
+func (o *overlaid) drop(ctx context.Context, upper *os.Root, list []overlay.Change) error {
 	for _, c := range slices.Backward(list) {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -48,18 +62,18 @@ func (o *overlaid) settle(ctx context.Context) error {
 		case overlay.Removed:
 			drop = !o.there(c.Path)
 		case overlay.Written:
-			drop = same(o.upper(c.Path), o.lower(c.Path))
+			drop = same(upper, c.Path, o.lower(c.Path))
 		case overlay.Folder: // an empty one goes
 			drop = filestat.Of(o.lower(c.Path)).Mode.IsDir()
 		}
 		if !drop {
 			continue
 		}
-		if err := os.Remove(o.upper(c.Path)); err != nil && c.Kind != overlay.Folder {
+		if err := upper.Remove(c.Path); err != nil && c.Kind != overlay.Folder && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return o.settleGit()
+	return nil
 }
 
 // there reports whether the work tree holds anything at a path, without links on the way.
@@ -72,25 +86,26 @@ func (o *overlaid) there(path string) bool {
 	return filestat.Of(o.lower(path)).Exists()
 }
 
-// same reports whether two paths hold the same file or link.
-func same(a, b string) bool {
-	is, other := lookFor(a), lookFor(b)
+// same reports whether a path of the upper folder and a full path hold the same file or link.
+func same(upper *os.Root, name, full string) bool {
+	is, err := upper.Lstat(name)
+	other := lookFor(full)
 	switch {
-	case is == nil || other == nil || is.Mode() != other.Mode():
+	case err != nil || other == nil || is.Mode() != other.Mode():
 		return false
 	case is.Mode()&fs.ModeSymlink != 0:
-		one, err := os.Readlink(a)
-		two, err2 := os.Readlink(b)
+		one, err := upper.Readlink(name)
+		two, err2 := os.Readlink(full)
 		return err == nil && err2 == nil && one == two
 	case !is.Mode().IsRegular() || is.Size() != other.Size():
 		return false
 	}
-	one, err := os.Open(a)
-	if err != nil {
+	one := openRegular(upper, name)
+	if one == nil {
 		return false
 	}
 	defer one.Close()
-	two, err := os.OpenFile(b, os.O_RDONLY|filestat.NonBlocking, 0)
+	two, err := os.OpenFile(full, os.O_RDONLY|filestat.NonBlocking, 0)
 	if err != nil {
 		return false
 	}
@@ -113,20 +128,47 @@ func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpe
 // inGit reports whether a path is git's folder or lies in it.
 func inGit(path string) bool { return strings.Contains("/"+path+"/", "/.git/") }
 
+// openRegular opens a regular file of root for reading; nil if there is none. It does not wait for the other end of a FIFO.
+func openRegular(root *os.Root, name string) *os.File {
+	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|filestat.NonBlocking, 0)
+	if err != nil {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil
+	}
+	return f
+}
+
+// Names in a repository.
+const (
+	refsName = ".git/refs"
+	keptName = ".git/refs/cursord/kept" // refs to commits that only the agent has made
+)
+
 // settleGit brings the work tree's repository into the tree if its commits have changed since the last turn began, as in a copy: HEAD,
 // the branches and the index are those of the work tree then. Commits that only the agent has made keep refs below refs/cursord/kept,
 // and its own branches stay.
-func (o *overlaid) settleGit() error {
-	if info := lookFor(o.upper(".git")); info == nil || !info.IsDir() {
+func (o *overlaid) settleGit(ctx context.Context, upper *os.Root) error {
+	if info, err := upper.Lstat(".git"); err != nil || !info.IsDir() {
 		return nil
 	}
 	for _, name := range []string{"index.lock", "HEAD.lock"} { // of an agent that was killed
-		os.Remove(o.upper(".git/" + name))
+		upper.Remove(".git/" + name)
 	}
 	if !o.committed() {
 		return nil
 	}
-	ours, theirs := readRefs(o.upper(".git")), readRefs(o.lower(".git"))
+	lower, err := os.OpenRoot(o.root)
+	if err != nil {
+		return err
+	}
+	defer lower.Close()
+	ours, theirs := readRefs(ctx, upper), readRefs(ctx, lower)
 	known := map[string]bool{}
 	for _, oid := range theirs {
 		known[oid] = true
@@ -135,31 +177,52 @@ func (o *overlaid) settleGit() error {
 		if known[oid] {
 			continue
 		}
-		if err := os.MkdirAll(o.upper(".git/refs/cursord/kept"), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(o.upper(".git/refs/cursord/kept/"+oid), []byte(oid+"\n"), 0o644); err != nil {
+		if err := keep(upper, oid); err != nil {
 			return err
 		}
 	}
-	drop := []string{"HEAD", "index", "packed-refs"}
-	filepath.WalkDir(o.upper(".git/refs"), func(full string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			name, _ := filepath.Rel(o.upper(".git"), full)
-			name = filepath.ToSlash(name)
-			info, _ := d.Info()
-			if _, both := theirs[name]; both || info != nil && overlay.IsWhiteout(info) {
-				drop = append(drop, name)
-			}
+	drop := []string{".git/HEAD", ".git/index", ".git/packed-refs"}
+	overlay.Walk(ctx, upper, refsName, func(name string, d fs.DirEntry) error {
+		if d.IsDir() {
+			return nil
+		}
+		info, err := upper.Lstat(name)
+		if _, both := theirs[name]; both || err == nil && overlay.IsWhiteout(info) {
+			drop = append(drop, name)
 		}
 		return nil
 	})
 	for _, name := range drop {
-		if err := os.Remove(o.upper(".git/" + name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := upper.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return nil
+	return ctx.Err()
+}
+
+// keep makes a ref to a commit below refs/cursord/kept. What is no folder on the way there, or no file, gives way: the agent has no use
+// for it.
+func keep(upper *os.Root, oid string) error {
+	for _, dir := range []string{refsName, ".git/refs/cursord", keptName} {
+		if info, err := upper.Lstat(dir); err == nil && !info.IsDir() {
+			if err := upper.Remove(dir); err != nil {
+				return err
+			}
+		}
+		if err := upper.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	name := keptName + "/" + oid
+	if err := upper.RemoveAll(name); err != nil {
+		return err
+	}
+	f, err := upper.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(oid + "\n")
+	return errors.Join(err, f.Close())
 }
 
 // committed reports whether refs of the work tree's repository may have changed since the last turn began.
@@ -180,27 +243,38 @@ func (o *overlaid) committed() bool {
 	return changed
 }
 
-// readRefs returns the commits that the files of a folder of git name, by the names of refs.
-func readRefs(dir string) map[string]string {
+// How much of a file that names commits is read.
+const (
+	packedMost = 64 << 20
+	refMost    = 1 << 10
+)
+
+// readRefs returns the commits that the files of root's repository name, by the paths of refs in root.
+func readRefs(ctx context.Context, root *os.Root) map[string]string {
 	refs := map[string]string{}
-	packed, _ := os.ReadFile(filepath.Join(dir, "packed-refs"))
-	for line := range strings.Lines(string(packed)) {
-		if oid, name, ok := strings.Cut(strings.TrimSpace(line), " "); ok && isOID(oid) {
+	if f := openRegular(root, ".git/packed-refs"); f != nil {
+		lines := bufio.NewScanner(io.LimitReader(f, packedMost))
+		for lines.Scan() {
+			if oid, name, ok := strings.Cut(strings.TrimSpace(lines.Text()), " "); ok && isOID(oid) {
+				refs[".git/"+name] = oid
+			}
+		}
+		f.Close()
+	}
+	read := func(name string) {
+		f := openRegular(root, name)
+		if f == nil {
+			return
+		}
+		defer f.Close()
+		text, _ := io.ReadAll(io.LimitReader(f, refMost))
+		if oid := strings.TrimSpace(string(text)); isOID(oid) {
 			refs[name] = oid
 		}
 	}
-	read := func(name string) {
-		if info := lookFor(filepath.Join(dir, name)); info == nil || !info.Mode().IsRegular() {
-			return
-		}
-		text, _ := os.ReadFile(filepath.Join(dir, name))
-		if oid := strings.TrimSpace(string(text)); isOID(oid) {
-			refs[filepath.ToSlash(name)] = oid
-		}
-	}
-	read("HEAD")
-	filepath.WalkDir(filepath.Join(dir, "refs"), func(full string, d fs.DirEntry, err error) error {
-		if name, _ := filepath.Rel(dir, full); err == nil && d.Type().IsRegular() {
+	read(".git/HEAD")
+	overlay.Walk(ctx, root, refsName, func(name string, d fs.DirEntry) error {
+		if d.Type().IsRegular() {
 			read(name)
 		}
 		return nil

@@ -1,0 +1,118 @@
+package apart
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/daemon/overlay"
+)
+
+var oid = strings.Repeat("a1", 20) // a commit of the agent's
+
+// newTree returns a tree on an overlay that is not mounted. The work tree has a repository, the upper folder a commit of the agent's.
+func newTree(t *testing.T) *overlaid {
+	base := t.TempDir()
+	o := &overlaid{root: filepath.Join(base, "work"), dir: filepath.Join(base, "state")}
+	put(t, o.lower(".git/HEAD"), "ref: refs/heads/main\n")
+	put(t, o.lower(".git/refs/heads/main"), strings.Repeat("b2", 20)+"\n")
+	put(t, o.lower("precious.txt"), "precious\n")
+	put(t, o.lower("src/file"), "file\n")
+	put(t, o.upper(".git/refs/heads/agent"), oid+"\n")
+	return o
+}
+
+func put(t *testing.T, full, text string) {
+	require.NoError(t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(t, os.WriteFile(full, []byte(text), 0o644))
+}
+
+func link(t *testing.T, to, at string) {
+	require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+	require.NoError(t, os.Symlink(to, at))
+}
+
+// TestSettleFollowsNoLink: the agent puts links where the daemon keeps refs. Nothing of the work tree changes, and the ref is kept.
+func TestSettleFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, at string
+		to       func(o *overlaid) string
+	}{
+		{"the ref", ".git/refs/cursord/kept/" + oid, func(o *overlaid) string { return o.lower("precious.txt") }},
+		{"its folder", ".git/refs/cursord/kept", func(o *overlaid) string { return o.lower("src") }},
+		{"the folder above", ".git/refs/cursord", func(o *overlaid) string { return o.lower("src") }},
+		{"a relative link", ".git/refs/cursord", func(*overlaid) string { return "../../../../work/src" }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			o := newTree(t)
+			link(t, tt.to(o), o.upper(tt.at))
+			require.NoError(t, o.settle(t.Context()))
+			text, err := os.ReadFile(o.lower("precious.txt"))
+			require.NoError(t, err)
+			require.Equal(t, "precious\n", string(text))
+			list, err := os.ReadDir(o.lower("src"))
+			require.NoError(t, err)
+			require.Len(t, list, 1)
+			info, err := os.Lstat(o.upper(keptName + "/" + oid))
+			require.NoError(t, err)
+			require.True(t, info.Mode().IsRegular())
+		})
+	}
+}
+
+// TestSettleWaitsForNoFile: what the agent puts in the place of refs is no file, or has no end.
+func TestSettleWaitsForNoFile(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{".git/packed-refs", ".git/HEAD", ".git/refs/heads/odd"} {
+		t.Run("a FIFO at "+name, func(t *testing.T) {
+			t.Parallel()
+			o := newTree(t)
+			require.NoError(t, syscall.Mkfifo(o.upper(name), 0o644))
+			require.NoError(t, o.settle(t.Context()))
+			require.FileExists(t, o.upper(keptName+"/"+oid))
+		})
+		t.Run("no end of "+name, func(t *testing.T) {
+			t.Parallel()
+			o := newTree(t)
+			link(t, "/dev/zero", o.upper(name))
+			require.NoError(t, o.settle(t.Context()))
+			require.FileExists(t, o.upper(keptName+"/"+oid))
+		})
+	}
+}
+
+// TestSettleStaysInTheUpperFolder: a process that outlives its turn swaps a folder for a link to the work tree's after the changes were listed.
+func TestSettleStaysInTheUpperFolder(t *testing.T) {
+	t.Parallel()
+	o := newTree(t)
+	put(t, o.upper("src/file"), "file\n")
+	for _, full := range []string{o.lower("src/empty"), o.upper("src/empty")} {
+		require.NoError(t, os.Mkdir(full, 0o755))
+	}
+	put(t, o.upper("new/x"), "x\n")
+	list, err := overlay.Changes(t.Context(), o.in(upperName))
+	require.NoError(t, err)
+	require.NoError(t, os.RemoveAll(o.upper("src")))
+	link(t, o.lower("src"), o.upper("src"))
+	upper, err := os.OpenRoot(o.in(upperName))
+	require.NoError(t, err)
+	defer upper.Close()
+	o.drop(t.Context(), upper, list)
+	require.FileExists(t, o.lower("src/file"))
+	require.DirExists(t, o.lower("src/empty"))
+
+	put(t, o.lower("new/real"), "real\n")
+	require.NoError(t, os.RemoveAll(o.upper("new")))
+	link(t, o.lower("src"), o.upper("new"))
+	require.Error(t, overlay.Merge(upper, "new", o.lower("new")))
+	require.Error(t, overlay.Whiteout(upper, "new/y"))
+	names, err := os.ReadDir(o.lower("src"))
+	require.NoError(t, err)
+	require.Len(t, names, 2)
+}
