@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -201,15 +200,6 @@ func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
 
 // gitHome is the folder in which askgit creates its own.
 func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }
-
-// OfAgent returns the process at the other end of a connection if an agent of this daemon, or one of its commands, has
-// started it, as far as the system says; otherwise 0.
-func (d *Daemon) OfAgent(conn net.Conn) int {
-	if pid := endpoint.PeerProcess(conn); pid != 0 && process.Descends(pid, storeMark(d.store)) {
-		return pid
-	}
-	return 0
-}
 
 // Version returns the daemon's own.
 func (d *Daemon) Version() string { return d.build.Version }

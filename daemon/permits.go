@@ -8,6 +8,8 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/drivers"
+	"cursord/daemon/internal/ofagent"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/paths"
@@ -21,14 +23,16 @@ type permitted struct {
 	dirs       []string // resolved
 	known      bool     // people know what the folders mean, because the turn before had the same
 	untrusted  error    // an untrusted folder; reported last, so that a person is asked only about turns that are otherwise possible
-	err        error    // why the turn is refused; repeating the request of an existing turn is still served
+	bounds     *ofagent.Bounds
+	err        error // why the turn is refused; repeating the request of an existing turn is still served
 }
 
 // permits finds out what a turn may do, from its own parameters, its session's and the configuration's. It resolves p's
 // folders.
 func (w *workspace) permits(p *api.TurnParams) permitted {
 	settings := w.d.settings()
-	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview}
+	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview, bounds: w.d.boundsOf(p.Caller)}
+	beyond := perm.bounds.Fill(p)
 	dirs, from := settings.AddDirs, "by the setting add_dirs"
 	if p.SessionID != "" {
 		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // otherwise the loop reports what is wrong
@@ -75,6 +79,9 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 		e.Hint = "leave one of them out"
 		perm.err = e
 	}
+	if beyond != nil {
+		perm.err = beyond
+	}
 	return perm
 }
 
@@ -94,8 +101,21 @@ func (w *workspace) trustsAll(dirs []string) error {
 	return nil
 }
 
-// forbids refuses folders through which an agent in a copy could write to the original.
-func (perm *permitted) forbids(s *sessions.Session) error {
+// forbids refuses what an agent that asks for a turn may not have, and folders through which an agent in a copy could write to
+// the original.
+func (perm *permitted) forbids(s *sessions.Session, p *api.TurnParams) error {
+	asked := sessions.Turn{
+		Mode: s.Mode, Driver: drivers.Of(s), Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs,
+	}
+	if p.Mode != nil {
+		asked.Mode = *p.Mode
+	}
+	if p.Approvals == params.ApprovalsDeny {
+		asked.Approvals = p.Approvals
+	}
+	if err := perm.bounds.Check(s.Isolation, &asked); err != nil {
+		return err
+	}
 	if s.Isolation != config.IsolationCopy {
 		return nil
 	}

@@ -150,7 +150,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 			fail(err)
 			return
 		}
-		if err := perm.forbids(made); err != nil {
+		if err := perm.forbids(made, &p); err != nil {
 			fail(err)
 			return
 		}
@@ -170,7 +170,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	} else if err := drivers.Keep(ls.session, p.Isolation, p.Driver); err != nil {
 		fail(err)
 		return
-	} else if err := perm.forbids(ls.session); err != nil {
+	} else if err := perm.forbids(ls.session, &p); err != nil {
 		fail(err)
 		return
 	} else {

@@ -22,6 +22,7 @@ type face struct {
 	d      *daemon.Daemon
 	box    *outbox
 	client api.ClientID
+	caller *api.Caller // who made the connection; nil: a person's process
 
 	initialized bool // owned by the ordered worker
 

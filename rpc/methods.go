@@ -17,6 +17,9 @@ func (f *face) createSession(_ context.Context, p *SessionCreateParams) (Session
 	if err != nil {
 		return SessionResult{}, err
 	}
+	if isolation, err = f.d.IsolationFor(f.caller, isolation); err != nil {
+		return SessionResult{}, err
+	}
 	session, err := f.d.CreateSession(p.Workspace, api.SessionParams{
 		Title: p.Title, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, AgentSessionID: p.AgentSessionID,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
@@ -82,6 +85,9 @@ func (f *face) forkSession(ctx context.Context, p *SessionForkParams) (SessionRe
 	if err != nil {
 		return SessionResult{}, err
 	}
+	if isolation, err = f.d.IsolationFor(f.caller, isolation); err != nil {
+		return SessionResult{}, err
+	}
 	session, err := f.d.ForkSession(ctx, api.ForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title, Isolation: isolation})
 	return SessionResult{session}, err
 }
@@ -123,6 +129,7 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 		reply(TurnStartResult{}, err)
 		return
 	}
+	params.Caller = f.caller
 	params.Asker, params.Env = f.environment()
 	f.d.StartTurn(params, func(session *sessions.Session, turn *sessions.Turn, err error) {
 		reply(TurnStartResult{session, turn}, err)

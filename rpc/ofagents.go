@@ -16,12 +16,14 @@ import (
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete", "session/rewind",
 	"turn/steer", "approval/answer", "approval/removeRule",
-	"daemon/stop", "daemon/gc", "daemon/forgetDamaged", "daemon/reload",
+	"daemon/stop", "daemon/gc", "daemon/backup", "daemon/forgetDamaged", "daemon/reload",
 }
 
 const (
-	personalMessage = "an agent started this process, and agents must not decide about their own work"
-	personalHint    = "do it in a terminal or an editor that no agent has started"
+	personalMessage = api.AgentsMessage
+	personalHint    = api.AgentsHint
+	unknownMessage  = "the process that connected has ended, or cannot be identified, and an agent is running that may have started it"
+	unknownHint     = "connect from a process that lives until it has its answer, in a terminal or an editor that no agent has started"
 )
 
 // personalParams are the parameters by which an agent's process could let another agent do as it likes.
@@ -32,39 +34,46 @@ var personalParams = map[string]refusal{
 	"addDirs":    {message: personalMessage, hint: personalHint, except: "[]"},
 }
 
-// agentOf returns the process at the other end of a connection if an agent has started it; otherwise 0.
-func agentOf(d *daemon.Daemon, c net.Conn) int {
+// callerOf returns who made a connection; nil: a person's process.
+func callerOf(d *daemon.Daemon, c net.Conn) *api.Caller {
 	if traced, ok := c.(tracedConn); ok {
 		c = traced.Conn
 	}
-	return d.OfAgent(c)
+	return d.CallerOf(c)
 }
 
-// forAgent returns the table for a process that an agent has started.
-func (t table) forAgent(pid int, log *slog.Logger) table {
-	for _, name := range personal {
+// forAgent returns the table for a process of an agent. For one that may be an agent's, agents reports whether it must be
+// taken for one.
+func (t table) forAgent(c api.Caller, agents func() bool, log *slog.Logger) table {
+	message, hint := personalMessage, personalHint
+	if c.Unknown {
+		message, hint = unknownMessage, unknownHint
+	}
+	always := !c.Unknown || agents() // the agent may end before its request is served
+	must := func() bool { return always || agents() }
+	guard := func(name string, refuse func(json.RawMessage) error) {
 		m := t.methods[name]
-		m.serve = func(_ context.Context, _ json.RawMessage, reply func(any, error)) {
-			log.Warn("refused to a process of an agent", "method", name, "pid", pid)
-			reply(nil, &api.Error{Kind: api.KindInvalid, Message: personalMessage, Hint: personalHint})
+		serve := m.serve
+		m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
+			if err := refuse(params); err != nil && must() {
+				log.Warn("refused to a process of an agent", "method", name, "pid", c.PID)
+				reply(nil, err)
+				return
+			}
+			serve(ctx, params, reply)
 		}
 		t.methods[name] = m
 	}
-	m := t.methods["turn/start"]
-	serve := m.serve
-	m.serve = func(ctx context.Context, params json.RawMessage, reply func(any, error)) {
-		if err := refused(params, []map[string]refusal{personalParams}); err != nil {
-			log.Warn("refused to a process of an agent", "method", "turn/start", "pid", pid)
-			reply(nil, err)
-			return
-		}
-		serve(ctx, params, reply)
+	for _, name := range personal {
+		guard(name, func(json.RawMessage) error { return &api.Error{Kind: api.KindInvalid, Message: message, Hint: hint} })
 	}
-	t.methods["turn/start"] = m
+	for _, name := range []string{"turn/start", "session/create"} {
+		guard(name, func(params json.RawMessage) error { return refused(params, []map[string]refusal{personalParams}) })
+	}
 	if notified := t.notified; notified != nil {
 		t.notified = func(name string, params json.RawMessage) {
-			if strings.HasPrefix(name, "document/") { // a document's text counts as typed by a person
-				log.Warn("ignored from a process of an agent", "method", name, "pid", pid)
+			if strings.HasPrefix(name, "document/") && must() { // a document's text counts as typed by a person
+				log.Warn("ignored from a process of an agent", "method", name, "pid", c.PID)
 				return
 			}
 			notified(name, params)

@@ -12,6 +12,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"cursord/daemon"
+	"cursord/daemon/api"
 )
 
 // Serve serves the native protocol on each connection that l accepts, until ctx ends; l must accept only peers that may
@@ -31,7 +32,7 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 		c, err := l.Accept()
 		if err == nil {
 			pause = 0
-			conns.Go(func() { serveConn(ctx, c, d, agentOf(d, c), log) })
+			conns.Go(func() { serveConn(ctx, c, d, callerOf(d, c), log) })
 			continue
 		}
 		if ctx.Err() != nil {
@@ -53,17 +54,19 @@ func Serve(ctx context.Context, l net.Listener, d *daemon.Daemon, log *slog.Logg
 
 // ServeConn serves the native protocol on one connection, until that ends or ctx does. It closes rwc.
 func ServeConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, log *slog.Logger) {
-	serveConn(ctx, rwc, d, 0, log)
+	serveConn(ctx, rwc, d, nil, log)
 }
 
-// serveConn is ServeConn for a connection made by an agent's process with an id; 0: by another process.
-func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, ofAgent int, log *slog.Logger) {
+// serveConn is ServeConn for a connection made by an agent's process; nil: by a person's.
+func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, caller *api.Caller, log *slog.Logger) {
 	left := d.ClientJoined()
 	defer left()
 	serveTable(ctx, rwc, func(box *outbox) table {
-		t := newFace(d, box).table()
-		if ofAgent != 0 {
-			t = t.forAgent(ofAgent, log)
+		f := newFace(d, box)
+		f.caller = caller
+		t := f.table()
+		if caller != nil {
+			t = t.forAgent(*caller, d.AgentsRun, log)
 		}
 		return t
 	}, log)

@@ -27,19 +27,25 @@ func relatives() (list []relative) {
 
 // relativeOf describes a process of this user; ok is false if there is none. It reads into the memory of buf.
 func relativeOf(pid int, buf *[]byte) (r relative, ok bool) {
-	dir := "/proc/" + strconv.Itoa(pid)
-	if !ofThisUser(dir) {
+	if !ofThisUser("/proc/" + strconv.Itoa(pid)) {
 		return r, false
 	}
-	stat, err := readInto(*buf, dir+"/stat")
+	r, ended, ok := statOf(pid, buf)
+	return r, ok && !ended
+}
+
+// statOf describes a process of any user; ok is false if the system shows none. A process that has ended is shown until its
+// parent has noticed.
+func statOf(pid int, buf *[]byte) (r relative, ended, ok bool) {
+	stat, err := readInto(*buf, "/proc/"+strconv.Itoa(pid)+"/stat")
 	*buf = stat
 	if err != nil {
-		return r, false
+		return r, false, false
 	}
 	// PID (NAME) STATE PPID PGRP SESSION … STARTTIME, which is field 22; the name may contain anything.
 	f := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(f) < 20 || bytes.ContainsAny(f[0], "ZX") {
-		return r, false
+	if len(f) < 20 {
+		return r, false, false
 	}
 	number := func(i int) int {
 		n, _ := strconv.Atoi(string(f[i]))
@@ -47,7 +53,7 @@ func relativeOf(pid int, buf *[]byte) (r relative, ok bool) {
 	}
 	r = relative{pid: pid, parent: number(1), group: number(2), session: number(3)}
 	r.began, _ = strconv.ParseUint(string(f[19]), 10, 64)
-	return r, true
+	return r, bytes.ContainsAny(f[0], "ZX"), true
 }
 
 // beginning returns when a process began.

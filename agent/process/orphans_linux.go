@@ -79,29 +79,6 @@ func holds(env []byte, mark string) bool {
 	return bytes.HasPrefix(env, []byte(mark+"\x00")) || bytes.Contains(env, []byte("\x00"+mark+"\x00"))
 }
 
-// ancestorSteps is how many ancestors Descends looks at.
-const ancestorSteps = 16
-
-// Descends reports whether a process of this user, or one of its nearest ancestors, has mark, a "KEY=value", in its
-// environment: whether a run with the mark in Request.Env has started it. It returns false where the system does not show
-// environments, and for a process that has removed its environment and left its parents.
-func Descends(pid int, mark string) bool {
-	for range ancestorSteps {
-		if pid <= 1 || pid == os.Getpid() {
-			return false
-		}
-		r, ok := relativeOf(pid, new([]byte))
-		if !ok {
-			return false
-		}
-		if env, err := readInto(nil, "/proc/"+strconv.Itoa(pid)+"/environ"); err == nil && holds(env, mark) {
-			return true
-		}
-		pid = r.parent
-	}
-	return false
-}
-
 // commandLine returns the command line of a process with single blanks, at most its first 64 KiB; "" if it has ended.
 func commandLine(pid int) string {
 	file, err := os.Open("/proc/" + strconv.Itoa(pid) + "/cmdline")

@@ -31,6 +31,20 @@ type TurnParams struct {
 	Asker     Asker    // the client's environment
 	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
 	Recap     bool     // begin a fresh chat, with the session's transcript as context
+	Caller    *Caller  // nil: a person's process
+}
+
+// What a process of an agent gets instead of an answer to what only a person may ask.
+const (
+	AgentsMessage = "an agent started this process, and agents must not decide about their own work"
+	AgentsHint    = "do it in a terminal or an editor that no agent has started"
+)
+
+// A Caller is a process of an agent that asks the daemon for something, or may be one.
+type Caller struct {
+	PID     int
+	Owner   string // the id in its mark, of its turn or session; "": unknown
+	Unknown bool   // it cannot be found out any more who has started it: it counts as an agent's while agents run
 }
 
 // ForkParams are the parameters of session/fork.

@@ -1,10 +1,12 @@
 package endpoint
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,23 +20,69 @@ func peerUID(fd int) (int, error) {
 	return int(cred.Uid), nil
 }
 
-// PeerProcess returns the id of the process that made a connection of a Listener; 0 if the system does not say.
-func PeerProcess(conn net.Conn) int {
+// A Peer is the process that made a connection of a Listener.
+type Peer struct {
+	PID   int // 0: the system does not say
+	fd    int // stays that process, whoever gets its id; 0: the system has no such
+	began string
+}
+
+// PeerOf returns the process at the other end. The caller must close it.
+func PeerOf(conn net.Conn) (p Peer) {
 	c, ok := conn.(*net.UnixConn)
 	if !ok {
-		return 0
+		return p
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return 0
+		return p
 	}
-	pid := 0
 	_ = raw.Control(func(fd uintptr) { // if it fails, the connection is gone
-		if cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
+		cred, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err != nil {
+			return
+		}
+		p.PID = int(cred.Pid)
+		peer, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+		switch err {
+		case nil:
+			p.fd = peer
+		case unix.ENOPROTOOPT: // Linux before 6.5
+			p.began = beginning(p.PID)
 		}
 	})
-	return pid
+	return p
+}
+
+// Ended reports whether the process has ended: its id may be another's.
+func (p Peer) Ended() bool {
+	if p.fd == 0 {
+		return p.began == "" || beginning(p.PID) != p.began
+	}
+	fds := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if err != unix.EINTR {
+			return err != nil || n > 0
+		}
+	}
+}
+
+// Close frees what p holds.
+func (p Peer) Close() {
+	if p.fd != 0 {
+		unix.Close(p.fd)
+	}
+}
+
+// beginning returns when a process began, by the system's own clock; "" if there is none.
+func beginning(pid int) string {
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(f) < 20 {
+		return ""
+	}
+	return f[19]
 }
 
 // checkDaemon returns an error unless a process is this user's, runs cursord and has the lock open.

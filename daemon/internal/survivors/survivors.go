@@ -27,9 +27,12 @@ type Turns struct {
 	marks []string // guarded by mu; marks in the environments of such processes
 }
 
+// Variable is the name of the environment variable of Mark.
+const Variable = "CURSORD_TURN"
+
 // Mark returns the environment variable that identifies the processes of a turn. Clients choose the ids of turns, so another
 // daemon of the user may have a turn with the same id. The store's epoch makes the mark unique.
-func (s *Turns) Mark(turn string) string { return "CURSORD_TURN=" + s.Store + "/" + turn }
+func (s *Turns) Mark(turn string) string { return Variable + "=" + s.Store + "/" + turn }
 
 // Owner returns the id by which Mark marks the processes of a turn: the turn's, or that of its session, whose turns may have one process.
 func Owner(turn *sessions.Turn) string {

@@ -8,4 +8,6 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-func TestMain(m *testing.M) { world.Main(m, nil) }
+func TestMain(m *testing.M) {
+	world.Main(m, map[string]func(){"borrow-connection": borrowConnection, "connect-and-exit": connectAndExit})
+}
