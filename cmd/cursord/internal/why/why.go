@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
 	"cursord/rpc"
@@ -65,14 +67,31 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	case w.Lines != nil && len(said.Lines) == 0:
 		return fmt.Errorf("%s has no such line", term.Clean(w.File))
 	case w.Lines != nil:
-		_, err = io.WriteString(out, w.runs(said.Lines))
+		there, err := sessionsOf(ctx, n.Client, said.Lines)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(out, w.runs(said.Lines, there))
 		return err
 	}
 	return term.Page(out, annotated(said.Lines, path))
 }
 
-// runs says what is known of each run of lines.
-func (w Why) runs(lines []api.WhyLine) string {
+// sessionsOf returns which sessions of lines without a prompt are still there: they have lost only the turn.
+func sessionsOf(ctx context.Context, client *rpc.Client, lines []api.WhyLine) (there map[string]bool, err error) {
+	if !slices.ContainsFunc(lines, func(l api.WhyLine) bool { return l.Source != nil && l.Source.Prompt == "" }) {
+		return nil, nil
+	}
+	list, err := pages.Sessions(ctx, client, "")
+	there = map[string]bool{}
+	for _, s := range list {
+		there[s.ID] = true
+	}
+	return there, err
+}
+
+// runs says what is known of each run of lines; there are the sessions that there are.
+func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 	var b strings.Builder
 	for i, l := range lines {
 		if i > 0 {
@@ -94,7 +113,11 @@ func (w Why) runs(lines []api.WhyLine) string {
 		}
 		fmt.Fprintf(&b, "  session  %s\n  turn     %s\n", term.Clean(s.SessionID), term.Clean(s.TurnID))
 		if s.Prompt == "" {
-			b.WriteString("  its session was deleted\n")
+			if there[s.SessionID] {
+				b.WriteString("  its turn was taken back: a rewind has removed it, with its prompt\n")
+			} else {
+				b.WriteString("  its session was deleted\n")
+			}
 			continue
 		}
 		for line := range strings.Lines(strings.TrimRight(s.Prompt, "\n")) {

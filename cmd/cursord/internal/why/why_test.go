@@ -52,7 +52,7 @@ func TestShown(t *testing.T) {
 	require.Contains(t, shown, "*2031-05-04 12:00 add lines")
 	require.Contains(t, shown, " 3  three\n")
 	require.NotContains(t, shown, "\x1b")
-	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines)
+	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines, nil)
 	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")
 	require.Contains(t, said, "  > add\n  > lines\n")
 }
