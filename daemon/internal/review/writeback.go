@@ -168,6 +168,11 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
 			Hint: "move it away and try again", Diff: r.published[f.path],
 		}
+	case errors.Is(err, atomicfile.ErrChanged) && r.created(c):
+		return &api.Error{
+			Kind: api.KindConflict, Message: f.path + " is there by now: somebody, or another session, has created it",
+			Hint: "look at what the change is now, and decide again", Diff: r.published[f.path],
+		}
 	case errors.Is(err, atomicfile.ErrChanged):
 		return &api.Error{
 			Kind: api.KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.published[f.path],
@@ -178,6 +183,19 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 			Hint: "repair the file or its folder, and try again", Diff: r.published[f.path],
 		}
 	}
+}
+
+// created reports whether the file that a change creates is there, so that the change cannot succeed.
+func (r *Reviewer) created(c *treeChange) bool {
+	if c.Before.Exists || !c.After.Exists {
+		return false
+	}
+	t, err := r.folder(c.in)
+	if err != nil {
+		return false
+	}
+	defer t.Close()
+	return t.Read(c.To).Exists
 }
 
 // carry carries out a change for a file of a tree. If it changes the work tree, the tree goes on as it is.

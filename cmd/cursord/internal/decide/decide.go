@@ -33,7 +33,7 @@ type Decision struct {
 	JSON    bool
 }
 
-// ErrPartly is returned if hunks were named and some of them were left. Do has already printed why.
+// ErrPartly is returned if hunks were named and some of them were left, or if a hunk could not be decided because of a conflict. Do has already printed why.
 var ErrPartly = errors.New("some hunks were left")
 
 func (d Decision) verb() string {
@@ -132,7 +132,8 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 	if d.Turn != "" {
 		term.PrintFolded(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
 	}
-	if hunks, _ := d.apart(); err == nil && len(hunks) > 0 && len(decided.Skipped) > 0 {
+	failed := slices.ContainsFunc(decided.Skipped, func(s api.Skipped) bool { return s.Kind == api.KindConflict })
+	if hunks, _ := d.apart(); err == nil && (failed || len(hunks) > 0 && len(decided.Skipped) > 0) {
 		return ErrPartly
 	}
 	return err
