@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,7 @@ const (
 	helperArg = "cursord-overlay"
 	mountArg  = "mount"
 	probeArg  = "probe"
+	keepArg   = "--" // between the folders to hide and those to keep
 )
 
 const (
@@ -55,7 +57,11 @@ func Helper() {
 
 // mountAndTell mounts, and hands over the descriptors or the reason why there are none.
 func mountAndTell(args []string) error {
-	fds, err := mountWithin(args[0], args[1], args[2], args[3], args[4:])
+	hide, keep := args[4:], []string(nil)
+	if at := slices.Index(hide, keepArg); at >= 0 {
+		hide, keep = hide[:at], hide[at+1:]
+	}
+	fds, err := mountWithin(args[0], args[1], args[2], args[3], hide, keep)
 	said := "mounted"
 	if err != nil {
 		said = err.Error()
@@ -63,7 +69,7 @@ func mountAndTell(args []string) error {
 	return errors.Join(err, unix.Sendmsg(helperSocket, []byte(said), unix.UnixRights(fds...), nil, 0))
 }
 
-func mountWithin(lower, upper, work, at string, hide []string) (fds []int, err error) {
+func mountWithin(lower, upper, work, at string, hide, keep []string) (fds []int, err error) {
 	// What is mounted and unmounted outside from now on is within, too; what is mounted here stays here.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return nil, fmt.Errorf("cannot part from the other mounts: %w", err)
@@ -89,11 +95,8 @@ func mountWithin(lower, upper, work, at string, hide []string) (fds []int, err e
 	if err := unix.Mount("overlay", at, "overlay", flags, options); err != nil {
 		return nil, fmt.Errorf("cannot mount at %s: %w", at, err)
 	}
-	for _, dir := range hide {
-		const empty = unix.MS_RDONLY | unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOEXEC
-		if err := unix.Mount("tmpfs", dir, "tmpfs", empty, "size=4k,mode=555"); err != nil {
-			return nil, fmt.Errorf("cannot hide %s: %w", dir, err)
-		}
+	if err := hideAll(hide, keep); err != nil {
+		return nil, err
 	}
 	top, err := openDir(at)
 	if err != nil {
@@ -108,6 +111,40 @@ func mountWithin(lower, upper, work, at string, hide []string) (fds []int, err e
 		fds = append(fds, fd)
 	}
 	return fds, nil
+}
+
+// hideAll puts empty folders over those to hide, and those to keep back into them.
+func hideAll(hide, keep []string) error {
+	kept := map[string]int{} // descriptors
+	for _, dir := range keep {
+		fd, err := openDir(dir)
+		if err != nil {
+			return err
+		}
+		kept[dir] = fd
+	}
+	for _, dir := range hide {
+		const empty = unix.MS_NODEV | unix.MS_NOSUID | unix.MS_NOEXEC
+		if err := unix.Mount("tmpfs", dir, "tmpfs", empty, "size=4k,mode=555"); err != nil {
+			return fmt.Errorf("cannot hide %s: %w", dir, err)
+		}
+		for at, fd := range kept {
+			if _, in := below(dir, at); !in {
+				continue
+			}
+			err := os.MkdirAll(at, 0o755)
+			if err == nil {
+				err = unix.Mount(fmt.Sprintf("/proc/self/fd/%d", fd), at, "", unix.MS_BIND, "")
+			}
+			if err != nil {
+				return fmt.Errorf("cannot keep %s: %w", at, err)
+			}
+		}
+		if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|empty, ""); err != nil {
+			return fmt.Errorf("cannot hide %s: %w", dir, err)
+		}
+	}
+	return nil
 }
 
 func openDir(path string) (int, error) {

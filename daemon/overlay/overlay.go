@@ -43,11 +43,12 @@ type Layout struct {
 	Upper string   // gets the changes; not in Lower
 	Work  string   // for the kernel alone: a folder of Upper's file system, empty at first
 	At    string   // the folder at which processes within find the tree; it may be Lower
-	Hide  []string // folders that are empty for processes within
+	Hide  []string // folders that are empty for processes within, except for Keep
+	Keep  []string // folders below those of Hide that stay
 }
 
 func (l Layout) check() error {
-	for _, p := range append([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide...) {
+	for _, p := range append([]string{l.Lower, l.Upper, l.Work, l.At}, slices.Concat(l.Hide, l.Keep)...) {
 		if !filepath.IsAbs(p) || filepath.Clean(p) != p {
 			return fmt.Errorf("%q: an absolute path without . and .. is needed", p)
 		}

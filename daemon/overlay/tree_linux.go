@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,7 +45,7 @@ func Mount(ctx context.Context, l Layout) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	held, err := mounted(ctx, append([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide...))
+	held, err := mounted(ctx, slices.Concat([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide, []string{keepArg}, l.Keep))
 	if err != nil {
 		return nil, err
 	}

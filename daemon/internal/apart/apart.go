@@ -69,6 +69,7 @@ type Tree interface {
 type Places struct {
 	Root     string // the workspace
 	Dir      string // the session's folder
+	State    string // the daemon's folder, which has Dir; agents in overlays see nothing of it but its images
 	Copy     copytree.Options
 	Overlays func(ctx context.Context) error // returns why the system has no overlays; nil: it has
 }

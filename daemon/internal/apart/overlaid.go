@@ -19,7 +19,7 @@ import (
 	"cursord/daemon/paths"
 )
 
-// Names in the folder of a session. The agent does not see the folder.
+// Names in the folder of a session. The agent sees nothing of it.
 const (
 	upperName = "upper"             // what the agent has changed
 	workName  = "work"              // the kernel's
@@ -34,8 +34,8 @@ const mountTime = 10 * time.Second
 
 // An overlaid is a tree on an overlay. Only turns and writes mount it.
 type overlaid struct {
-	root, dir string
-	guard     *askgit.Guard
+	root, dir, state string
+	guard            *askgit.Guard
 
 	mu      sync.Mutex
 	turns   int           // guarded by mu
@@ -62,7 +62,11 @@ func newOverlaid(p Places) (*overlaid, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), guard: p.guard()}, nil
+	state, err := filepath.EvalSymlinks(p.State)
+	if err != nil {
+		return nil, err
+	}
+	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), state: state, guard: p.guard()}, nil
 }
 
 // makeOverlaid makes a tree on an overlay. Its error says why there is none.
@@ -120,7 +124,7 @@ func mountNew(ctx context.Context, p Places) (*overlaid, error) {
 		err = os.WriteFile(o.in(nextName), nil, 0o600)
 	}
 	if err == nil {
-		o.mounted, err = overlay.Mount(ctx, o.layout())
+		o.mounted, err = o.mount(ctx)
 	}
 	return o, err
 }
@@ -172,8 +176,17 @@ func inside(root, dir string) error {
 	return nil
 }
 
-func (o *overlaid) layout() overlay.Layout {
-	return overlay.Layout{Lower: o.root, Upper: o.in(upperName), Work: o.in(workName), At: o.root, Hide: []string{o.dir}}
+// mount mounts the tree. Processes in it see nothing of the daemon's folder but its images.
+func (o *overlaid) mount(ctx context.Context) (*overlay.Tree, error) {
+	l := overlay.Layout{Lower: o.root, Upper: o.in(upperName), Work: o.in(workName), At: o.root, Hide: []string{o.dir}}
+	if _, in := paths.Within(o.state, o.root); !in {
+		images := filepath.Join(o.state, "images")
+		if err := os.MkdirAll(images, 0o700); err != nil {
+			return nil, err
+		}
+		l.Hide, l.Keep = []string{o.state}, []string{images}
+	}
+	return overlay.Mount(ctx, l)
 }
 
 func (o *overlaid) in(name string) string    { return filepath.Join(o.dir, filepath.FromSlash(name)) }
@@ -223,7 +236,7 @@ func (o *overlaid) tree() (t *overlay.Tree, release func(), err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mountTime)
 	defer cancel()
-	if t, err = overlay.Mount(ctx, o.layout()); err != nil {
+	if t, err = o.mount(ctx); err != nil {
 		return nil, nil, err
 	}
 	return t, func() { t.Close() }, nil
@@ -250,7 +263,7 @@ func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string,
 		if err := os.WriteFile(o.in(nextName), nil, 0o600); err != nil {
 			return nil, err
 		}
-		if o.mounted, err = overlay.Mount(ctx, o.layout()); err != nil {
+		if o.mounted, err = o.mount(ctx); err != nil {
 			return nil, fmt.Errorf("the tree of the session cannot be mounted: %w", err)
 		}
 	}

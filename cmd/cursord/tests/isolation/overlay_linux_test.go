@@ -70,13 +70,13 @@ func TestAnAgentInAnOverlay(t *testing.T) {
 	w := overlays(t)
 	w.PutAll(world.Tree{"f": "f\n", "d/g": "g\n"})
 	at := []string{`{"fake":"write","path":"` + w.Path("../at") + `","text":""}`, `{"fake":"wait","path":"` + w.Path("../go") + `"}`}
-	e, s := onOverlay(t, w, world.Lines(world.Shells("1", "grep Cap /proc/self/status > caps; ls -A "+filepath.Join(w.Dir, "state", "copies")+"/* > state; pwd -P > pwd; umount . 2>&1 | head -c 9 > umounted"))...)
+	e, s := onOverlay(t, w, world.Lines(world.Shells("1", "grep Cap /proc/self/status > caps; ls -A "+filepath.Join(w.Dir, "state")+" > state; pwd -P > pwd; umount . 2>&1 | head -c 9 > umounted"))...)
 	for line := range strings.Lines(w.Copied(s, "caps")) {
 		if name, _, _ := strings.Cut(line, ":"); name != "CapBnd" {
 			require.Regexp(t, `^Cap\w+:\t0+\n$`, line)
 		}
 	}
-	require.Empty(t, w.Copied(s, "state"), "what the daemon has of the session")
+	require.Equal(t, "images\n", w.Copied(s, "state"), "what the daemon has")
 	require.Equal(t, w.Root+"\n", w.Copied(s, "pwd"))
 	require.NotEmpty(t, w.Copied(s, "umounted"))
 	require.Empty(t, seeing(t, w.Root), "nothing is mounted between turns")
