@@ -203,6 +203,7 @@
       (cursord-test-until "the turn" (string-search "I hang." (buffer-string)))
       (cursord-send ws "and then")
       (cursord-test-hears "the prompt waits until the turn before it has ended")
+      (cursord-test-until "both turns" (length= (cursord-busy-turns ws) 2))
       (cursord-cancel)
       (cursord-test-until "the end" (null (cursord-busy-turns ws)))
       (cursord-test-until "the chat"
