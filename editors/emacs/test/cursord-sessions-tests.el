@@ -172,11 +172,13 @@
       (let ((transient-mark-mode t))
         (cursord-send ws "what is @region" (cursord-origin-here)))
       (cursord-test-until "the end of the first run"
-        (and (= 1 (funcall runs)) (null (cursord-busy-turns ws))))
+        (and (= 1 (funcall runs)) (cursord-turn-ended-p (cursord--last-turn ws))
+             (null (cursord-busy-turns ws))))
       (deactivate-mark)
       (cursord-retry)
       (cursord-test-until "the end of the second run"
-        (and (= 2 (funcall runs)) (null (cursord-busy-turns ws))))
+        (and (= 2 (funcall runs)) (cursord-turn-ended-p (cursord--last-turn ws))
+             (null (cursord-busy-turns ws))))
       (should (equal '("what is @region!" "what is @region!") (funcall turns)))
       ;; Also after a prompt that was not sent, and one of another session.
       (should-error (cursord-send ws "now @region") :type 'user-error)
@@ -186,7 +188,8 @@
         (cursord-talk-with ws session))
       (cursord-retry)
       (cursord-test-until "the end of the third run"
-        (and (= 3 (funcall runs)) (null (cursord-busy-turns ws))))
+        (and (= 3 (funcall runs)) (cursord-turn-ended-p (cursord--last-turn ws))
+             (null (cursord-busy-turns ws))))
       ;; An Emacs that has not sent it says so.
       (let ((sent (cursord-workspace-sent ws)))
         (setf (cursord-workspace-sent ws) nil)
