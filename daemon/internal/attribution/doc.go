@@ -21,7 +21,8 @@
 //
 // The files that an open call names are watched (package savewatch). Each text that is seen there has its place in the chain:
 // if the agent overwrites a save, it has removed the saved lines. If a call reports no texts, saves are counted. If there are
-// more than calls and editors account for, or a folder cannot be watched, the author of the whole change is unknown. Reports
+// more than calls and editors account for, or a folder cannot be watched, the author of the whole change is unknown. If the daemon
+// hears of a call after a save in it, the watch of all folders has counted that save. Reports
 // mostly lack line ends and the byte order mark. So a save right before an edit that changes only these, and that nobody
 // has seen, counts as part of the edit.
 //

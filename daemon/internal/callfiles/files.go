@@ -126,6 +126,17 @@ func (c *Files) Saves(path string) int {
 	return n
 }
 
+// Missed counts the saves of a path that came after the beginning of a call and before its watch, which begins when the daemon
+// hears of the call. all returns how many saves of the path there were since the call began.
+func (c *Files) Missed(path string, all func() int) {
+	if c.Watch == nil {
+		return
+	}
+	c.Watch.Sync()
+	seen := c.Ledger.Saves(path)
+	c.Ledger.Saved(path, max(0, all()-seen))
+}
+
 // End ends the watch of a path for a call for which Begin returned true.
 func (c *Files) End(path string) {
 	c.mu.Lock()

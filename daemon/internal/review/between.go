@@ -24,6 +24,7 @@ func (t *Turn) watchBetween() {
 			return
 		}
 		folders := savewatch.WatchFolders(t.start.Folders(), t.saved)
+		t.folders.Store(folders)
 		defer folders.Close()
 		<-ended
 	}()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"cursord/agent"
@@ -15,6 +16,7 @@ import (
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/paths"
@@ -34,9 +36,10 @@ type Turn struct {
 	outside map[string]atomicfile.State // control files outside of the workspace when the turn began
 	heard   agent.Heard                 // how much of the agent's output has been processed
 	stop    func()                      // ends the taking of start
-	looked  chan struct{}               // closed when people's changes from before the turn have been taken in
-	open    map[string][]*watchedCall   // by call id
-	odd     map[spot]bool               // files that cannot be reviewed and that a notice has named
+	folders atomic.Pointer[savewatch.Folders]
+	looked  chan struct{}             // closed when people's changes from before the turn have been taken in
+	open    map[string][]*watchedCall // by call id
+	odd     map[spot]bool             // files that cannot be reviewed and that a notice has named
 
 	// For changes that no call names; see unannounced.go.
 	scans   bool // the turn may write
@@ -253,10 +256,12 @@ func (t *Turn) begin(ev *agent.ToolStart) {
 		f := &w.files[i]
 		at := clock.Now()
 		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
-			changed := filestat.Of(f.tree.absolute(f.path)).Changed()
-			f.tree.ledger.Look(f.path, attribution.Look{
-				Content: f.before.Content, At: at, Within: dated && filestat.ChangeTimes && changed >= from-int64(attribution.Tick),
-			})
+			full, begun := f.tree.absolute(f.path), from-int64(attribution.Tick)
+			within := dated && filestat.ChangeTimes && filestat.Of(full).Changed() >= begun
+			if within {
+				f.tree.calls.Missed(f.path, func() int { return t.folders.Load().Since(full, begun) })
+			}
+			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: within})
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)

@@ -5,18 +5,34 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"cursord/daemon/internal/clock"
 )
 
-// Folders reports saves of any file in some folders, as far as these can be watched. It counts nothing, and may miss some.
+// Folders reports saves of any file in some folders, as far as these can be watched. It may miss some.
 type Folders struct {
 	file  *os.File
+	fd    int
 	conn  syscall.RawConn
-	dirs  map[int32]string // by watch
-	ended chan struct{}    // closed when its goroutine has ended
+	saved func(paths []string)
+	ended chan struct{} // closed when its goroutine has ended
+
+	mu     sync.Mutex         // held while saved is called
+	closed bool               // guarded by mu
+	buf    []byte             // guarded by mu
+	dirs   map[int32]string   // guarded by mu; by watch
+	recent map[string][]int64 // guarded by mu; when the newest saves of a path were read, at most recentSaves
 }
+
+// Bounds of what Folders remember of saves; they forget all paths if there are more.
+const (
+	recentPaths = 1000
+	recentSaves = 4
+)
 
 // WatchFolders begins to watch folders, given by their absolute paths, at most MaxAllFolders. It calls saved with the paths
 // of saved files, one call at a time, each path once in a call. It returns nil if nothing can be watched.
@@ -25,15 +41,18 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 	if err != nil {
 		return nil
 	}
-	f := &Folders{file: os.NewFile(uintptr(fd), "inotify"), dirs: map[int32]string{}, ended: make(chan struct{})}
+	f := &Folders{
+		file: os.NewFile(uintptr(fd), "inotify"), fd: fd, saved: saved, ended: make(chan struct{}),
+		buf: make([]byte, 16<<10), dirs: map[int32]string{}, recent: map[string][]int64{},
+	}
 	if f.conn, err = f.file.SyscallConn(); err != nil {
 		f.file.Close()
 		return nil
 	}
 	for _, dir := range dirs[:min(len(dirs), MaxAllFolders)] {
 		// A folder that no longer exists does not matter. If there is no room for more watches, the earlier folders are
-		// watched.
-		wd, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
+		// watched. The modifications keep the system from making one event of two saves.
+		wd, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_MODIFY|unix.IN_ONLYDIR|unix.IN_DONT_FOLLOW)
 		if err == unix.ENOSPC {
 			break
 		}
@@ -41,32 +60,57 @@ func WatchFolders(dirs []string, saved func(paths []string)) *Folders {
 			f.dirs[int32(wd)] = dir
 		}
 	}
-	go f.run(fd, saved)
+	go f.run()
 	return f
 }
 
-func (f *Folders) run(fd int, saved func(paths []string)) {
+func (f *Folders) run() {
 	defer close(f.ended)
-	buf := make([]byte, 16<<10)
 	_ = f.conn.Read(func(uintptr) (ended bool) { // an error means that the file is closed
-		for {
-			n, err := unix.Read(fd, buf)
-			if err == unix.EINTR {
-				continue
-			}
-			if err != nil || n <= 0 {
-				return false
-			}
-			if paths := f.paths(buf[:n]); len(paths) > 0 {
-				saved(paths)
-			}
-		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.drain()
+		return false
 	})
 }
 
-// paths returns the files that events name, each once.
+// drain handles the events that have come. f.mu must be held.
+func (f *Folders) drain() {
+	for !f.closed {
+		n, err := unix.Read(f.fd, f.buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return
+		}
+		if paths := f.paths(f.buf[:n]); len(paths) > 0 {
+			f.saved(paths)
+		}
+	}
+}
+
+// Since returns how many saves of a path, given by its absolute path without links, came at a moment of package clock or
+// later, as far as they were seen and are remembered: at most recentSaves. A save's moment is the one at which it was read, so
+// it may be earlier than that. Since must not be called by saved.
+func (f *Folders) Since(path string, at int64) (n int) {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drain()
+	for _, read := range f.recent[path] {
+		if read >= at {
+			n++
+		}
+	}
+	return n
+}
+
+// paths returns the files that events name, each once, and remembers their saves. f.mu must be held.
 func (f *Folders) paths(events []byte) (paths []string) {
-	seen := map[string]bool{}
+	now, seen := clock.Now(), map[string]bool{}
 	for b := events; len(b) >= unix.SizeofInotifyEvent; {
 		wd, ev := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
 		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(b[12:]))
@@ -75,8 +119,10 @@ func (f *Folders) paths(events []byte) (paths []string) {
 		switch dir, known := f.dirs[wd]; {
 		case ev&unix.IN_IGNORED != 0:
 			delete(f.dirs, wd)
-		case known && name != "" && ev&unix.IN_ISDIR == 0:
-			if path := filepath.Join(dir, name); !seen[path] {
+		case known && name != "" && ev&(unix.IN_ISDIR|unix.IN_MODIFY) == 0:
+			path := filepath.Join(dir, name)
+			f.remember(path, now)
+			if !seen[path] {
 				seen[path] = true
 				paths = append(paths, path)
 			}
@@ -85,11 +131,22 @@ func (f *Folders) paths(events []byte) (paths []string) {
 	return paths
 }
 
+func (f *Folders) remember(path string, now int64) {
+	old, known := f.recent[path]
+	if !known && len(f.recent) >= recentPaths {
+		clear(f.recent)
+	}
+	f.recent[path] = append(old[max(0, len(old)+1-recentSaves):], now)
+}
+
 // Close ends the watch. saved is not called after it has returned.
 func (f *Folders) Close() {
 	if f == nil {
 		return
 	}
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	f.file.Close()
 	<-f.ended
 }

@@ -3,11 +3,14 @@ package savewatch
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"cursord/daemon/internal/clock"
 )
 
 // TestSavesInFolders saves files in watched folders and in others.
@@ -45,6 +48,48 @@ func TestSavesInFolders(t *testing.T) {
 	require.Equal(t, "g", next())
 	save("f")
 	require.Equal(t, "f", next())
+}
+
+// TestSavesSince counts saves of a path without a wait: a caller that knows of a save finds it counted.
+func TestSavesSince(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	root := t.TempDir()
+	f := WatchFolders([]string{root}, func([]string) {})
+	path := filepath.Join(root, "f")
+	save := func() { require.NoError(t, os.WriteFile(path, []byte("a"), 0o644)) }
+	require.Zero(t, f.Since(path, 0))
+	save()
+	require.Equal(t, 1, f.Since(path, 0))
+	later := clock.Now()
+	require.Zero(t, f.Since(path, later))
+	require.NoError(t, os.Rename(path, path+"~"))
+	require.NoError(t, os.Rename(path+"~", path))
+	save()
+	require.Equal(t, 2, f.Since(path, later))
+	require.Equal(t, 3, f.Since(path, 0))
+	for range 2 * recentSaves {
+		save()
+	}
+	require.Equal(t, recentSaves, f.Since(path, 0))
+	f.Close()
+	save()
+	require.Equal(t, recentSaves, f.Since(path, 0))
+	require.Zero(t, (*Folders)(nil).Since(path, 0))
+}
+
+// TestManySaves saves more files than are remembered.
+func TestManySaves(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	root := t.TempDir()
+	f := WatchFolders([]string{root}, func([]string) {})
+	defer f.Close()
+	last := ""
+	for i := range recentPaths + 1 {
+		last = filepath.Join(root, strconv.Itoa(i))
+		require.NoError(t, os.WriteFile(last, nil, 0o644))
+	}
+	require.Equal(t, 1, f.Since(last, 0))
+	require.LessOrEqual(t, len(f.recent), recentPaths)
 }
 
 // TestManyFolders watches no more folders than the limit.

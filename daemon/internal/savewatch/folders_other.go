@@ -9,5 +9,8 @@ type Folders struct{}
 // bound.
 func WatchFolders([]string, func([]string)) *Folders { return nil }
 
+// Since returns 0.
+func (f *Folders) Since(string, int64) int { return 0 }
+
 // Close does nothing.
 func (f *Folders) Close() {}

@@ -340,11 +340,14 @@ func TestOtherUnannounced(t *testing.T) {
 	w.Plays(world.Lines(
 		tool("1", "mcpToolCall", world.Execs("echo x >> a")), pause,
 		tool("2", "taskToolCall", world.Execs("echo x >> b")), pause,
-		tool("3", "frobnicateToolCall", world.Execs("echo x >> c")),
-		[]string{world.Execs("sleep 0.2; echo x >> d")})...)
+		tool("3", "frobnicateToolCall", world.Execs("echo x >> c")), []string{world.Waits("looked")},
+		[]string{world.Execs("echo x >> d")})...)
 	w.Start()
 	e := w.Opens()
-	turn := e.Turn(nil)
+	turn := e.Asks(nil)
+	e.Until("the look at the third call's end", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == "c" })
+	w.Put("../looked", "")
+	e.Ends(turn.ID)
 	found := e.Diffs()
 	for i, path := range []string{"a", "b", "c"} {
 		require.Equal(t, []string{"tool"}, world.Vias(found[path]))
