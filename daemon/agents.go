@@ -26,7 +26,7 @@ func (d *Daemon) AgentState() api.AgentStatus { return d.agent.State() }
 
 // AgentStatus asks the agent for its version and account, in the environment env (nil: the daemon's own). With a workspace
 // it also returns the hooks of agents there.
-func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker, env []string) (api.AgentStatus, error) {
+func (d *Daemon) AgentStatus(ctx context.Context, workspace string, env []string) (api.AgentStatus, error) {
 	var found []api.AgentHook
 	if workspace != "" {
 		root, err := resolveRoot(workspace)
@@ -35,7 +35,6 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, a api.Asker,
 		}
 		found = agentHooks(d.hooks.Find(root))
 	}
-	d.Asked(a)
 	s, err := d.agent.Status(ctx, env)
 	if err != nil {
 		return s, err
@@ -63,8 +62,7 @@ func agentHooks(set hooks.Set) (list []api.AgentHook) {
 
 // AgentModels asks the agent which models it offers, in the environment env (nil: the daemon's own). The current model is
 // the one for turns that name none.
-func (d *Daemon) AgentModels(ctx context.Context, a api.Asker, env []string) ([]api.Model, error) {
-	d.Asked(a)
+func (d *Daemon) AgentModels(ctx context.Context, env []string) ([]api.Model, error) {
 	models, err := d.agent.Models(ctx, env)
 	if chosen := d.settings().Model; chosen != "" {
 		for i := range models {

@@ -228,7 +228,7 @@ func TestApprovalsEnd(t *testing.T) {
 			})
 		}, sessions.ApprovalExpired, agent.ApprovalAnswer{OptionID: "no", Unasked: "nobody answered in time (approval_timeout)"}},
 		"cancel": {func(a *asker) {
-			_, err := a.w.d.CancelTurn(a.turn.turn.ID)
+			_, err := a.w.d.CancelTurn(nil, a.turn.turn.ID)
 			require.NoError(a.t, err)
 		}, sessions.ApprovalWithdrawn, agent.ApprovalAnswer{Cancelled: true}},
 	} {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -155,6 +156,9 @@ func Open(o Options) (*Daemon, error) {
 	if err != nil {
 		return nil, err
 	}
+	if os.Getenv(storeVariable) == store.Epoch() {
+		return nil, errors.Join(errAgents, store.Close())
+	}
 	d.store, d.agent = store, whichagent.New(which)
 	d.drivers = drivers.New(d.agent.Builds(), o.Version)
 	if report.MovedAside != "" {
@@ -195,8 +199,14 @@ func unseen(it *sessions.Item) string {
 		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
+// storeVariable is the name of the variable in storeMark.
+const storeVariable = "CURSORD_STORE"
+
+// errAgents is why a process of an agent does not become the daemon: all later turns would run in its environment.
+var errAgents = errors.New("an agent started this process, and agents must not start the daemon: " + api.AgentsHint)
+
 // storeMark is in the environment of every agent whose daemon has this store.
-func storeMark(s *sessions.Store) string { return "CURSORD_STORE=" + s.Epoch() }
+func storeMark(s *sessions.Store) string { return storeVariable + "=" + s.Epoch() }
 
 // gitHome is the folder in which askgit creates its own.
 func (d *Daemon) gitHome() string { return filepath.Join(d.stateDir, "git") }

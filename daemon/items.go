@@ -19,6 +19,7 @@ type liveTurn struct {
 	turn      *sessions.Turn // as it was last put
 	context   []api.Context
 	env       []string                // the environment of the client that started it; nil: none
+	by        string                  // the session whose agent started it; "": a person, or unknown
 	dirsNoted bool                    // a notice has said what its added folders mean
 	alias     string                  // the client's name of the workspace
 	recapOf   string                  // the session whose transcript goes before the prompt, to a fresh chat; "": none

@@ -38,7 +38,7 @@ func (d *Daemon) AgentsRun() bool { return len(process.Survivors(storeMark(d.sto
 
 // boundsOf returns what a caller may ask for; nil: anything.
 func (d *Daemon) boundsOf(c *api.Caller) *ofagent.Bounds {
-	if c == nil || c.Unknown && !d.AgentsRun() {
+	if c == nil {
 		return nil
 	}
 	if turn := d.turnOf(c.Owner); turn != nil {
@@ -54,18 +54,46 @@ func (d *Daemon) turnOf(owner string) *sessions.Turn {
 	if owner == "" {
 		return nil
 	}
-	if t, err := d.store.Turn(owner); err == nil {
-		return t
+	if list, _, err := d.store.Turns(owner, "", 0); err == nil { // not the other way round: clients choose the ids of turns
+		for _, t := range list {
+			if t.StartedAt != nil { // those that are queued may do more
+				return t
+			}
+		}
+		return nil
 	}
-	t, err := d.store.LastTurn(owner)
+	t, err := d.store.Turn(owner)
 	if err != nil {
 		return nil
 	}
 	return t
 }
 
-// IsolationFor returns the isolation of a session that a caller makes: the asked one, or "" for that of the settings. It
-// refuses one that is not as strict as that of the caller's own session.
-func (d *Daemon) IsolationFor(c *api.Caller, asked string) (string, error) {
-	return d.boundsOf(c).Isolation(asked)
+// agentsEnvironment returns the environment for a turn that a process of another turn's agent starts: that of the other, which
+// a person has given; nil if that is not known any more.
+func (d *Daemon) agentsEnvironment(of *sessions.Turn) (env []string) {
+	if of == nil || !d.WantsEnvironment() {
+		return nil
+	}
+	w, err := d.workspaceAt(of.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer w.release()
+	_ = w.call(func() { // it fails at the daemon's end
+		if t := w.turns[of.ID]; t != nil {
+			env = t.env
+		}
+	})
+	return env
+}
+
+// PlaceFor returns the isolation and the driver of a session that a caller makes: the asked ones, or "" for those of the
+// settings. It refuses an isolation that is not as strict as that of the caller's own session, and another driver.
+func (d *Daemon) PlaceFor(c *api.Caller, isolation, driver string) (in, by string, err error) {
+	b := d.boundsOf(c)
+	if in, err = b.Isolation(isolation); err == nil {
+		by, err = b.Driver(driver)
+	}
+	return in, by, err
 }

@@ -33,6 +33,9 @@ func (w *workspace) permits(p *api.TurnParams) permitted {
 	settings := w.d.settings()
 	perm := permitted{sandbox: settings.Sandbox, autoReview: settings.AutoReview, bounds: w.d.boundsOf(p.Caller)}
 	beyond := perm.bounds.Fill(p)
+	if perm.bounds != nil {
+		p.Env = w.d.agentsEnvironment(perm.bounds.Turn)
+	}
 	dirs, from := settings.AddDirs, "by the setting add_dirs"
 	if p.SessionID != "" {
 		if s, err := w.d.store.Session(p.SessionID); err == nil && s.Workspace == w.root { // otherwise the loop reports what is wrong
@@ -105,7 +108,7 @@ func (w *workspace) trustsAll(dirs []string) error {
 // the original.
 func (perm *permitted) forbids(s *sessions.Session, p *api.TurnParams) error {
 	asked := sessions.Turn{
-		Mode: s.Mode, Driver: drivers.Of(s), Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs,
+		Workspace: s.Workspace, Mode: s.Mode, Driver: drivers.Of(s), Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs,
 	}
 	if p.Mode != nil {
 		asked.Mode = *p.Mode

@@ -12,7 +12,7 @@ import (
 
 // SteerTurn adds a text to a running turn. Where that cannot be done, it queues a turn of the same session with the same permits, replies with
 // its id too, and a notice of the running turn says so.
-func (d *Daemon) SteerTurn(id, text string, asker api.Asker, env []string, reply func(turn *sessions.Turn, queued string, err error)) {
+func (d *Daemon) SteerTurn(id, text string, env []string, reply func(turn *sessions.Turn, queued string, err error)) {
 	turn, err := d.steer(id, text)
 	if err != nil && !errors.Is(err, agent.ErrCannotSteer) {
 		reply(nil, "", err)
@@ -22,7 +22,7 @@ func (d *Daemon) SteerTurn(id, text string, asker api.Asker, env []string, reply
 		reply(turn, "", nil)
 		return
 	}
-	d.StartTurn(steering.Queued(turn, text, asker, env), func(_ *sessions.Session, queued *sessions.Turn, err error) {
+	d.StartTurn(steering.Queued(turn, text, env), func(_ *sessions.Session, queued *sessions.Turn, err error) {
 		if err != nil {
 			reply(nil, "", err)
 			return

@@ -11,7 +11,7 @@ import (
 // turn runs or waits. If the program cannot replace it, the daemon stays.
 func (d *Daemon) Join(b endpoint.Build, program string) api.Joined {
 	j := api.Joined{Version: d.build.Version, PID: os.Getpid(), Replaced: "no"}
-	if program == "" || !b.NewerThan(d.build) {
+	if program == "" || !d.OlderThan(b) {
 		return j
 	}
 	if err := endpoint.CheckSuccessor(program); err != nil {
@@ -30,6 +30,9 @@ func (d *Daemon) Join(b endpoint.Build, program string) api.Joined {
 	}
 	return j
 }
+
+// OlderThan reports whether a program of build b would replace the daemon.
+func (d *Daemon) OlderThan(b endpoint.Build) bool { return b.NewerThan(d.build) }
 
 // Successor returns the program that replaces this daemon when it has ended, or "".
 func (d *Daemon) Successor() string {

@@ -12,8 +12,10 @@ import (
 	"cursord/sessions"
 )
 
-// CancelTurn ends a running turn, or removes a queued one from the queue. It does nothing to an ended turn.
-func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
+// CancelTurn ends a running turn, or removes a queued one from the queue. It does nothing to an ended turn. A process of an agent
+// can cancel turns of its own session, and those that the session's agents have started.
+func (d *Daemon) CancelTurn(c *api.Caller, id string) (turn *sessions.Turn, err error) {
+	bounds := d.boundsOf(c)
 	w, err := d.workspaceOfTurn(id)
 	if err != nil {
 		return nil, err
@@ -24,6 +26,9 @@ func (d *Daemon) CancelTurn(id string) (turn *sessions.Turn, err error) {
 		if t == nil || t.status().Final() {
 			turn, err = w.turn(id)
 			err = api.StoreError(err)
+			return
+		}
+		if err = bounds.Cancel(t.turn, t.by); err != nil {
 			return
 		}
 		w.cancelTurn(t, sessions.TurnCancelled, errTurnCancelled)

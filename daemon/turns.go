@@ -60,7 +60,6 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 		return
 	}
 	d.tryDisk()
-	d.Asked(p.Asker)
 	perm, pics := w.permits(&p), w.pictures(&p)
 	if !w.do(func() { w.startTurn(p, perm, pics, reply) }) {
 		pics.Drop()
@@ -196,7 +195,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	if p.Approvals == params.ApprovalsDeny {
 		turn.Approvals = p.Approvals
 	}
-	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
+	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, by: perm.bounds.Session(), recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
 	w.turns[turn.ID] = t
 	w.queue = append(w.queue, t)
 	w.d.unfinished.Add(1)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 )
 
 // environmentMethod carries secrets: records of messages leave its values out.
@@ -24,8 +25,12 @@ type EnvironmentParams struct {
 	Variables []string `json:"variables"`
 }
 
-// asks notes where the client would find the agent; nil changes nothing.
+// asks notes where the client would find the agent; nil changes nothing. A daemon without a working agent looks for it again. What
+// a process of an agent says does not count: it would choose the program that later turns start.
 func (f *face) asks(e *ClientEnvironment) {
+	if f.agent() != nil {
+		return
+	}
 	f.mu.Lock()
 	if e != nil {
 		f.asker = api.Asker{Path: e.Path, Agent: e.Agent}
@@ -35,11 +40,20 @@ func (f *face) asks(e *ClientEnvironment) {
 	f.d.Asked(asker)
 }
 
-// environment returns what the client said about its environment.
-func (f *face) environment() (api.Asker, []string) {
+// environment returns the client's whole environment, if it has sent that; nil: it has not. It asks as asks does.
+func (f *face) environment() []string {
+	f.asks(nil)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.asker, f.env
+	return f.env
+}
+
+// wantsEnvironment returns the member agentEnv of answers: whether the client is to send its environment.
+func (f *face) wantsEnvironment() string {
+	if f.d.WantsEnvironment() && f.agent() == nil {
+		return config.EnvClient
+	}
+	return ""
 }
 
 func (f *face) agentEnvironment(_ context.Context, p *EnvironmentParams) (Done, error) {

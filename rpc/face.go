@@ -23,6 +23,7 @@ type face struct {
 	box    *outbox
 	client api.ClientID
 	caller *api.Caller // who made the connection; nil: a person's process
+	taken  func() bool // whether caller counts as an agent's now; see agent
 
 	initialized bool // owned by the ordered worker
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cursord/daemon/api"
-	"cursord/daemon/config"
 )
 
 // Initialize answers initialize for a program of the given version. It needs no daemon, only what is known of the agent, so
@@ -56,9 +55,7 @@ func (f *face) initialize(_ context.Context, p *InitializeParams, reply func(Ini
 	}
 	f.initialized = true
 	f.asks(p.Environment)
-	if f.d.WantsEnvironment() {
-		result.AgentEnv = config.EnvClient
-	}
+	result.AgentEnv = f.wantsEnvironment()
 	if p.ClientInfo != nil {
 		f.mu.Lock()
 		f.name = p.ClientInfo.Name

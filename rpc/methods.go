@@ -7,7 +7,6 @@ import (
 
 	"cursord/agent/jsontext"
 	"cursord/daemon/api"
-	"cursord/daemon/config"
 	"cursord/daemon/endpoint"
 	"cursord/sessions"
 )
@@ -17,7 +16,7 @@ func (f *face) createSession(_ context.Context, p *SessionCreateParams) (Session
 	if err != nil {
 		return SessionResult{}, err
 	}
-	if isolation, err = f.d.IsolationFor(f.caller, isolation); err != nil {
+	if isolation, driver, err = f.d.PlaceFor(f.agent(), isolation, driver); err != nil {
 		return SessionResult{}, err
 	}
 	session, err := f.d.CreateSession(p.Workspace, api.SessionParams{
@@ -85,7 +84,7 @@ func (f *face) forkSession(ctx context.Context, p *SessionForkParams) (SessionRe
 	if err != nil {
 		return SessionResult{}, err
 	}
-	if isolation, err = f.d.IsolationFor(f.caller, isolation); err != nil {
+	if isolation, _, err = f.d.PlaceFor(f.agent(), isolation, ""); err != nil {
 		return SessionResult{}, err
 	}
 	session, err := f.d.ForkSession(ctx, api.ForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title, Isolation: isolation})
@@ -129,8 +128,7 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 		reply(TurnStartResult{}, err)
 		return
 	}
-	params.Caller = f.caller
-	params.Asker, params.Env = f.environment()
+	params.Caller, params.Env = f.agent(), f.environment()
 	f.d.StartTurn(params, func(session *sessions.Session, turn *sessions.Turn, err error) {
 		reply(TurnStartResult{session, turn}, err)
 	})
@@ -174,20 +172,18 @@ func (f *face) waitTurn(ctx context.Context, p *TurnParams, reply func(TurnResul
 }
 
 func (f *face) steerTurn(_ context.Context, p *TurnSteerParams, reply func(TurnSteerResult, error)) {
-	asker, env := f.environment()
-	f.d.SteerTurn(p.TurnID, p.Text, asker, env, func(turn *sessions.Turn, queued string, err error) {
+	f.d.SteerTurn(p.TurnID, p.Text, f.environment(), func(turn *sessions.Turn, queued string, err error) {
 		reply(TurnSteerResult{turn, queued}, err)
 	})
 }
 
 func (f *face) cancelTurn(_ context.Context, p *TurnParams) (TurnResult, error) {
-	turn, err := f.d.CancelTurn(p.TurnID)
+	turn, err := f.d.CancelTurn(f.agent(), p.TurnID)
 	return TurnResult{turn}, err
 }
 
 func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (api.AgentStatus, error) {
-	asker, env := f.environment()
-	status, err := f.d.AgentStatus(ctx, p.Workspace, asker, env)
+	status, err := f.d.AgentStatus(ctx, p.Workspace, f.environment())
 	if err == nil && p.Compare != nil {
 		status.Environment, err = f.d.CompareEnvironment(*p.Compare)
 	}
@@ -195,8 +191,7 @@ func (f *face) agentStatus(ctx context.Context, p *AgentStatusParams) (api.Agent
 }
 
 func (f *face) agentModels(ctx context.Context, _ *None) (ModelList, error) {
-	asker, env := f.environment()
-	models, err := f.d.AgentModels(ctx, asker, env)
+	models, err := f.d.AgentModels(ctx, f.environment())
 	return ModelList{nonNil(models)}, err
 }
 
@@ -208,14 +203,15 @@ func (f *face) agentChats(_ context.Context, p *WorkspaceParams) (ChatList, erro
 func (f *face) status(context.Context, *None) (api.Status, error) { return f.d.Status(), nil }
 
 func (f *face) join(_ context.Context, p *JoinParams) (api.Joined, error) {
-	joined := f.d.Join(endpoint.Build{Version: p.Version, Written: time.Unix(0, p.Written)}, p.Program)
+	build := endpoint.Build{Version: p.Version, Written: time.Unix(0, p.Written)}
+	if err := f.replaces(build, p.Program); err != nil {
+		return api.Joined{}, err
+	}
+	joined := f.d.Join(build, p.Program)
 	if joined.Replaced != "now" {
 		f.asks(p.Environment)
 	}
-	if f.d.WantsEnvironment() {
-		joined.AgentEnv = config.EnvClient
-	}
-	joined.Agent = f.d.AgentPath()
+	joined.AgentEnv, joined.Agent = f.wantsEnvironment(), f.d.AgentPath()
 	return joined, nil
 }
 

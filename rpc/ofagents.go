@@ -9,13 +9,14 @@ import (
 
 	"cursord/daemon"
 	"cursord/daemon/api"
+	"cursord/daemon/endpoint"
 )
 
-// personal are the methods that decide about what agents did or may do, and those that would end the daemon or hide its
-// findings.
+// personal are the methods that decide about what agents did or may do or are told in a person's name, those that would end the
+// daemon or hide its findings, and those by which turns would run elsewhere: session/import stores what its file says of turns.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete", "session/rewind",
-	"turn/steer", "approval/answer", "approval/removeRule",
+	"turn/steer", "approval/answer", "approval/removeRule", "diff/comment", "session/import", "agent/environment",
 	"daemon/stop", "daemon/gc", "daemon/backup", "daemon/forgetDamaged", "daemon/reload",
 }
 
@@ -42,15 +43,36 @@ func callerOf(d *daemon.Daemon, c net.Conn) *api.Caller {
 	return d.CallerOf(c)
 }
 
-// forAgent returns the table for a process of an agent. For one that may be an agent's, agents reports whether it must be
-// taken for one.
-func (t table) forAgent(c api.Caller, agents func() bool, log *slog.Logger) table {
+// taken returns a function that reports whether a caller must be taken for an agent's now; agents reports whether any agent runs.
+func taken(c api.Caller, agents func() bool) func() bool {
+	always := !c.Unknown || agents() // the agent may end before its request is served
+	return func() bool { return always || agents() }
+}
+
+// agent returns the process of an agent that has made the connection; nil: a person's has, as far as is known now.
+func (f *face) agent() *api.Caller {
+	if f.caller == nil || !f.taken() {
+		return nil
+	}
+	return f.caller
+}
+
+// replaces refuses an agent's program that would become the daemon.
+func (f *face) replaces(b endpoint.Build, program string) error {
+	if program == "" || !f.d.OlderThan(b) || f.agent() == nil {
+		return nil
+	}
+	e := api.Invalid("program", "an agent started this process, and agents must not replace the daemon")
+	e.Hint = "run any command of the newer cursord (cursord status) in a terminal that no agent has started"
+	return e
+}
+
+// forAgent returns the table for a process of an agent, while must reports that it counts as one.
+func (t table) forAgent(c api.Caller, must func() bool, log *slog.Logger) table {
 	message, hint := personalMessage, personalHint
 	if c.Unknown {
 		message, hint = unknownMessage, unknownHint
 	}
-	always := !c.Unknown || agents() // the agent may end before its request is served
-	must := func() bool { return always || agents() }
 	guard := func(name string, refuse func(json.RawMessage) error) {
 		m := t.methods[name]
 		serve := m.serve

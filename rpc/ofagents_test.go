@@ -14,10 +14,10 @@ import (
 
 // ofAnybody are the methods that an agent's process may call; turn/start without wider permissions.
 var ofAnybody = []string{
-	"agent/chats", "agent/environment", "agent/models", "agent/status", "approval/list", "approval/rules",
+	"agent/chats", "agent/models", "agent/status", "approval/list", "approval/rules",
 	"daemon/join", "daemon/status",
-	"diff/comment", "diff/list", "diff/merge", "diff/place", "diff/unified", "file/why", "initialize", "item/read", "search", "session/create",
-	"session/export", "session/fork", "session/import", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",
+	"diff/list", "diff/merge", "diff/place", "diff/unified", "file/why", "initialize", "item/read", "search", "session/create",
+	"session/export", "session/fork", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",
 	"turn/wait", "workspace/list", "workspace/subscribe", "workspace/unsubscribe",
 }
 
@@ -42,7 +42,7 @@ func TestForAgent(t *testing.T) {
 	}
 	tb.notified = func(name string, _ json.RawMessage) { served = name }
 	n := len(tb.methods)
-	tb = tb.forAgent(api.Caller{PID: 7}, nil, slog.New(slog.DiscardHandler))
+	tb = tb.forAgent(api.Caller{PID: 7}, func() bool { return true }, slog.New(slog.DiscardHandler))
 	require.Len(t, tb.methods, n, "each of them is a method")
 	ask := func(name, params string) (err error) {
 		served = ""
@@ -63,7 +63,7 @@ func TestForAgent(t *testing.T) {
 	require.Empty(t, served)
 	tb.notified("$/cancelRequest", nil)
 	require.Equal(t, "$/cancelRequest", served)
-	for name, params := range map[string]string{"turn/start": `{"prompt": "p", "force": false}`, "diff/list": "{}", "session/read": "{}"} {
+	for name, params := range map[string]string{"daemon/join": "{}", "initialize": "{}", "turn/start": `{"prompt": "p", "force": false}`, "diff/list": "{}", "session/read": "{}"} {
 		require.NoError(t, ask(name, params))
 		require.Equal(t, name, served)
 	}

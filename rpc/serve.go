@@ -63,10 +63,10 @@ func serveConn(ctx context.Context, rwc io.ReadWriteCloser, d *daemon.Daemon, ca
 	defer left()
 	serveTable(ctx, rwc, func(box *outbox) table {
 		f := newFace(d, box)
-		f.caller = caller
 		t := f.table()
 		if caller != nil {
-			t = t.forAgent(*caller, d.AgentsRun, log)
+			f.caller, f.taken = caller, taken(*caller, d.AgentsRun)
+			t = t.forAgent(*caller, f.taken, log)
 		}
 		return t
 	}, log)

@@ -28,7 +28,6 @@ type TurnParams struct {
 	Permits   Permits
 	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
 	Driver    string   // likewise
-	Asker     Asker    // the client's environment
 	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
 	Recap     bool     // begin a fresh chat, with the session's transcript as context
 	Caller    *Caller  // nil: a person's process

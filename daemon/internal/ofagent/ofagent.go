@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -34,6 +35,33 @@ func (b *Bounds) Isolation(asked string) (string, error) {
 	return config.IsolationCopy, nil
 }
 
+// Driver returns the driver of a session that the process makes; "" stands for that of the settings.
+func (b *Bounds) Driver(asked string) (string, error) {
+	switch {
+	case b == nil || b.Turn == nil || b.Turn.Driver == "":
+		return asked, nil
+	case asked != "" && asked != b.Turn.Driver:
+		return "", Refuse("driver")
+	}
+	return b.Turn.Driver, nil
+}
+
+// Session returns the session that the process belongs to; "" if that is not known, and for a person's process.
+func (b *Bounds) Session() string {
+	if b == nil || b.Turn == nil {
+		return ""
+	}
+	return b.Turn.SessionID
+}
+
+// Cancel refuses to end a turn of another session, unless this session's agent has started it; by is the session whose agent has.
+func (b *Bounds) Cancel(turn *sessions.Turn, by string) error {
+	if own := b.Session(); b == nil || own != "" && (turn.SessionID == own || by == own) {
+		return nil
+	}
+	return Refuse("turnId")
+}
+
 // Fill gives a turn in a new session what its own turn has, where it asks for nothing else.
 func (b *Bounds) Fill(p *api.TurnParams) error {
 	if b == nil || p.SessionID != "" {
@@ -43,13 +71,23 @@ func (b *Bounds) Fill(p *api.TurnParams) error {
 	if p.Isolation, err = b.Isolation(p.Isolation); err != nil || b.Turn == nil {
 		return err
 	}
-	if p.Driver == "" {
-		p.Driver = b.Turn.Driver
+	if p.Driver, err = b.Driver(p.Driver); err != nil {
+		return err
 	}
 	if p.Mode == nil && b.Turn.Mode != sessions.ModeAgent {
 		p.Mode = &b.Turn.Mode
 	}
 	return nil
+}
+
+// reaches reports whether the process's own turn works in a folder: in its workspace, in what a person has added, or, without a sandbox,
+// everywhere.
+func (b *Bounds) reaches(dir string) bool {
+	own := b.Turn
+	return own.Force || own.Sandbox == "disabled" || slices.ContainsFunc(append([]string{own.Workspace}, own.AddDirs...), func(root string) bool {
+		_, inside := paths.Within(root, dir)
+		return inside || dir == root
+	})
 }
 
 // Check refuses a turn that may do more than the process's own. isolation is that of the turn's session.
@@ -62,6 +100,8 @@ func (b *Bounds) Check(isolation string, turn *sessions.Turn) error {
 		own = &sessions.Turn{Mode: turn.Mode, Driver: turn.Driver, Sandbox: config.SandboxOn}
 	}
 	switch {
+	case b.Turn != nil && !b.reaches(turn.Workspace):
+		return Refuse("workspace")
 	case b.Isolated && isolation != config.IsolationCopy:
 		return Refuse("isolation")
 	case turn.Force:

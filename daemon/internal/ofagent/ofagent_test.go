@@ -19,6 +19,10 @@ func TestCheck(t *testing.T) {
 	held.Sandbox = config.SandboxOn
 	free.Sandbox, free.AutoReview, free.AddDirs = "disabled", true, []string{"/a"}
 	forced, other, otherDir := agent, agent, agent
+	here, below, beside, added := agent, agent, agent, agent
+	here.Workspace, below.Workspace, beside.Workspace, added.Workspace, added.AddDirs = "/w", "/w/a", "/b", "/w", []string{"/b"}
+	besideFreely := beside
+	besideFreely.Sandbox = "disabled"
 	forced.Force, other.Driver, otherDir.AddDirs = true, "acp", []string{"/b"}
 	for _, c := range []struct {
 		name      string
@@ -44,6 +48,12 @@ func TestCheck(t *testing.T) {
 		{"reading", &Bounds{Turn: &agent}, "none", plan, ""},
 		{"questions", &Bounds{Turn: &denies}, "none", agent, "approvals"},
 		{"no questions", &Bounds{Turn: &agent}, "none", denies, ""},
+		{"below its workspace", &Bounds{Turn: &here}, "none", below, ""},
+		{"above its workspace", &Bounds{Turn: &below}, "none", here, "workspace"},
+		{"beside its workspace", &Bounds{Turn: &here}, "none", beside, "workspace"},
+		{"a folder that a person has added", &Bounds{Turn: &added}, "none", beside, ""},
+		{"elsewhere, without a sandbox", &Bounds{Turn: &free}, "none", besideFreely, ""},
+		{"elsewhere, and it is not known whence", &Bounds{Isolated: true}, config.IsolationCopy, beside, ""},
 		{"a hidden turn", &Bounds{Isolated: true}, config.IsolationCopy, agent, ""},
 		{"a hidden turn with permits", &Bounds{Isolated: true}, config.IsolationCopy, free, "sandbox"},
 	} {
@@ -57,4 +67,44 @@ func TestCheck(t *testing.T) {
 		require.Equal(t, c.refused, e.Field, c.name)
 		require.Equal(t, api.AgentsHint, e.Hint)
 	}
+}
+
+// TestCancel: an agent's process ends turns of its own session, and those that this has started.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	own := &Bounds{Turn: &sessions.Turn{SessionID: "S"}}
+	for _, c := range []struct {
+		name    string
+		bounds  *Bounds
+		session string
+		by      string
+		refused bool
+	}{
+		{"a person", nil, "T", "", false},
+		{"its session's", own, "S", "", false},
+		{"one that it has started", own, "T", "S", false},
+		{"a person's", own, "T", "", true},
+		{"another agent's", own, "T", "U", true},
+		{"by a process that hides its turn", &Bounds{Isolated: true}, "T", "", true},
+	} {
+		err := c.bounds.Cancel(&sessions.Turn{SessionID: c.session}, c.by)
+		require.Equal(t, c.refused, err != nil, c.name)
+	}
+}
+
+// TestDriver: a session that an agent's process makes has the driver of the process's own turn.
+func TestDriver(t *testing.T) {
+	t.Parallel()
+	own := &Bounds{Turn: &sessions.Turn{Driver: "print"}}
+	for asked, want := range map[string]string{"": "print", "print": "print"} {
+		got, err := own.Driver(asked)
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := own.Driver("acp")
+	require.ErrorContains(t, err, api.AgentsMessage)
+	var person *Bounds
+	got, err := person.Driver("acp")
+	require.NoError(t, err)
+	require.Equal(t, "acp", got)
 }

@@ -18,11 +18,11 @@ func About(text string, taken bool) string {
 }
 
 // Queued returns the turn that takes the text in place of another turn of its session: it may do what that one may.
-func Queued(t *sessions.Turn, text string, asker api.Asker, env []string) api.TurnParams {
+func Queued(t *sessions.Turn, text string, env []string) api.TurnParams {
 	mode, review, dirs := t.Mode, t.AutoReview, t.AddDirs
 	p := api.TurnParams{
 		Workspace: t.Workspace, SessionID: t.SessionID, Prompt: text, Model: t.Model, Mode: &mode, Force: t.Force, Approvals: t.Approvals,
-		Asker: asker, Env: env, Permits: api.Permits{AddDirs: &dirs},
+		Env: env, Permits: api.Permits{AddDirs: &dirs},
 	}
 	if !t.Force {
 		p.Permits.AutoReview = &review
