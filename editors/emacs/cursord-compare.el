@@ -49,15 +49,16 @@ If both buffer and file have changed, the diff may be nil."
             (user-error "%s has unsaved changes that the daemon cannot read; save it first" path)))
         (cons buffer (cursord--diff-to-compare ws path))))))
 
-(defun cursord--other-side (text diff)
+(defun cursord--other-side (text diff &optional instead)
   "Return TEXT, of a file, with the hunks of DIFF taken back.
-For isolated hunks, return it with their new lines."
+For isolated hunks, return it with their new lines; if INSTEAD is non-nil,
+without the person's lines beside them."
   (with-temp-buffer
     (insert text)
     (unless (or (bolp) (= (buffer-size) 0))
       (insert "\n"))
     (seq-doseq (hunk (reverse (plist-get diff :hunks)))
-      (dolist (group (reverse (car (cursord-groups hunk))))
+      (dolist (group (reverse (car (cursord-groups hunk instead))))
         (goto-char (point-min))
         (forward-line (cursord-group-row group))
         (delete-region (point)

@@ -43,33 +43,61 @@ The new ones are in the copy of its session or, in a conflict, on disk."
   "Return non-nil if a person has changed the lines of HUNK, too, unsaved."
   (equal (plist-get hunk :state) "conflict"))
 
+(defun cursord-beside-p (hunk)
+  "Return non-nil if HUNK, of a copy, is beside lines that a person has changed.
+Both the person and the agent have changed this place.  The file has the
+person's lines; an accept puts the agent's beside them."
+  (not (seq-empty-p (plist-get hunk :beside))))
+
+(defun cursord-contested-p (hunk)
+  "Return non-nil if a person has changed the lines of HUNK, too."
+  (or (cursord-conflict-p hunk) (cursord-beside-p hunk)))
+
+(defconst cursord-contested-heading "you changed this, too: b keeps both"
+  "The note on a hunk in the review whose lines a person has changed, too.")
+
+(defvar cursord-hunk-prefix)            ; cursord-hunks.el
+
+(defun cursord-contested-text ()
+  "Return what the choices are in a place that a person has changed, too."
+  (if-let* ((prefix (bound-and-true-p cursord-hunk-prefix)))
+      (format "you changed this, too: %s r keeps yours, %s a the agent's, %s b both"
+              prefix prefix prefix)
+    "you changed this, too: reject keeps yours, accept takes the agent's"))
+
 (defun cursord-hunk-row (hunk)
   "Return the row, from 0, of the first changed line of HUNK in its file."
   (if-let* ((group (caar (cursord-groups hunk))))
       (max 0 (cursord-group-row group))
     0))
 
-(defun cursord-groups (hunk)
+(defun cursord-groups (hunk &optional beside)
   "Return the groups of HUNK, and the lines that must be in the file.
-The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT)."
-  (let* ((isolated (cursord-isolated-p hunk))
+The value is (GROUPS . PRESENT); PRESENT is a list of (ROW . TEXT).  If BESIDE
+is non-nil, the person's lines beside those of HUNK are among the old ones."
+  (let* ((yours (and beside (append (plist-get hunk :beside) nil)))
+         (index -1)
+         (isolated (cursord-isolated-p hunk))
          (absent (if isolated ?+ ?-))
          (start (plist-get hunk (if isolated :oldStart :newStart)))
          (count (plist-get hunk (if isolated :oldLines :newLines)))
          (row (if (eql count 0) start (1- start)))
          (changed 0) groups group present)
     (seq-doseq (line (plist-get hunk :lines))
-      (let ((sign (aref line 0))
-            (text (substring line 1)))
-        (if (eq sign ?\s)
+      (let* ((sign (aref line 0))
+             (text (substring line 1))
+             (mine (memql (cl-incf index) yours)))
+        (if (and (eq sign ?\s) (not mine))
             (setq group nil)
-          (when (or (null group) (and (eq sign ?-) (cursord-group-new group)))
+          (when (or (null group)
+                    (and (eq sign ?-) (not yours) (cursord-group-new group)))
             (setq group (cursord--group-make :hunk hunk :row row :from changed))
             (push group groups))
-          (if (eq sign ?-)
-              (push text (cursord-group-old group))
-            (push text (cursord-group-new group)))
-          (cl-incf changed))
+          (if (eq sign ?+)
+              (push text (cursord-group-new group))
+            (push text (cursord-group-old group)))
+          (unless mine
+            (cl-incf changed)))
         (unless (eq sign absent)
           (push (cons row text) present)
           (cl-incf row))))

@@ -22,6 +22,7 @@
 (autoload 'cursord-review "cursord-review" nil t)
 (autoload 'cursord-ediff-file "cursord-compare" nil t)
 (autoload 'cursord-smerge-file "cursord-merge" nil t)
+(autoload 'cursord-accept-instead "cursord-merge")
 (autoload 'cursord-edit-proposal "cursord-compare" nil t)
 
 (declare-function cursord-review-hunk-at "cursord-review")
@@ -125,12 +126,13 @@ Send COMMENT to the agent."
                 (window (selected-window))
                 (point (point-marker))
                 (review (cursord--in-review-p)))
-      (cursord-decide ws method (list hunk) comment
-                      (lambda (ok)
-                        (when (and ok (not review)
-                                   (eq window (selected-window)))
-                          (with-selected-window window
-                            (cursord--advance hunk buffer point))))))))
+      (funcall (if (and (eq method :diff/accept) (cursord-beside-p hunk))
+                   #'cursord-accept-instead #'cursord-decide)
+               ws method (list hunk) comment
+               (lambda (ok)
+                 (when (and ok (not review) (eq window (selected-window)))
+                   (with-selected-window window
+                     (cursord--advance hunk buffer point))))))))
 
 (defun cursord-read-comment ()
   "With a prefix argument, read a comment; return nil if it is empty."
@@ -171,18 +173,22 @@ Signal a `user-error' if hunks came or went during the question."
 ;;;###autoload
 (defun cursord-accept-hunk (&optional comment)
   "Accept the hunk at point, or the lines of hunks in the region.
+If you have changed the same lines, the agent's replace yours, and `undo' in the
+buffer of the file brings yours back.
 With a prefix argument, ask for a COMMENT for the agent's next prompt."
   (interactive (list (cursord-read-comment)))
   (cursord--decide-here :diff/accept comment))
 
 ;;;###autoload
 (defun cursord-accept-both ()
-  "Accept the hunk at point behind the lines that you have changed and not saved."
+  "Accept the hunk at point beside the lines there that you have changed, too."
   (interactive)
   (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here)))
-    (unless (cursord-conflict-p hunk)
-      (user-error "You have not changed these lines"))
-    (cursord-decide ws :diff/accept (list hunk) '(:both t))))
+    (cond ((cursord-conflict-p hunk)
+           (cursord-decide ws :diff/accept (list hunk) '(:both t)))
+          ((cursord-beside-p hunk)      ; that is what the daemon does
+           (cursord-decide ws :diff/accept (list hunk)))
+          (t (user-error "You have not changed these lines")))))
 
 ;;;###autoload
 (defun cursord-reject-hunk (&optional comment)
@@ -356,6 +362,7 @@ Commands for the project are in `cursord-command-map'."
   "p" '("previous hunk" . cursord-previous-hunk)
   "a" '("accept hunk" . cursord-accept-hunk)
   "r" '("reject hunk" . cursord-reject-hunk)
+  "b" '("accept beside yours" . cursord-accept-both)
   "u" '("undo decision" . cursord-undo)
   "U" '("redo decision" . cursord-redo)
   "A" '("accept file" . cursord-accept-file)

@@ -81,8 +81,8 @@ Return the last row, or nil if one of the lines is not there."
          (present (cursord-group-present group))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
          (signs (and present (not isolated) (cursord-signs-p)))
-         (text (cond ((cursord-conflict-p (cursord-group-hunk group))
-                      "you have changed this, too: reject keeps yours, accept takes the agent's")
+         (text (cond ((cursord-contested-p (cursord-group-hunk group))
+                      (cursord-contested-text))
                      (maybe cursord-maybe-text)))
          (note (and text (eql 0 (cursord-group-from group))
                     (propertize (concat text "\n") 'face
@@ -212,7 +212,7 @@ They are copies, which nothing would keep up to date."
 
 (defun cursord--place-hunk (placing hunk)
   "Place HUNK, the next one of PLACING, in the current buffer, which is widened."
-  (pcase-let* ((`(,groups . ,present) (cursord-groups hunk))
+  (pcase-let* ((`(,groups . ,present) (cursord-groups hunk t))
                (row (cursord-placing-row placing))
                (from-begin (lambda () (goto-char (point-min)) (setq row 0))))
     ;; Some hunks of several sessions are not in order.
@@ -355,6 +355,7 @@ The deleted lines of a group belong to its first line."
                (from (overlay-start overlay))
                (to (overlay-end overlay))
                (isolated (cursord-isolated-p hunk))
+               (beside (cursord-beside-p hunk))
                (index (cursord-group-from group))
                (olds (length (cursord-group-old group)))
                (news (length (cursord-group-new group)))
@@ -365,21 +366,26 @@ The deleted lines of a group belong to its first line."
                       (setq low (min i (or low i))
                             high (max j (or high j)))))
             (when (and (cursord-group-absent group) (<= first from)
-                       (or (< from end) (and (eql from end) (eobp))))
+                       (or (< from end) (and (eql from end) (eobp)))
+                       (not beside))
               (if isolated
                   (take-in (+ index olds) (+ index olds news))
                 (take-in index (+ index olds))))
-            (if (eql rows present)
-                (save-excursion
-                  (goto-char from)
-                  (dotimes (i present)
-                    (when (and (<= first (point)) (< (point) end))
-                      (let ((at (+ index i (if isolated 0 olds))))
-                        (take-in at (1+ at))))
-                    (forward-line 1)))
-              ;; A person has edited inside, so take the whole group.
+            (cond
+             (beside                    ; decided as a whole
               (when (and (< from end) (< first to))
-                (take-in index (+ index olds news)))))
+                (take-in 0 (length (cursord-changed-lines hunk)))))
+             ((eql rows present)
+              (save-excursion
+                (goto-char from)
+                (dotimes (i present)
+                  (when (and (<= first (point)) (< (point) end))
+                    (let ((at (+ index i (if isolated 0 olds))))
+                      (take-in at (1+ at))))
+                  (forward-line 1))))
+             ;; A person has edited inside, so take the whole group.
+             ((and (< from end) (< first to))
+              (take-in index (+ index olds news)))))
           (when low
             (if (eq hunk (caar parts))
                 (setcdr (cdar parts) (max high (cddar parts)))

@@ -81,7 +81,7 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
 
 (defun cursord--upper-label (group)
   "Return what the upper side of GROUP is called in its conflict."
-  (if (cursord-conflict-p (cursord-group-hunk group)) "yours" "before"))
+  (if (cursord-contested-p (cursord-group-hunk group)) "yours" "before"))
 
 (defun cursord--insert-conflict (group)
   "Insert GROUP as a conflict into the current buffer, and return it."
@@ -117,7 +117,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
         (let ((ended (not (or (bolp) (= (buffer-size) 0)))))
           (when ended (insert "\n"))
           (seq-doseq (hunk (reverse (plist-get diff :hunks)))
-            (dolist (group (reverse (car (cursord-groups hunk))))
+            (dolist (group (reverse (car (cursord-groups hunk t))))
               (push (cursord--insert-conflict group) conflicts)))
           ;; The markers have moved with later conflicts.  From now on they stay
           ;; before text that is typed.
@@ -145,10 +145,36 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
   (interactive nil cursord-merge-mode)
   (cursord--quit-copy))
 
+;;;; The agent's lines in place of a person's
+
+;;;###autoload
+(defun cursord-accept-instead (ws method parts comment after)
+  "Accept the hunk at point, and delete the person's lines beside it.
+WS, METHOD, PARTS, COMMENT and AFTER are as for `cursord-decide'.  The deletion
+is an edit of the file, and undo there brings the lines back.  Save the file,
+unless its buffer had other changes."
+  (pcase-let* ((`(,file . ,diff) (cursord--file-to-compare))
+               (hunk (cursord--hunk-of (plist-get diff :hunks)))
+               (saved (not (buffer-modified-p file)))
+               (copy (with-current-buffer file
+                       (cursord--side-buffer "agent" (cursord--other-side
+                                                      (cursord--whole-text)
+                                                      (list :hunks (vector hunk))
+                                                      t)
+                                             file))))
+    (cursord-decide ws method parts comment
+                    (lambda (ok)
+                      (if ok
+                          (cursord--take-proposal (cursord-document file) copy
+                                                  saved)
+                        (kill-buffer copy))
+                      (funcall after ok)))))
+
 ;;;; Choices
 
 (defun cursord--conflict-kept (conflict)
-  "Return the choice in CONFLICT: `before', `agent', `other', or nil for none."
+  "Return the choice in CONFLICT, or nil for none.
+It is `before', `agent', `both' or `other'."
   (let ((text (buffer-substring-no-properties (cursord-conflict-beg conflict)
                                               (cursord-conflict-end conflict))))
     (pcase-let ((`(,before . ,agent)
@@ -156,6 +182,9 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
       (cond ((equal text (cursord-conflict-text conflict)) nil)
             ((equal text before) 'before)
             ((equal text agent) 'agent)
+            ((and (equal text (concat before agent))
+                  (cursord-contested-p (cursord-group-hunk (cursord-conflict-group conflict))))
+             'both)
             ((string-match-p "^\\(?:<<<<<<< \\(?:before\\|yours\\)\\|>>>>>>> agent\\)$" text)
              (goto-char (cursord-conflict-beg conflict))
              (user-error "This conflict is half decided: choose a side, or undo your edits in it"))
@@ -179,8 +208,9 @@ hunk becomes an edit."
                                         (eq hunk (if (keywordp (car part)) part
                                                    (car part))))
                                       parts)
-                      (push (if (and (eql from 0)
-                                     (eql to (length (cursord-changed-lines hunk))))
+                      (push (if (or (cursord-beside-p hunk)
+                                    (and (eql from 0)
+                                         (eql to (length (cursord-changed-lines hunk)))))
                                 hunk
                               (cons hunk (cons from to)))
                             parts))
@@ -222,21 +252,22 @@ unless its buffer had other changes."
                     (seq-filter (lambda (part) (keywordp (car part))) parts)))
            (rejects (append (cursord--merge-parts kept nil 'before)
                             (funcall whole (cursord--merge-parts kept t 'before))))
+           (both (cursord--merge-parts kept t 'both))
            (accepts (append (cursord--merge-parts kept t 'agent)
-                            (funcall whole (cursord--merge-parts kept nil 'agent))))
-           (take (lambda (ok)
-                   (when ok
-                     (cursord--take-merge merge copy saved)))))
-      (cond
-       (rejects (cursord-decide ws :diff/reject rejects nil
-                                (if accepts
-                                    (lambda (ok)
-                                      (when ok
-                                        (cursord-decide ws :diff/accept accepts
-                                                        nil take)))
-                                  take)))
-       (accepts (cursord-decide ws :diff/accept accepts nil take))
-       (t (funcall take t))))))
+                            (seq-remove #'cursord-conflict-p both)
+                            (funcall whole (cursord--merge-parts kept nil 'agent)))))
+      (named-let step ((ok t)
+                       (steps (seq-filter #'cadr
+                                          `((:diff/reject ,rejects)
+                                            (:diff/accept ,accepts)
+                                            (:diff/accept ,(seq-filter #'cursord-conflict-p both)
+                                                          (:both t))))))
+        (pcase steps
+          ((guard (not ok)))
+          (`((,method ,parts . ,more) . ,rest)
+           (cursord-decide ws method parts (car more)
+                           (lambda (ok) (step ok rest))))
+          (_ (cursord--take-merge merge copy saved)))))))
 
 (defun cursord--take-merge (merge copy saved)
   "Give the file of MERGE, whose sides were decided, the text of COPY.

@@ -56,7 +56,9 @@
                      (list (let ((by (cursord-made-by hunk)))
                              (and (not (string-empty-p by)) by))
                            (and (cursord-maybe-yours-p hunk)
-                                cursord-maybe-text)))
+                                cursord-maybe-text)
+                           (and (cursord-contested-p hunk)
+                                cursord-contested-heading)))
                ", "))
 
 (defun cursord--crlf-p (hunk)
@@ -125,6 +127,8 @@ Hide carriage returns if all lines end with one; the text has them."
                      "No call of the agent explains some of this, so it may be yours: only a reject of its hunk takes it back")
                 (and (seq-some #'cursord-conflict-p (plist-get diff :hunks))
                      "You have changed some lines, too, and not saved them: a reject keeps yours")
+                (and (seq-some #'cursord-beside-p (plist-get diff :hunks))
+                     "You have changed some lines, too: a reject keeps yours")
                 (and (seq-some #'cursord-proposed-p (plist-get diff :hunks))
                      "Isolated: the file has these lines once they are accepted")))))
 

@@ -172,7 +172,7 @@ The buffer is current."
                (gethash (cursord-document-path document)
                         (cursord-workspace-diffs (cursord-document-ws document)))
                (member (buffer-hash) (cursord-document-follows document)))
-      (cursord-say "the agent's changes are undone; redo brings them back until you save"))))
+      (cursord-say "the agent's changes are undone; redo brings them back"))))
 
 (defun cursord-report (document &optional done)
   "Tell the daemon the text of DOCUMENT if it does not know it.

@@ -198,6 +198,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
   "P" #'cursord-review-previous-file
   "a" #'cursord-accept-hunk
   "r" #'cursord-reject-hunk
+  "b" #'cursord-accept-both
   "u" #'cursord-undo
   "U" #'cursord-redo
   "<remap> <undo>" #'cursord-undo
@@ -238,7 +239,7 @@ stay when you leave with \\[quit-window], also when Emacs ends.
   (buffer-disable-undo)
   (font-lock-add-keywords nil
                           `((,(concat "^@@ .* @@ .*\\("
-                                      (regexp-quote cursord-maybe-text) "\\)$")
+                                      (regexp-opt (list cursord-maybe-text cursord-contested-heading)) "\\)$")
                              1 'cursord-maybe-note prepend)) t)
   ;; A file folds as a whole, and each of its hunks.
   (setq-local outline-regexp "diff --git \\|@@ "

@@ -28,6 +28,28 @@ func TestFoundStories(t *testing.T) {
 			s.applies()
 			require.Contains(t, s.text, "mine 2\n")
 		},
+		"a save without the agent's lines is a reject, which undo and the editor's redo take back": func(t *testing.T, s *story) {
+			for _, by := range []string{"undo", "the editor"} {
+				s.agent(1, 2, 1)
+				s.reads()
+				pending := shapes(s.state())
+				require.NotEmpty(t, pending)
+				s.walks(-1)
+				s.saves()
+				require.Empty(t, shapes(s.state()))
+				if by == "undo" {
+					_, err := s.undoes(s.command)
+					require.NoError(t, err)
+					s.reads()
+				} else {
+					s.walks(1)
+					s.saves()
+				}
+				require.Equal(t, pending, shapes(s.state()))
+				s.decides(s.command, all(false))
+				s.reads()
+			}
+		},
 		"a redo decides no later change of the same lines": func(t *testing.T, s *story) {
 			s.agent(0, 3, 0)
 			s.decides(s.command, all(false))

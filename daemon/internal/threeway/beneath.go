@@ -9,10 +9,9 @@ import (
 
 // A Beneath follows the common base of an unsaved text and the disk beneath it.
 type Beneath struct {
-	Merge  // the latest merge
-	origin string
-	base   string
-	sent   *Merge // the merge whose Text is on its way to the editor
+	Merge // the latest merge
+	base  string
+	sent  *Merge // the merge whose Text is on its way to the editor
 }
 
 // Base returns the common base of an unsaved text and its disk. This is the known base or, without one, before: the text
@@ -29,7 +28,7 @@ func Base(known *string, before, disk, text string) string {
 }
 
 // New returns a Beneath; base is the text that both sides had when the editor's text became unsaved.
-func New(base string) *Beneath { return &Beneath{origin: base, base: base} }
+func New(base string) *Beneath { return &Beneath{base: base} }
 
 // See merges the two present texts. together is as in Of, for the disk's text.
 func (b *Beneath) See(disk, text string, together []Span) {
@@ -63,15 +62,6 @@ func (b *Beneath) Settle(c Place, disk string) {
 func (b *Beneath) Unsettle(s Span, disk string, others ...string) {
 	at, _ := Moved(s, diffs.LineEdits(disk, b.base))
 	b.base = Replace(b.base, at, others...)
-}
-
-// News returns the spans of the disk that have changed since the editor's text became unsaved.
-func (b *Beneath) News(disk string) []Span {
-	var all []Span
-	for _, c := range changes(b.origin, disk, true) {
-		all = append(all, c.here)
-	}
-	return all
 }
 
 // Nearer reports whether text differs from one in fewer lines than from other or, if the number of lines is the same, in

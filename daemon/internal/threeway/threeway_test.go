@@ -152,7 +152,6 @@ func TestWhatBothKnow(t *testing.T) {
 	b.Settle(b.Conflicts[0], text("A b C D"))
 	b.See(text("A b C D"), text("a b c mine"), []Span{{2, 4}})
 	require.Empty(t, b.Conflicts)
-	require.Equal(t, []Span{{0, 1}, {2, 4}}, b.News(text("A b C D")))
 }
 
 func TestBases(t *testing.T) {

@@ -226,8 +226,9 @@ func (b *Buffer) edit(text string) *api.DocumentEdits {
 	return &api.DocumentEdits{Path: b.f.Owner.RealPath(), Version: b.Doc.Version, Edits: edits}
 }
 
-// TakeSaved takes in the save of a buffer. Decisions made in it become decisions of the file. Hunks beneath it that the saved text lacks
-// become rejected, by a decision that it returns; nil if there are none. It returns false if nothing was decided.
+// TakeSaved takes in the save of a buffer. Decisions made in it become decisions of the file. Hunks that the saved text lacks, because a
+// person has removed them or never had them, become rejected, by a decision that it returns; nil if there are none. It returns false if
+// nothing was decided.
 func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) (rejected *diffs.Decision, took bool) {
 	b.f = f // a save in a call may be older than the review
 	text := string(disk.Data)
@@ -244,18 +245,16 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	var unseen, seen []uint64
 	var sides []diffs.Side
 	b.Conflicts = nil
+	places := f.Review.Places()
+	for _, p := range places {
+		seen = append(seen, p.ID)
+	}
 	if b.lookBeneath(text); b.beneath != nil {
-		places := f.Review.Places()
 		for _, c := range b.beneath.Unmerged {
 			unseen = append(unseen, touched(places, c.Disk)...)
 		}
-		for _, s := range b.beneath.News(string(f.Review.Current().Data)) {
-			seen = append(seen, touched(places, s)...)
-		}
 		if b.Doc.Known == nil { // the base is a guess: the editor may never have had the hunks that the text lacks
-			for _, p := range places {
-				unseen = append(unseen, p.ID)
-			}
+			unseen = seen
 		}
 	}
 	for _, c := range b.Conflicts {

@@ -117,5 +117,63 @@ The file is BEFORE, and WS the workspace."
                              (buffer-string)))
       (should-not (string-search "Isolated" (buffer-string))))))
 
+;; The daemon keeps both lines and names the person's: :beside.
+(ert-deftest cursord-test-changed-here-and-in-a-copy ()
+  "A place that both have changed is a conflict: yours, the agent's, or both."
+  (let ((before (cursord-test-numbered 20))
+        (after (cursord-test-numbered 20 5 "five\n5b\n" 15 "15\n"))
+        (mine (cursord-test-numbered 20 5 "mine\n"))
+        (note "you changed this, too: C-c = r keeps yours, C-c = a the agent's, C-c = b both\n"))
+    (pcase-dolist (`(,keys ,lines ,hunks ,where)
+                   '(("C-c = r" "mine\n" 1 file) ("C-c = a" "five\n5b\n" 1 file)
+                     ("C-c = b" "mine\nfive\n5b\n" 1 file)
+                     ("r" "mine\n" 1 review) ("a" "five\n5b\n" 1 review)
+                     ("b" "mine\nfive\n5b\n" 1 review)
+                     ("upper" "mine\n" 1 merge) ("lower" "five\n5b\n" 1 merge)
+                     ("all" "mine\nfive\n5b\n" 1 merge)))
+      (ert-info ((format "%s %s" keys where))
+        (cursord-test-with-proposal before after
+          (let ((decided (cursord-test-numbered 20 5 lines)))
+            (cursord-mode)
+            (cursord-test-go 5)
+            (delete-line)
+            (insert "mine\n")
+            (let ((inhibit-message t)) (save-buffer))
+            (cursord-test-until "the conflict"
+              (and (equal '(5 15) (cursord-test-rows))
+                   (cursord-beside-p (caar (cursord-hunk-places)))
+                   (cursord--diff-fits-p (cursord-document))))
+            (cursord-test-go 5)
+            (let ((overlay (seq-find (lambda (overlay) (overlay-get overlay 'cursord-group))
+                                     (overlays-at (point)))))
+              (should (equal "mine\n" (buffer-substring (overlay-start overlay)
+                                                        (overlay-end overlay))))
+              (should (string-search note (substring-no-properties (overlay-get overlay 'before-string)))))
+            (pcase where
+              ('file (should-not (cursord-test-presses keys)))
+              ('review
+               (cursord-review)
+               (should (string-search " @@ you changed this, too: b keeps both\n" (buffer-string)))
+               (goto-char (point-min))
+               (search-forward "you changed this")
+               (should-not (cursord-test-presses keys))
+               (switch-to-buffer "f"))
+              ('merge
+               (cursord-smerge-file)
+               (should (looking-at "<<<<<<< yours\nmine\n=======\nfive\n5b\n>>>>>>> agent\n"))
+               (funcall (intern (concat "smerge-keep-" keys)))
+               (should-not (cursord-test-presses "C-c C-c"))
+               (switch-to-buffer "f")))
+            (cursord-test-agree ws "f" decided hunks)
+            (cursord-test-until "the other hunk" (equal (list (+ 14 (length (split-string lines "\n" t)))) (cursord-test-rows)))
+            ;; Undo goes back to the conflict, with all that the person wrote.
+            (when (member keys '("a" "C-c = a" "lower"))
+              (let ((last-command nil) (inhibit-message t)) (undo))
+              (should (equal (cursord-test-numbered 20 5 "mine\nfive\n5b\n") (buffer-string))))
+            (cursord-undo)
+            (cursord-test-until "the hunk again"
+              (and (equal '(2 . 1) (cursord-pending ws))
+                   (equal mine (buffer-string))))))))))
+
 (provide 'cursord-copies-tests)
 ;;; cursord-copies-tests.el ends here

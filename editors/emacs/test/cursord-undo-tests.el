@@ -295,6 +295,50 @@ With OTHER, the buffer has another unsaved line, so it differs from the file."
       (should (equal before (buffer-string)))
       (should-not (string-match-p "decided already" (cursord-test-buffers))))))
 
+(ert-deftest cursord-test-saved-without-the-agents-lines ()
+  "A save after the agent's lines were undone rejects them.
+So redo brings back lines and hunks, also after the next save."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n"))
+           (merged (cursord-test-numbered 9 3 "agent\n" 5 "mine\n" 8 "8\n"))
+           (typed (cursord-test-numbered 9 5 "mine\n"))
+           (ws (cursord-test-open))
+           (inhibit-message t))
+      (pcase-dolist (`(,mine ,with ,without) `((nil ,after ,before) (t ,merged ,typed)))
+        (ert-info ((format "%s" mine))
+          (cursord-test-put "f" before)
+          (cursord-test-plays (cursord-test-edits "f" before after))
+          (find-file (cursord-test-file "f"))
+          (buffer-enable-undo)
+          (when mine
+            (cursord-test-go 5)
+            (delete-line)
+            (insert "mine\n")
+            (undo-boundary))
+          (cursord-test-turn ws "change it")
+          (cursord-test-until "the agent's lines"
+            (and (equal with (buffer-string)) (equal '(3 8) (cursord-test-rows))))
+          (save-buffer)
+          (cursord-test-agree ws "f" with 2)
+          (cursord-test-way-back 'buffer)
+          (should (equal without (buffer-string)))
+          (save-buffer)
+          (cursord-test-agree ws "f" without 0)
+          (cursord-test-way-back 'buffer)
+          (should (equal with (buffer-string)))
+          (save-buffer)
+          (cursord-test-agree ws "f" with 2)
+          (cursord-test-way-back 'buffer)
+          (save-buffer)
+          (cursord-test-agree ws "f" without 0)
+          (cursord-undo)
+          (cursord-test-until "both hunks" (equal '(2 . 1) (cursord-pending ws)))
+          (cursord-test-agree ws "f" with 2)
+          (cursord-decide-all ws :diff/reject)
+          (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))
+          (kill-buffer "f"))))))
+
 ;; Text without its hunk would be written unreviewed.
 (ert-deftest cursord-test-undo-and-save-at-once ()
   "Two rejects that undo takes back are pending again, also if saved at once."
