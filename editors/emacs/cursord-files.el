@@ -260,10 +260,14 @@ First undo the decisions that the buffer's undo has taken back."
                    (cursord-busy-turns (cursord-document-ws document))))
               ((cursord--text-p)))
     (unless (cursord--in-sync-p document)
-      (when-let* ((decisions (cursord--taken-back document)))
-        (cursord-protected #'cursord--take-back-now document decisions)))
-    (unless (cursord--in-sync-p document)
-      (cursord-protected #'cursord--tell-text-now document))))
+      (let ((then #'ignore))
+        (when-let* ((decisions (cursord--taken-back document)))
+          (setq then (or (cursord-protected #'cursord--take-back-now document
+                                            decisions)
+                         #'ignore)))
+        (unless (cursord--in-sync-p document)
+          (cursord-protected #'cursord--tell-text-now document))
+        (funcall then)))))
 
 (defun cursord--saved ()
   "Tell the daemon that the current buffer was saved, also under a new name."

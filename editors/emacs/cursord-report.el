@@ -76,8 +76,9 @@ buffer."
 
 (defun cursord--take-back (document decisions done)
   "Undo DECISIONS, whose text is back in the buffer of DOCUMENT, in the daemon.
-Call DONE in the end, with whether one of them was undone."
-  (let ((ws (cursord-document-ws document)) undone)
+Call DONE in the end, with whether one of them was undone, and with the last
+error."
+  (let ((ws (cursord-document-ws document)) undone problem)
     ;; The daemon shall not hear of the text in between: it would undo the rest
     ;; itself, which then could not be undone.
     (setf (cursord-document-undoing document) t)
@@ -86,7 +87,7 @@ Call DONE in the end, with whether one of them was undone."
                   (if (cdr decisions)
                       (step (cdr decisions))
                     (setf (cursord-document-undoing document) nil)
-                    (funcall done undone))))
+                    (funcall done undone problem))))
         (cursord-request
          ws :diff/undo (list :decision (car decisions))
          :then (lambda (result)
@@ -95,11 +96,16 @@ Call DONE in the end, with whether one of them was undone."
                                     (plist-get result :diffs))
                  (go-on))
          :else (lambda (err)
-                 ;; `cursord-undo' may have undone the latest already.
-                 (unless (cdr decisions)
-                   (cursord-say "the text is back, but not its hunk: %s"
-                                (cursord-undo-problem err)))
+                 (setq problem err)
                  (go-on)))))))
+
+(defun cursord--say-not-back (before now problem)
+  "Say that text is back and its hunk is not, with PROBLEM, unless that is nil.
+The daemon may know the text all the same: then there are more hunks NOW than
+BEFORE."
+  (when (and problem (<= (length now) (length before)))
+    (cursord-say "the text is back, but not its hunk: %s"
+                 (cursord-undo-problem problem))))
 
 (defun cursord--await (seconds arrived)
   "Take messages until ARRIVED, a function, returns non-nil, for SECONDS at most.
@@ -114,14 +120,29 @@ Return whether it did."
 
 (defun cursord--take-back-now (document decisions)
   "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
-The daemon would take the saved lines for a person's otherwise."
-  (let ((known (verify-visited-file-modtime)) ended undone)
+The daemon would take the saved lines for a person's otherwise.  Return a
+function to call when the daemon knows the text."
+  (let ((known (verify-visited-file-modtime))
+        (ws (cursord-document-ws document))
+        (before (plist-get (cursord-diff-of document) :hunks))
+        ended undone problem)
     (cursord--take-back document decisions
-                        (lambda (ok) (setq ended t undone ok)))
+                        (lambda (ok err) (setq ended t undone ok problem err)))
     (cursord--await cursord--take-back-most (lambda () ended))
     ;; The daemon may have written the file; Emacs shall not ask about that.
     (when (and undone known (buffer-modified-p))
-      (set-visited-file-modtime))))
+      (set-visited-file-modtime))
+    (lambda ()
+      (when problem
+        (cursord-request
+         ws :diff/list (list :path (cursord-document-path document))
+         :then (lambda (result)
+                 (let ((diffs (plist-get result :diffs)))
+                   (cursord--say-not-back
+                    before
+                    (and (not (seq-empty-p diffs))
+                         (plist-get (seq-first diffs) :hunks))
+                    problem))))))))
 
 (defconst cursord--tell-most 1
   "The most seconds for which a save waits until the daemon knows its text.")
@@ -192,8 +213,17 @@ Call DONE when the diff of that text is there."
      (t
       (with-current-buffer buffer
         (if-let* ((decisions (cursord--taken-back document)))
-            (cursord--take-back document decisions
-                                (lambda (_ok) (cursord-report document done)))
+            (let ((before (plist-get (cursord-diff-of document) :hunks)))
+              (cursord--take-back document decisions
+                                  (lambda (_ok problem)
+                                    (cursord-report
+                                     document
+                                     (lambda ()
+                                       (cursord--say-not-back
+                                        before
+                                        (plist-get (cursord-diff-of document) :hunks)
+                                        problem)
+                                       (funcall done))))))
           (cursord--say-taken-out document)
           (cursord--tell-text document)
           (cursord--list-diff document done)))))))

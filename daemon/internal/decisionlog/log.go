@@ -248,11 +248,12 @@ func (l *Log) Path(in func(File) bool, sum string, undo bool) (steps []Step) {
 	return nil
 }
 
-// Rejects returns the steps that take back the rejects in one file that stand, the oldest first.
+// Rejects returns the steps that take back the rejects in one file, the oldest first. Those that do not stand are among them: perhaps only
+// a text that an editor has not saved had taken them back when the daemon was killed.
 func (l *Log) Rejects(in func(File) bool) (steps []Step) {
 	for _, g := range l.groups {
 		for _, f := range g.Files {
-			if !f.Decision.Accept && !g.Undone && !f.Undone && in(f) {
+			if !f.Decision.Accept && in(f) {
 				steps = append(steps, Step{Group: g.N, Decision: f.Decision, Conflicts: f.Conflicts, Undo: true, Again: true, Before: f.Then})
 			}
 		}

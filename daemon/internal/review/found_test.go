@@ -50,6 +50,21 @@ func TestFoundStories(t *testing.T) {
 				s.reads()
 			}
 		},
+		"what the editor's undo takes back is pending at the next daemon, too": func(t *testing.T, s *story) {
+			s.agent(1, 2, 1)
+			s.agent(6, 1, 1)
+			s.reads()
+			pending := shapes(s.state())
+			s.walks(-1)
+			s.saves()
+			s.walks(1)
+			s.looks()
+			s.r.Close() // it is killed
+			s.docs.CloseClient(s.editor)
+			s.starts()
+			s.saves()
+			require.Len(t, shapes(s.state()), len(pending))
+		},
 		"a redo decides no later change of the same lines": func(t *testing.T, s *story) {
 			s.agent(0, 3, 0)
 			s.decides(s.command, all(false))

@@ -125,6 +125,36 @@ Else a later undo would say that the hunk is not back, which it is."
     (cursord-test-until "the save" (= 3 (cursord-test-in-shell)))
     (should-not (string-match-p "not its hunk" (with-current-buffer "*cursord-log*" (buffer-string))))))
 
+(defun cursord-test-kill-daemon (ws)
+  "Kill the daemon of WS, and wait for the next one to know the texts."
+  (signal-process (plist-get (cursord-call ws :daemon/status nil) :pid) 'KILL)
+  (cursord-test-hears "connected to the cursord daemon again")
+  (cursord-test-until "the texts" (cursord-workspace-ready ws)))
+
+(ert-deftest cursord-test-undo-goes-on-at-the-next-daemon ()
+  "Undo brings back text and hunk, and says so, whenever the daemon is killed."
+  (cursord-test-with-hunks
+    (goto-char (point-min))
+    (insert "mine ")
+    (cursord-test-settle ws '(5 15 26))
+    (cursord-test-decide ws #'cursord-reject-hunk 5 '(15 26))
+    (cursord-test-kill-daemon ws)
+    (cursord-test-settle ws '(15 26))
+    (let ((inhibit-message t)) (save-buffer))
+    (cursord-test-until "the save" (= 2 (cursord-test-in-shell)))
+    (cursord-test-undo-once ws '(5 15 26))
+    (cursord-test-kill-daemon ws)
+    (cursord-test-settle ws '(5 15 26))
+    (let ((inhibit-message t)) (save-buffer))
+    (cursord-test-until "the hunk" (= 3 (cursord-test-in-shell)))
+    ;; The agent's lines that undo takes out, and redo has again.
+    (cursord-test-decide ws #'cursord-reject-hunk 15 '(5 25))
+    (cursord-test-undo-once ws '(5 15 26))
+    (cursord-test-kill-daemon ws)
+    (let ((inhibit-message t)) (save-buffer))
+    (cursord-test-until "the hunk" (= 3 (cursord-test-in-shell)))
+    (should-not (string-match-p "not its hunk" (cursord-test-buffers)))))
+
 (ert-deftest cursord-test-unsaved-rejects-say-so ()
   "What a reject in unsaved text says explains why the shell still has the hunk."
   (cursord-test-with-hunks
