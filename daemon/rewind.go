@@ -3,9 +3,9 @@ package daemon
 import (
 	"context"
 	"slices"
-	"time"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/review"
 	"cursord/sessions"
 )
@@ -136,40 +136,29 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 }
 
 // Why returns where the lines of a file come from: those from from to to (exclusive), counted from 0, or all for to < 0. The
-// runs follow each other without a gap. A content without lines has none.
-func (d *Daemon) Why(root, path string, from, to int) ([]api.WhyLine, error) {
+// runs follow each other without a gap. A content without lines has none. forgotten says that a history of the file was dropped.
+func (d *Daemon) Why(root, path string, from, to int) (lines []api.WhyLine, forgotten bool, err error) {
 	w, err := d.workspace(root)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer w.release()
-	origins, err := w.review.Why(path, from, to)
+	found, forgotten, err := w.review.Why(path, from, to)
+	teller := origins.Teller{Turn: d.store.Turn}
+	return teller.Lines(found), forgotten, err
+}
+
+// CommitWhy returns where the lines come from that a commit adds to files of a workspace; with rev "", those of the next commit.
+func (d *Daemon) CommitWhy(ctx context.Context, root, rev string) (out api.CommitWhy, err error) {
+	w, err := d.workspace(root)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	lines, prompts := make([]api.WhyLine, len(origins)), map[string]string{}
-	for i, o := range origins {
-		lines[i] = api.WhyLine{From: o.From, To: o.To}
-		if o.Source == nil {
-			continue
-		}
-		prompt, known := prompts[o.Source.TurnID]
-		if !known {
-			if t, err := d.store.Turn(o.Source.TurnID); err == nil { // else its session was deleted
-				prompt = t.Asked()
-			}
-			prompts[o.Source.TurnID] = prompt
-		}
-		src := &api.WhySource{
-			SessionID: o.Source.SessionID, TurnID: o.Source.TurnID, ItemID: o.Source.ItemID, Prompt: prompt, State: api.WhyAccepted,
-		}
-		if o.Pending {
-			src.State = api.WhyPending
-		}
-		if o.At != 0 {
-			src.At = &sessions.Time{Time: time.UnixMilli(o.At).UTC()}
-		}
-		lines[i].Source = src
+	defer w.release()
+	c, err := w.review.Commit(ctx, rev)
+	if err != nil {
+		return out, err
 	}
-	return lines, nil
+	teller := origins.Teller{Turn: d.store.Turn}
+	return teller.Commit(ctx, c, w.review.WhyText)
 }

@@ -231,38 +231,6 @@ func (r *Review) Edited() (sessions []string, at int64) {
 // ForgetHistory drops the history.
 func (r *Review) ForgetHistory() { r.past = nil }
 
-// An Origin says where the lines From to To (exclusive) of the present text come from.
-type Origin struct {
-	From, To int
-	Source   *Source // nil: a person, or nobody knows
-	At       int64   // when, in ms since 1970; 0: not known
-	Pending  bool
-}
-
-// Origins returns the origins of all lines of the present text; nil for a content without lines.
-func (r *Review) Origins() (origins []Origin) {
-	for i, a := range r.present().lines {
-		by, _ := r.past.Of(i)
-		if a.ins != 0 {
-			by = a.ins
-		}
-		o := Origin{From: i, To: i + 1, Pending: a.ins != 0}
-		if src := r.sources.of([]int32{by}); by != 0 && len(src) > 0 {
-			o.Source, o.At = &src[0], r.past.When(by)
-		}
-		if k := len(origins) - 1; k >= 0 && origins[k].like(&o) {
-			origins[k].To = o.To
-		} else {
-			origins = append(origins, o)
-		}
-	}
-	return origins
-}
-
-func (o *Origin) like(p *Origin) bool {
-	return o.Pending == p.Pending && o.At == p.At && (o.Source == nil) == (p.Source == nil) && (o.Source == nil || *o.Source == *p.Source)
-}
-
 // A lender knows the edits that a content is made of which another review has.
 type lender struct {
 	from   *Review

@@ -76,6 +76,7 @@ func (f *face) table() table {
 			"diff/merge":            decision(f.merge),
 			"diff/place":            review(f.place),
 			"file/why":              review(f.why),
+			"commit/why":            review(f.commitWhy),
 			"diff/comment":          review(f.comment),
 			"diff/dismiss":          review(f.dismiss),
 			"approval/list":         quick(f.listApprovals),

@@ -205,7 +205,14 @@ type WhyParams struct {
 
 // WhyResult is the result of file/why: runs of lines that follow each other without a gap.
 type WhyResult struct {
-	Lines []api.WhyLine `json:"lines"`
+	Lines     []api.WhyLine `json:"lines"`
+	Forgotten bool          `json:"forgotten,omitempty"` // a history of the file was dropped
+}
+
+// CommitWhyParams are the parameters of commit/why.
+type CommitWhyParams struct {
+	Workspace string `json:"workspace"`
+	Rev       string `json:"rev,omitempty"` // absent: what the index holds
 }
 
 // SessionUpdateParams are the parameters of session/update; what is absent stays.

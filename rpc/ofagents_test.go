@@ -16,7 +16,7 @@ import (
 var ofAnybody = []string{
 	"agent/chats", "agent/models", "agent/status", "approval/list", "approval/rules",
 	"daemon/join", "daemon/status",
-	"diff/list", "diff/merge", "diff/place", "diff/unified", "file/why", "initialize", "item/read", "search", "session/create",
+	"commit/why", "diff/list", "diff/merge", "diff/place", "diff/unified", "file/why", "initialize", "item/read", "search", "session/create",
 	"session/export", "session/fork", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",
 	"turn/wait", "workspace/list", "workspace/subscribe", "workspace/unsubscribe",
 }

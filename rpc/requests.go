@@ -55,6 +55,12 @@ func (c *Client) ApprovalRules(ctx context.Context, p WorkspaceParams) (result A
 	return result, err
 }
 
+// CommitWhy makes the request commit/why, as PROTOCOL.md describes it.
+func (c *Client) CommitWhy(ctx context.Context, p CommitWhyParams) (result api.CommitWhy, err error) {
+	err = c.Call(ctx, "commit/why", p, &result)
+	return result, err
+}
+
 // DaemonBackup makes the request daemon/backup, as PROTOCOL.md describes it.
 func (c *Client) DaemonBackup(ctx context.Context, p BackupParams) (result BackupResult, err error) {
 	err = c.Call(ctx, "daemon/backup", p, &result)

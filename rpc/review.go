@@ -56,8 +56,12 @@ func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {
 	if p.Path == "" {
 		return WhyResult{}, invalid("path", "must not be empty")
 	}
-	lines, err := f.d.Why(p.Workspace, p.Path, from, to)
-	return WhyResult{nonNil(lines)}, err
+	lines, forgotten, err := f.d.Why(p.Workspace, p.Path, from, to)
+	return WhyResult{nonNil(lines), forgotten}, err
+}
+
+func (f *face) commitWhy(ctx context.Context, p *CommitWhyParams) (api.CommitWhy, error) {
+	return f.d.CommitWhy(ctx, p.Workspace, p.Rev)
 }
 
 func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult, error)) {

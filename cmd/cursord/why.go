@@ -3,40 +3,39 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"cursord/cmd/cursord/internal/arguments"
 	"cursord/cmd/cursord/internal/why"
 	"cursord/rpc"
 )
 
 func whyCommand() *cobra.Command {
 	var p place
-	var w why.Why
-	asJSON := false
+	var a why.Arguments
 	c := &cobra.Command{
-		Use:   "why FILE[:LINE[-LINE]]",
-		Short: "Show which prompts the lines of a file come from",
+		Use:   "why FILE[:LINE[-LINE]] | --commit [REV] | --trailer",
+		Short: "Show which prompts the lines of a file or a commit come from",
 		Long: `Show which prompts the lines of a file come from: of a whole file a line for each, with a * before what is still to be reviewed, else
-prompt, time, session and turn. Lines of an agent keep their source after an accept, when you edit around them, move them or
-commit them. The others are yours, or older than cursord.`,
+prompt, time, session and turn, and what the lines were before. Lines of an agent keep their source after an accept, when you edit around
+them, move them or commit them, and when a checkout brings them back. The others are yours, or older than cursord.
+
+With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds. --trailer prints the "Assisted-by" lines for its
+message; without --commit, those for what is staged, as a prepare-commit-msg hook needs them.`,
 		Example: `  cursord why main.go
   cursord why main.go:12-20
+  cursord why --commit HEAD~1
+  git commit --trailer "$(cursord why --trailer)"
   cursord show $(cursord why --json main.go:12 | jq -r '.lines[0].source.sessionId')`,
-		Args: func(c *cobra.Command, args []string) (err error) {
-			if err = arguments.Takes(1, 1)(c, args); err == nil {
-				w, err = why.Parse(args[0])
-			}
-			return err
-		},
+		Args: func(c *cobra.Command, args []string) error { return a.Take(args) },
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			n, err := p.names(c.Context(), client)
 			if err != nil {
 				return err
 			}
-			w.JSON = asJSON
-			return w.Do(c.Context(), n, c.OutOrStdout())
+			return a.Do(c.Context(), n, c.OutOrStdout())
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of file/why as JSON")
+	c.Flags().BoolVar(&a.Commit, "commit", false, "show the lines that the commit REV adds, without REV those of HEAD")
+	c.Flags().BoolVar(&a.Trailer, "trailer", false, "print the Assisted-by lines for the message of a commit, without --commit of what is staged")
+	c.Flags().BoolVar(&a.JSON, "json", false, "print the answer of file/why or commit/why as JSON")
 	return c
 }

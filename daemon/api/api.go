@@ -182,6 +182,23 @@ type WhySource struct {
 	Prompt    string         `json:"prompt"` // "" if its session was deleted or its turn taken back
 	At        *sessions.Time `json:"at"`     // null if that is not known
 	State     WhyState       `json:"state"`
+	ByText    bool           `json:"byText,omitempty"` // only the lines' text tells it: a person has moved or brought them back
+	Was       []string       `json:"was,omitempty"`    // if lines were asked for: what the edit has removed in their place
+	WasMore   int            `json:"wasMore,omitempty"`
+}
+
+// A CommitWhy says where the lines come from that a commit adds.
+type CommitWhy struct {
+	Commit   string       `json:"commit"` // its id; "" for what the index holds
+	Files    []CommitFile `json:"files"`
+	Trailers []string     `json:"trailers"` // for its message, the model with the most lines first
+}
+
+// A CommitFile is a file that a commit adds lines to.
+type CommitFile struct {
+	Path      string    `json:"path"`
+	Lines     []WhyLine `json:"lines"` // of the file in the commit, those that it adds
+	Forgotten bool      `json:"forgotten,omitempty"`
 }
 
 // A WhyState says whether lines of an agent are decided.

@@ -82,10 +82,12 @@ type File struct {
 	Ops     []Op            `json:"ops,omitempty"`  // the oldest first
 	Touched []int32         `json:"touched,omitempty"`
 	At      map[int32]int64 `json:"at,omitempty"` // when an edit was made, in ms since 1970
+	Lost    Lost            `json:"lost,omitempty"`
 	Asleep  *Asleep         `json:"asleep,omitempty"`
 }
 
-// A Run is a run of present lines that an edit has written. If By is negative, a person has moved lines of edit -By.
+// A Run is a run of present lines that an edit has written. If By is negative, a person has moved lines of edit -By, or has
+// brought them back.
 type Run struct {
 	From int   `json:"f"`
 	To   int   `json:"t"` // exclusive
@@ -137,7 +139,7 @@ const maxBody = 4 << 20
 
 // Empty reports whether nothing is known of any edit.
 func (f *File) Empty() bool {
-	return f == nil || len(f.Runs)+len(f.Dead)+len(f.Ops)+len(f.Touched) == 0 && f.Asleep == nil
+	return f == nil || len(f.Runs)+len(f.Dead)+len(f.Ops)+len(f.Touched)+len(f.Lost) == 0 && f.Asleep == nil
 }
 
 // Bury adds a line that was removed in front of a present line, which is not before any other such line.
@@ -168,6 +170,9 @@ func (f *File) Edits() map[int32]bool {
 	}
 	for _, n := range f.Touched {
 		edits[n] = true
+	}
+	for _, l := range f.Lost {
+		edits[l.by] = true
 	}
 	if f.Asleep != nil {
 		maps.Copy(edits, f.Asleep.File.Edits())
@@ -203,7 +208,8 @@ func (f *File) When(n int32) int64 {
 	return f.At[n]
 }
 
-// Of returns the edit that wrote a present line; 0 if none is known. moved says that a person has moved the line.
+// Of returns the edit that wrote a present line; 0 if none is known. moved says that a person has moved the line, or brought it
+// back, so that its text alone tells the edit.
 func (f *File) Of(line int) (by int32, moved bool) {
 	if f == nil {
 		return 0, false

@@ -75,7 +75,7 @@ func TestRewindOfLines(t *testing.T) {
 		{"a person's lines stay", []change{{1, 1, 1, "TWO"}, {0, 2, 0, "mine"}, {0, 0, 0, "also"}}, []int32{1}, "also one two mine three", false},
 		{"a person's change of an edit's line stays", []change{{1, 1, 1, "TWO"}, {0, 1, 1, "mine"}}, []int32{1}, "one mine three", true},
 		{"a person's change that was taken back", []change{{1, 1, 1, "TWO"}, {0, 1, 1, "mine"}, {0, 1, 1, "TWO"}}, []int32{1}, "one two three", false},
-		{"a line that a person has moved stays", []change{{1, 3, 0, "four"}, {0, 3, 1, ""}, {0, 0, 0, "four"}}, []int32{1}, "four one two three", false},
+		{"a line that a person has brought back elsewhere stays", []change{{1, 3, 0, "four"}, {0, 3, 1, ""}, {0, 0, 0, "four"}}, []int32{1}, "four one two three", true},
 		{"a deleted line that a person has typed again", []change{{1, 1, 1, ""}, {0, 1, 0, "two"}, {1, 3, 0, "four"}}, []int32{1}, "one two three", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines int) 
 	if !known {
 		return nil
 	}
-	back := &Back{File: &File{At: f.At}, Body: is, Path: path}
+	back := &Back{File: &File{At: f.At, Lost: f.Lost.without(undone)}, Body: is, Path: path}
 	back.Changed = slices.ContainsFunc(f.Touched, undone)
 	alive := f.rewindLines(back, undone, is, lines)
 	f.rewindOps(back, undone, alive)

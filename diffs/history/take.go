@@ -18,7 +18,7 @@ func (f *File) Take(s Step) *File {
 	}
 	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), c: cursor{f: f}}
 	t.lines()
-	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At}
+	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes)}
 	if s.Was.Kind == Text && s.Is.Kind != Text && s.Who == Person {
 		next.Dead, t.lost = nil, true // the person's deletion is final
 	}
@@ -54,6 +54,7 @@ type taking struct {
 	gone    map[string]int32 // the edits of lines that the step removes, by text
 	added   map[string]bool  // texts of lines that edits add
 	touched []int32
+	goes    []lostLine
 	lost    bool // something of an edit's is not known any more
 }
 
@@ -118,6 +119,9 @@ func (t *taking) edit(e Edit) {
 			dead = append(dead, candidate{Dead: Dead{strings.Clone(r.Text), by, r.By, t.added[trim(r.Text)]}, before: i})
 		case r.By == 0 && by != 0:
 			t.lost = t.lost || person
+			if sum, ok := sumOf(r.Text); person && ok {
+				t.goes = append(t.goes, lostLine{sum, max(by, -by)})
+			}
 			if person && by > 0 && !t.doom(dead, i, by, e) && !slices.Contains(written, by) {
 				written = append(written, by)
 			}
@@ -181,9 +185,11 @@ func (t *taking) meet(e Edit, dead []candidate, written []int32) {
 			by := e.Added[j].By
 			if by == 0 {
 				typed++
-				if n := t.moved[key(e.Added[j].Text)]; n != 0 {
-					by = -max(n, -n)
+				n := t.moved[key(e.Added[j].Text)]
+				if n == 0 && t.step.Who == Person {
+					n = t.c.f.Lost.of(e.Added[j].Text)
 				}
+				by = -max(n, -n)
 			}
 			t.b.alive(by, 1)
 		}

@@ -7,7 +7,10 @@ import (
 )
 
 // A Committed is a file that differs between two commits.
-type Committed struct{ Old, Now string } // the blobs; "" for none
+type Committed struct {
+	Old, Now string // the blobs; "" for none
+	Was      string // the path in the old commit, if it is another
+}
 
 // Between returns the files below the folder that differ between two commits, by path; old may be "".
 func (g Tree) Between(ctx context.Context, old, now string) (map[string]Committed, error) {
@@ -19,28 +22,68 @@ func (g Tree) Between(ctx context.Context, old, now string) (map[string]Committe
 	if err != nil {
 		return nil, err
 	}
-	changed := map[string]Committed{}
-	fields := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	if old == "" {
-		for _, rec := range fields {
-			if info, path, ok := strings.Cut(rec, "\t"); ok {
-				changed[path] = Committed{Now: info[strings.LastIndexByte(info, ' ')+1:]}
-			}
-		}
-		return changed, nil
+	if old != "" {
+		return changes(out)
 	}
-	blob := func(id string) string {
-		if strings.Trim(id, "0") == "" {
+	changed := map[string]Committed{}
+	for _, rec := range records(out) {
+		if info, path, ok := strings.Cut(rec, "\t"); ok {
+			changed[path] = Committed{Now: info[strings.LastIndexByte(info, ' ')+1:]}
+		}
+	}
+	return changed, nil
+}
+
+// Changes is Between with renamed files; now may be "" for what the index holds.
+func (g Tree) Changes(ctx context.Context, old, now string) (map[string]Committed, error) {
+	if old == "" && now != "" {
+		return g.Between(ctx, old, now)
+	}
+	if old == "" {
+		out, err := g.Run(ctx, nil, "hash-object", "-t", "tree", "--stdin") // the empty tree
+		if err != nil {
+			return nil, err
+		}
+		old = strings.TrimSpace(string(out))
+	}
+	args := []string{"diff-tree", "-r", "-z", "-M", "--no-ext-diff", "--relative", old, now}
+	if now == "" {
+		args = []string{"diff-index", "--cached", "-z", "-M", "--no-ext-diff", "--relative", old}
+	}
+	out, err := g.Run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	return changes(out)
+}
+
+func records(out []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
+
+// changes reads git's list of changes, with NUL between its parts.
+func changes(out []byte) (map[string]Committed, error) {
+	changed := map[string]Committed{}
+	blob := func(id, mode string) string {
+		if strings.Trim(id, "0") == "" || mode == gitlink {
 			return ""
 		}
 		return id
 	}
-	for ; len(fields) > 1; fields = fields[2:] {
-		info := strings.Fields(fields[0]) // :mode mode id id status
+	for fields := records(out); len(fields) > 1; {
+		info := strings.Fields(strings.TrimPrefix(fields[0], ":")) // mode mode id id status
 		if len(info) != 5 {
 			return nil, fmt.Errorf("git listed %.100q", fields[0])
 		}
-		changed[fields[1]] = Committed{blob(info[2]), blob(info[3])}
+		c, path := Committed{Old: blob(info[2], info[0]), Now: blob(info[3], info[1])}, fields[1]
+		fields = fields[2:]
+		if k := info[4][0]; (k == 'R' || k == 'C') && len(fields) > 0 {
+			c.Was, path, fields = path, fields[0], fields[1:]
+		}
+		changed[path] = c
 	}
 	return changed, nil
 }
+
+// gitlink is the mode of a nested repository's commit.
+const gitlink = "160000"

@@ -2,13 +2,20 @@ package review
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/commits"
+	"cursord/daemon/internal/filestat"
+	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -16,40 +23,100 @@ import (
 
 // This file is about the histories of files: which edits the lines come from, pending or accepted.
 
+// mostFormer bounds the former lines of an answer, in bytes.
+const mostFormer = 64 << 10
+
 // why is Why, in the reviewer's goroutine.
-func (r *Reviewer) why(path string, from, to int) ([]diffs.Origin, error) {
+func (r *Reviewer) why(name string, from, to int) (lines []diffs.Origin, forgotten bool, err error) {
+	f, review, err := r.reviewOf(name)
+	if err != nil {
+		return nil, false, err
+	}
+	lines = origins.Cut(r.moved(f, name, string(review.Current().Data), review.Origins()), from, to)
+	left := mostFormer
+	for i := range lines {
+		if to < 0 {
+			break
+		}
+		o := &lines[i]
+		for _, was := range review.Former(*o) {
+			if left -= len(was) + 1; left < 0 {
+				o.WasMore++
+			} else {
+				o.Was = append(o.Was, was)
+			}
+		}
+	}
+	return lines, f != nil && f.stored.Dropped, nil
+}
+
+// reviewOf returns the review of a file as it is on the disk. f is nil if nothing is known of it.
+func (r *Reviewer) reviewOf(path string) (f *file, review *diffs.Review, err error) {
 	name := r.named(path)
 	if f := r.shared().files[name]; f != nil && !f.outside() {
 		if _, err := r.refresh(f); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if r.stale(f) {
 			r.save(f)
 		}
-		return cutOrigins(f.Review.Origins(), from, to), nil
+		return f, f.Review, nil
 	}
 	img := atomicfile.Read(r.setup.Root, name)
 	switch {
 	case img.Unreadable != "":
-		return nil, api.Errorf(api.KindNotFound, "%s cannot be read: %s", path, img.Unreadable)
+		return nil, nil, api.Errorf(api.KindNotFound, "%s cannot be read: %s", path, img.Unreadable)
 	case !img.Exists:
-		return nil, api.Errorf(api.KindNotFound, "there is no file %s in %s", path, r.setup.Root)
+		return nil, nil, api.Errorf(api.KindNotFound, "there is no file %s in %s", path, r.setup.Root)
 	}
-	return cutOrigins(r.setup.Large.New(img.Content).Origins(), from, to), nil
+	return nil, r.setup.Large.New(img.Content), nil
 }
 
-// cutOrigins returns the part of origins that is about some lines.
-func cutOrigins(origins []diffs.Origin, from, to int) []diffs.Origin {
-	cut := []diffs.Origin{}
-	for _, o := range origins {
-		if o.From = max(o.From, from); to >= 0 {
-			o.To = min(o.To, to)
+// WhyText is Why for all lines of another text of a file, for instance one of a commit.
+func (r *Reviewer) WhyText(name, text string) (lines []diffs.Origin, forgotten bool, err error) {
+	stopped := r.call(func() {
+		f := r.shared().files[name]
+		review := r.setup.Large.New(diffs.Content{})
+		if f != nil {
+			if _, err = r.refresh(f); err != nil {
+				return
+			}
+			review, forgotten = f.Review, f.stored.Dropped
 		}
-		if o.From < o.To {
-			cut = append(cut, o)
+		lines = r.moved(f, name, text, review.OriginsOf(text))
+	})
+	return lines, forgotten, cmp.Or(stopped, err)
+}
+
+// moved returns the origins of a text of a file with those of the file that a person seems to have moved there: one with the same
+// extension that is gone, and at least half of whose known lines the text has.
+func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
+	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
+		return lines
+	}
+	var best []diffs.Origin
+	most := 0
+	for _, other := range r.sorted() {
+		if other == f || other.stored.Past == nil || other.outside() || other.tree.isolated() || path.Ext(other.path) != path.Ext(name) ||
+			filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(other.path))).Exists() || r.load(other) != nil {
+			continue
+		}
+		found, n := other.Review.OriginsOf(text), 0
+		for _, o := range found {
+			if o.Source != nil {
+				n += o.To - o.From
+			}
+		}
+		if n > most && 2*n >= other.Review.Known() {
+			best, most = found, n
 		}
 	}
-	return cut
+	return origins.Moved(lines, best)
+}
+
+// Commit reads a commit of the work tree, as commits.Read says.
+func (r *Reviewer) Commit(ctx context.Context, rev string) (commits.Commit, error) {
+	return commits.Read(ctx, git.Tree{Dir: r.setup.Root, Guard: r.setup.Git}, rev)
 }
 
 // inherit gives the history of a copy's file to the file of the work tree, whose content an accept has just written.

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,11 +202,9 @@ func unsavedStep(f *file) error {
 }
 
 // Why returns where lines of a file come from: those from from to to (exclusive), as far as the file has them; all for to < 0.
-// The runs follow each other without a gap.
-func (r *Reviewer) Why(path string, from, to int) (origins []diffs.Origin, err error) {
-	stopped := r.call(func() { origins, err = r.why(path, from, to) })
-	if stopped != nil {
-		return nil, stopped
-	}
-	return origins, err
+// The runs follow each other without a gap. Only if lines were named, the origins have what the lines were before. forgotten says that
+// a history of the file was dropped.
+func (r *Reviewer) Why(path string, from, to int) (lines []diffs.Origin, forgotten bool, err error) {
+	stopped := r.call(func() { lines, forgotten, err = r.why(path, from, to) })
+	return lines, forgotten, cmp.Or(stopped, err)
 }

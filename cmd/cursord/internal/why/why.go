@@ -64,17 +64,25 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		return err
 	case w.JSON:
 		return term.PrintJSON(out, said)
-	case w.Lines != nil && len(said.Lines) == 0:
+	case len(said.Lines) == 0 && w.Lines != nil:
 		return fmt.Errorf("%s has no such line", term.Clean(w.File))
 	case w.Lines != nil:
 		there, err := sessionsOf(ctx, n.Client, said.Lines)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, w.runs(said.Lines, there))
+		_, err = io.WriteString(out, w.runs(said.Lines, there)+forgotten(said.Forgotten))
 		return err
 	}
-	return term.Page(out, annotated(said.Lines, path))
+	return term.Page(out, annotated(said.Lines, path)+forgotten(said.Forgotten))
+}
+
+// forgotten is the remark about a file of which a history was dropped.
+func forgotten(dropped bool) string {
+	if !dropped {
+		return ""
+	}
+	return "\nMore was known of this file once: it was dropped, because it was more than history_size keeps.\n"
 }
 
 // sessionsOf returns which sessions of lines without a prompt are still there: they have lost only the turn.
@@ -107,7 +115,7 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 			b.WriteString("  a person's, or older than cursord\n")
 			continue
 		}
-		fmt.Fprintf(&b, "  an agent's, %s\n", term.Clean(string(s.State)))
+		fmt.Fprintf(&b, "  an agent's, %s%s\n", term.Clean(string(s.State)), byText(s))
 		if s.At != nil {
 			fmt.Fprintf(&b, "  when     %s (%s)\n", s.At.Local().Format("2006-01-02 15:04:05"), term.Ago(s.At.Time, time.Now()))
 		}
@@ -118,13 +126,35 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 			} else {
 				b.WriteString("  its session was deleted\n")
 			}
-			continue
 		}
 		for line := range strings.Lines(strings.TrimRight(s.Prompt, "\n")) {
 			fmt.Fprintf(&b, "  > %s\n", term.Clean(strings.TrimRight(line, "\r\n")))
 		}
+		former(&b, s)
 	}
 	return b.String()
+}
+
+// byText is the remark that only the lines' text tells their source.
+func byText(s *api.WhySource) string {
+	if !s.ByText {
+		return ""
+	}
+	return "; known by the text, because somebody moved the lines or brought them back"
+}
+
+// former says what lines were before.
+func former(b *strings.Builder, s *api.WhySource) {
+	if len(s.Was)+s.WasMore == 0 {
+		return
+	}
+	b.WriteString("  before:\n")
+	for _, line := range s.Was {
+		fmt.Fprintf(b, "  - %s\n", term.Clean(line))
+	}
+	if s.WasMore > 0 {
+		fmt.Fprintf(b, "  … and %s\n", term.Count(s.WasMore, "more line"))
+	}
 }
 
 // annotated is the file with a remark before each line.

@@ -1,0 +1,173 @@
+package history
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+)
+
+// maxLost bounds the lines that a file is remembered to have lost.
+const maxLost = 20_000
+
+// Lost are lines of edits that a person's changes have taken out of a file, by sums of their texts. So they are known when a
+// checkout, or an undo in an editor, brings them back, whatever else it changes.
+type Lost []lostLine // ascending by sum
+
+type lostLine struct {
+	sum uint64
+	by  int32
+}
+
+// lostBytes is the size of a stored line.
+const lostBytes = 12
+
+// MarshalJSON packs the lines, because there are many.
+func (l Lost) MarshalJSON() ([]byte, error) {
+	packed := make([]byte, 0, lostBytes*len(l))
+	for _, line := range l {
+		packed = binary.LittleEndian.AppendUint64(packed, line.sum)
+		packed = binary.LittleEndian.AppendUint32(packed, uint32(line.by))
+	}
+	return json.Marshal(packed)
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (l *Lost) UnmarshalJSON(data []byte) error {
+	var packed []byte
+	if err := json.Unmarshal(data, &packed); err != nil {
+		return err
+	}
+	*l = nil
+	for ; len(packed) >= lostBytes; packed = packed[lostBytes:] {
+		*l = append(*l, lostLine{binary.LittleEndian.Uint64(packed), int32(binary.LittleEndian.Uint32(packed[8:]))})
+	}
+	slices.SortFunc(*l, bySum)
+	return nil
+}
+
+func bySum(a, b lostLine) int { return cmp.Compare(a.sum, b.sum) }
+
+// sumOf returns the sum of a line's text; ok is false for a line that may be anywhere.
+func sumOf(text string) (sum uint64, ok bool) {
+	k := key(text)
+	h := fnv.New64a()
+	h.Write([]byte(k))
+	return h.Sum64(), k != ""
+}
+
+// of returns the edit that a lost line was of; 0 for a line that was not lost.
+func (l Lost) of(text string) int32 {
+	if len(l) == 0 {
+		return 0
+	}
+	sum, ok := sumOf(text)
+	i, found := slices.BinarySearchFunc(l, lostLine{sum: sum}, bySum)
+	if !ok || !found {
+		return 0
+	}
+	return l[i].by
+}
+
+// with returns the lines and others, which count where both have the same text. Above the bound, the lines of the oldest edits go.
+func (l Lost) with(others []lostLine) Lost {
+	if len(others) == 0 {
+		return l
+	}
+	all := slices.Concat(others, l)
+	slices.SortStableFunc(all, bySum)
+	all = slices.CompactFunc(all, func(a, b lostLine) bool { return a.sum == b.sum })
+	if over := len(all) - maxLost; over > 0 {
+		slices.SortStableFunc(all, func(a, b lostLine) int { return cmp.Compare(a.by, b.by) })
+		all = slices.Clone(all[over:])
+		slices.SortFunc(all, bySum)
+	}
+	return slices.Clip(Lost(all))
+}
+
+func (l Lost) without(undone func(int32) bool) Lost {
+	gone := func(line lostLine) bool { return undone(line.by) }
+	if !slices.ContainsFunc(l, gone) {
+		return l
+	}
+	return slices.DeleteFunc(slices.Clone(l), gone)
+}
+
+// OfText returns the edit that wrote a line with this text which is not in the file any more; 0 if none is known. Lines that may be
+// anywhere are not known.
+func (f *File) OfText(text string) int32 {
+	if f == nil || key(text) == "" {
+		return 0
+	}
+	return f.Lost.of(text)
+}
+
+// Former returns the lines that the edit of present lines from to to (exclusive), which are of one edit, has removed where it wrote
+// them: of a part of the lines that replaced others together, all of these.
+func (f *File) Former(from, to int) (lines []string) {
+	if f == nil {
+		return nil
+	}
+	r := f.run(from)
+	by := max(r.By, -r.By)
+	if by == 0 {
+		return nil
+	}
+	removed := func(g Grave, add bool) (any bool) {
+		for _, d := range g.Lines {
+			if d.Del == by {
+				if any = true; add {
+					lines = append(lines, d.Text)
+				}
+			}
+		}
+		return any
+	}
+	start := r.From
+	first, _ := slices.BinarySearchFunc(f.Dead, r.From, func(g Grave, at int) int { return cmp.Compare(g.At, at) })
+	for _, g := range f.Dead[first:] {
+		if g.At > from {
+			break
+		}
+		if removed(g, false) {
+			start = g.At
+		}
+	}
+	for _, g := range f.Dead[first:] {
+		if g.At >= to && (g.At != r.To || to < r.To) {
+			break
+		}
+		if g.At >= start {
+			removed(g, true)
+		}
+	}
+	return lines
+}
+
+// Replaced returns the edits that wrote lines which later edits have removed, by their texts without line ends.
+func (f *File) Replaced() map[string]int32 {
+	replaced := map[string]int32{}
+	if f == nil {
+		return replaced
+	}
+	for _, g := range f.Dead {
+		for _, d := range g.Lines {
+			if d.Ins > 0 {
+				replaced[trim(d.Text)] = d.Ins
+			}
+		}
+	}
+	return replaced
+}
+
+// Known counts the present lines of edits, and the lost ones.
+func (f *File) Known() (n int) {
+	if f == nil {
+		return 0
+	}
+	for _, r := range f.Runs {
+		n += r.To - r.From
+	}
+	return n + len(f.Lost)
+}

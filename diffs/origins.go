@@ -1,0 +1,95 @@
+package diffs
+
+import "slices"
+
+// An Origin says where the lines From to To (exclusive) of the present text come from.
+type Origin struct {
+	From, To int
+	Source   *Source // nil: a person, or nobody knows
+	At       int64   // when, in ms since 1970; 0: not known
+	Pending  bool
+	ByText   bool // a person has moved the lines, or brought them back: only their text tells the source
+
+	Was     []string // what the lines were before, as far as somebody has asked
+	WasMore int      // how many such lines are left out
+}
+
+// Origins returns the origins of all lines of the present text; nil for a content without lines.
+func (r *Review) Origins() (origins []Origin) {
+	for i, a := range r.present().lines {
+		by, moved := r.past.Of(i)
+		if a.ins != 0 {
+			by, moved = a.ins, false
+		}
+		origins = r.origin(origins, i, by, Origin{Pending: a.ins != 0, ByText: moved})
+	}
+	return origins
+}
+
+// OriginsOf returns the origins of the lines of another text of the file, for instance of a commit. Lines that the present text has at
+// the same place have its origins. Others are known by their text, if edits have written it and it is not in the file any more.
+func (r *Review) OriginsOf(text string) (origins []Origin) {
+	lines, present := splitLines(text), r.present().lines
+	here := make([]int, len(lines)) // the present line and 1; 0: none
+	trimmed := func(lines []string) []string {
+		for i, l := range lines {
+			lines[i] = trimEnd(l)
+		}
+		return lines
+	}
+	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) { here[j] = i + 1 })
+	replaced := r.past.Replaced()
+	for j, l := range lines {
+		if i := here[j] - 1; i >= 0 {
+			by, moved := r.past.Of(i)
+			if a := present[i]; a.ins != 0 {
+				by, moved = a.ins, false
+			}
+			origins = r.origin(origins, j, by, Origin{Pending: present[i].ins != 0, ByText: moved})
+			continue
+		}
+		by := r.past.OfText(l)
+		if by == 0 && linkKey(l) != "" {
+			by = replaced[trimEnd(l)]
+		}
+		origins = r.origin(origins, j, by, Origin{ByText: by != 0})
+	}
+	return origins
+}
+
+// Known counts the lines whose edits the review knows: those of the present text, and those that a person has taken out of it.
+func (r *Review) Known() int { return r.past.Known() }
+
+// origin adds a line of an edit to origins; like says the rest of it.
+func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Origin {
+	o := like
+	o.From, o.To = line, line+1
+	if src := r.sources.of([]int32{by}); by != 0 && len(src) > 0 {
+		o.Source, o.At = &src[0], r.past.When(by)
+	} else {
+		o.ByText = false
+	}
+	if k := len(origins) - 1; k >= 0 && origins[k].like(&o) {
+		origins[k].To = o.To
+		return origins
+	}
+	return append(origins, o)
+}
+
+func (o *Origin) like(p *Origin) bool {
+	return o.Pending == p.Pending && o.At == p.At && o.ByText == p.ByText && (o.Source == nil) == (p.Source == nil) &&
+		(o.Source == nil || *o.Source == *p.Source)
+}
+
+// Former returns the lines, without their ends, that the edit of an origin's lines has removed where it wrote these: of a part of lines that
+// replaced others together, all of these others.
+func (r *Review) Former(o Origin) (lines []string) {
+	if o.Source == nil {
+		return nil
+	}
+	lines = r.past.Former(o.From, o.To)
+	for i, l := range lines {
+		lines[i] = trimEnd(l)
+	}
+	return lines
+}
