@@ -46,7 +46,7 @@ var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc
 
 // checksum is the checksum of a stored form that has room for one; that room does not count.
 func checksum(b []byte) uint32 {
-	return crc32.Update(crc32.Checksum(b[:storedHeader], castagnoli()), castagnoli, b[storedHeader+sumSize:])
+	return crc32.Update(crc32.Checksum(b[:storedHeader], castagnoli()), castagnoli(), b[storedHeader+sumSize:])
 }
 
 // intact reports whether a stored form has a checksum that is right.
