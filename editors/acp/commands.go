@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
@@ -45,6 +46,11 @@ func init() {
 		{"rewind", "how many turns, or a TURN", "Take back the last turn, or more, with what it changed in files", (*Server).rewindCommand},
 		{"sessions", "", "List the sessions of this folder", (*Server).sessionsCommand},
 	}
+}
+
+// commandsUpdate returns the update that offers the commands. It is made when it is needed, because each start of cursord would
+// wait for it.
+var commandsUpdate = sync.OnceValue(func() json.RawMessage {
 	offered := protocol.Commands{Update: "available_commands_update"}
 	for _, c := range commands {
 		one := protocol.Command{Name: c.name, Description: c.description}
@@ -53,10 +59,8 @@ func init() {
 		}
 		offered.AvailableCommands = append(offered.AvailableCommands, one)
 	}
-	commandsUpdate = protocol.Encode(offered)
-}
-
-var commandsUpdate json.RawMessage
+	return protocol.Encode(offered)
+})
 
 // commandOf returns the command that a prompt is, and what follows its name; nil if it is one for the agent.
 func commandOf(blocks []protocol.Block) (c *command, rest string) {

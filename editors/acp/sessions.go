@@ -151,7 +151,7 @@ func (s *Server) opened(r *request, at *session, id string) {
 	options := s.optionsOf(at)
 	at.told = string(protocol.Encode(options))
 	r.answer(protocol.NewResult{SessionID: id, Modes: modesOf(at), ConfigOptions: options}, nil)
-	s.update(at.info.ID, commandsUpdate)
+	s.update(at.info.ID, commandsUpdate())
 	if at.missed {
 		at.missed = false
 		s.repeatSince(at.folder, at.since)
