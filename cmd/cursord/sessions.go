@@ -13,6 +13,7 @@ import (
 	"cursord/cmd/cursord/internal/remove"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 func sessionsCommand() *cobra.Command {
@@ -21,7 +22,8 @@ func sessionsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions of a workspace, the latest first",
-		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one.
+		Long: `List the sessions of a workspace, the latest first. STATUS is the status of the running turn, or of the latest one; "waits for you"
+is a turn whose agent asks something, with the command that answers below the list.
 TIME and TOKENS (in and out) are sums over all turns, in a fork over its own; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
 lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
 continues one. --tree puts forks below the sessions that they were forked from.`,
@@ -47,7 +49,10 @@ continues one. --tree puts forks below the sessions that they were forked from.`
 			if agent {
 				return listing.Chats(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, asJSON)
 			}
-			return listing.Sessions(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, tree, asJSON)
+			if err := listing.Sessions(c.Context(), client, c.OutOrStdout(), c.ErrOrStderr(), root, tree, asJSON); err != nil || asJSON {
+				return err
+			}
+			return approve.PrintPending(c.Context(), client, c.ErrOrStderr(), func(a *sessions.Approval) bool { return all || a.Workspace == root })
 		}),
 	}
 	p.addFlag(c)
@@ -80,7 +85,7 @@ the latest session of the workspace.
 			if err := listing.Show(c.Context(), client, c.OutOrStdout(), session, asJSON); err != nil || asJSON {
 				return err
 			}
-			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), session)
+			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), func(a *sessions.Approval) bool { return a.SessionID == session })
 		}),
 	}
 	p.addFlag(c)

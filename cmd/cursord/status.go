@@ -14,6 +14,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/rpc"
 	"cursord/rpc/dial"
+	"cursord/sessions"
 )
 
 func statusCommand() *cobra.Command {
@@ -41,7 +42,7 @@ func statusCommand() *cobra.Command {
 			}
 			listing.Status(c.OutOrStdout(), s)
 			listing.Active(c.OutOrStdout(), turns.Turns, time.Now())
-			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), "")
+			return approve.PrintPending(c.Context(), client, c.OutOrStdout(), func(*sessions.Approval) bool { return true })
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the status as JSON")

@@ -2,6 +2,7 @@ package approve
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,8 @@ func TestRead(t *testing.T) {
 		{permission(), "allow-always", "allow-always", "", true},
 		{permission(), "", "", "", false}, {permission(), "yes please", "", "", false}, {permission(), "yy", "", "", false}, {permission(), "0", "", "", false},
 		{permission(), "5", "", "", false}, {permission(), `"yes"`, "", "", false}, {permission(), `y "because"`, "", "", false}, {permission(), "allow", "", "", false},
-		{question(false), "y", "", "", false}, {question(false), "a", "", "", false}, {question(false), "1", "r", "", true}, {question(false), "b", "b", "", true}, {question(false), `"green"`, "", "", false},
+		{question(false), "y", "", "", false}, {question(false), "a", "", "", false}, {question(false), "n", noAnswer, "", true}, {question(true), `n "text"`, "", "", false},
+		{permission(), "\x1b", "", "", false}, {permission(), "\x1by", "", "", false}, {permission(), "\x1b[A", "", "", false}, {question(false), "1", "r", "", true}, {question(false), "b", "b", "", true}, {question(false), `"green"`, "", "", false},
 		{question(true), `"green"`, "", "green", true}, {question(true), `2 "dark"`, "b", "dark", true}, {question(true), `9 "dark"`, "", "dark", false},
 		{question(true), `"green`, "", "", false}, {question(true), `""`, "", "", false}, {question(true), "green", "", "", false},
 		{free, `"green"`, "", "green", true}, {free, "1", "", "", false},
@@ -91,16 +93,23 @@ func TestShown(t *testing.T) {
 	}
 	require.Contains(t, text, "rm -rf ␛[2Kx␍<U+202E>y\n  make "+strings.Repeat("z", 5000))
 	require.Contains(t, text, "The agent asks for permission: Run␊it")
-	require.Equal(t, "y Yes · n No · a Always here · e other answers", Offers(permission()))
+	require.Equal(t, []string{"Type a letter and press Enter. Ctrl-C waves.", "  y Yes", "  n No", "  a Always here", "  e other answers"}, Offers(permission(), "Ctrl-C waves."))
 	require.Equal(t, []string{"1 Yes", "2 Always", "3 Always here", "4 No"}, All(permission()))
-	require.Equal(t, "1 Red\n2 Blue", Offers(question(false)))
-	require.Contains(t, Offers(question(true)), `"text" in quotes`)
+	require.Equal(t, []string{"Type a number and press Enter.", "  1 Yes", "  2 Always", "  3 Always here", "  4 No"}, Numbers(permission(), ""))
+	require.Equal(t, []string{"Type a number and press Enter.", "  1 Red", "  2 Blue", "  n no answer; the agent goes on without one"}, Offers(question(false), ""))
+	require.Contains(t, Offers(question(true), ""), `  "text" in quotes answers with that text; a number may stand before it`)
+	require.Equal(t, "Type an answer and press Enter.", Offers(&sessions.Approval{Kind: sessions.ApprovalQuestion, Text: true}, "")[0])
 	plain := permission()
 	plain.Options = []sessions.ApprovalOption{plain.Options[0], plain.Options[3]}
-	require.Equal(t, "y Yes · n No", Offers(plain))
+	require.Equal(t, []string{"  y Yes", "  n No"}, Offers(plain, "")[1:])
+	for _, a := range []*sessions.Approval{permission(), question(true), plan()} {
+		for _, line := range slices.Concat(Offers(a, CancelsTurn), Numbers(a, CancelsTurn)) {
+			require.LessOrEqual(t, len(line), 80, line)
+		}
+	}
 	odd := &sessions.Approval{Kind: "wish", Title: "?"}
 	require.Equal(t, []string{"The agent asks (wish): ?"}, Lines(odd, false))
-	require.Empty(t, Offers(odd))
+	require.Empty(t, Offers(odd, CancelsTurn))
 }
 
 // TestReplies: which option "cursord approve" and "cursord deny" choose.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
@@ -22,6 +23,7 @@ type Asker struct {
 	In      io.Reader             // the person, if it is a terminal in front of which this program is
 	Say     func(lines ...string) // prints lines for the person
 	Palette term.Palette
+	CtrlC   string // says what Ctrl-C does
 
 	mu      sync.Mutex
 	changed []*sessions.Approval // guarded by mu; not taken yet
@@ -33,9 +35,12 @@ type Asker struct {
 	gone    bool                 // nobody types any more
 }
 
+// CancelsTurn says what Ctrl-C does in commands that run a turn.
+const CancelsTurn = "Ctrl-C cancels the turn."
+
 // NewAsker returns an Asker without anything to ask.
 func NewAsker(client *rpc.Client, in io.Reader, p term.Palette, say func(lines ...string)) *Asker {
-	return &Asker{Client: client, In: in, Palette: p, Say: say, wake: make(chan struct{}, 1)}
+	return &Asker{Client: client, In: in, Palette: p, Say: say, CtrlC: CancelsTurn, wake: make(chan struct{}, 1)}
 }
 
 // Changed takes the newest form of an approval. It does not block.
@@ -92,6 +97,12 @@ func (k *Asker) take(a *sessions.Approval) {
 	}
 }
 
+// longAgo is when a question is so old that a person is to know.
+const longAgo = 10 * time.Second
+
+// escape is the character that begins what Escape and arrow keys write into a line.
+const escape = "\x1b"
+
 // ask shows the first question. What was typed before it does not answer it.
 func (k *Asker) ask() {
 	if len(k.pending) == 0 {
@@ -99,6 +110,9 @@ func (k *Asker) ask() {
 	}
 	a := k.pending[0]
 	lines := Lines(a, k.Palette)
+	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
+		lines = append(lines, k.Palette.Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
+	}
 	if !k.present() {
 		k.Say(append(lines, commands(a, tagOf(a))...)...)
 		return
@@ -111,7 +125,7 @@ func (k *Asker) ask() {
 			more = false
 		}
 	}
-	k.Say(append(lines, Offers(a))...)
+	k.Say(append(lines, Offers(a, k.CtrlC)...)...)
 }
 
 func tagOf(a *sessions.Approval) string {
@@ -160,13 +174,16 @@ func (k *Asker) typed(ctx context.Context, line string, ok bool) {
 	answer, is := Read(a, line)
 	switch {
 	case line == "":
-		k.Say(Offers(a))
+		k.Say(Offers(a, k.CtrlC)...)
 		return
 	case !is && strings.EqualFold(line, "e"):
-		k.Say(All(a)...)
+		k.Say(Numbers(a, k.CtrlC)...)
+		return
+	case !is && strings.Contains(line, escape):
+		k.Say(append([]string{"Escape and arrow keys answer nothing."}, Offers(a, k.CtrlC)...)...)
 		return
 	case !is:
-		k.Say("that is none of the answers: " + Offers(a))
+		k.Say(append([]string{"That is none of the answers."}, Offers(a, k.CtrlC)...)...)
 		return
 	}
 	_, err := k.Client.ApprovalAnswer(ctx, rpc.ApprovalAnswerParams{ApprovalID: a.ID, OptionID: answer.Option, Text: answer.Text})

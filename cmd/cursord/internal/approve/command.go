@@ -110,16 +110,16 @@ func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, ou
 	return nil
 }
 
-// PrintPending prints a line for each pending approval of a session, or of all if session is "": what waits, and how to answer it.
-func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, session string) error {
+// PrintPending prints the pending approvals for which in returns true: what waits, since when, for which turn, and how to answer it.
+func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in func(*sessions.Approval) bool) error {
 	list, err := client.ApprovalList(ctx, rpc.ApprovalListParams{})
 	if err != nil {
 		return err
 	}
 	const most = 60 // characters of what waits
-	short, begun := shortest(list.Approvals), false
+	short, begun, now := shortest(list.Approvals), false, time.Now()
 	for _, a := range list.Approvals {
-		if session != "" && a.SessionID != session {
+		if !in(a) {
 			continue
 		}
 		if !begun {
@@ -127,7 +127,10 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, sessio
 			fmt.Fprintln(out, "\nAgents wait for you (cursord approvals --all shows the whole of it):")
 		}
 		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
-		fmt.Fprintf(out, "  %s  answer with: cursord approve %s, or cursord deny %[2]s\n", term.PaletteOf(out).Bold(what), short[a.ID])
+		fmt.Fprintf(out, "  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))
+		for _, line := range commands(a, short[a.ID]) {
+			fmt.Fprintln(out, "    "+line)
+		}
 	}
 	return nil
 }

@@ -84,7 +84,8 @@ type Key struct {
 	About  string // for people
 }
 
-// Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number.
+// Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number. Of a
+// question n is that nobody answers it.
 func Keys(a *sessions.Approval) (keys []Key) {
 	add := func(word string, o *sessions.ApprovalOption) {
 		if o != nil {
@@ -94,36 +95,66 @@ func Keys(a *sessions.Approval) (keys []Key) {
 	add("y", a.Chosen(sessions.AllowOnce))
 	add("n", a.Chosen(sessions.RejectOnce, sessions.RejectAlways))
 	add("a", a.Option(folderOption))
+	if No(a) == noAnswer {
+		keys = append(keys, Key{"n", noAnswer, "no answer; the agent goes on without one"})
+	}
 	for i := range a.Options {
 		add(fmt.Sprint(i+1), &a.Options[i])
 	}
 	return keys
 }
 
-// Offers returns the line that says which answers there are. e stands for all others.
-func Offers(a *sessions.Approval) string {
-	var parts []string
+func (k Key) isLetter() bool { return strings.Contains("yna", k.Word) }
+
+// Offers returns the lines that say what to press, and what it does: letters, where e stands for all other answers, or numbers. end says
+// what else there is to press; it may be "".
+func Offers(a *sessions.Approval, end string) []string {
+	var letters []string
 	numbers := false
 	for _, k := range Keys(a) {
-		if strings.ContainsAny(k.Word, "yna") {
-			parts = append(parts, k.Word+" "+k.About)
+		if k.isLetter() && k.Option != noAnswer {
+			letters = append(letters, k.Word+" "+k.About)
 		} else {
 			numbers = true
 		}
 	}
 	switch {
-	case len(parts) == 0:
-		return strings.Join(All(a), "\n")
-	case numbers && len(parts) < len(a.Options) || a.Text:
-		parts = append(parts, "e other answers")
+	case len(letters) == 0:
+		return Numbers(a, end)
+	case numbers && len(letters) < len(a.Options) || a.Text:
+		letters = append(letters, "e other answers")
 	}
-	return strings.Join(parts, " · ")
+	return offering("Type a letter and press Enter.", end, letters)
+}
+
+// Numbers is Offers with all answers.
+func Numbers(a *sessions.Approval, end string) []string {
+	all := All(a)
+	switch {
+	case len(all) == 0:
+		return nil
+	case len(a.Options) > 0:
+		return offering("Type a number and press Enter.", end, all)
+	}
+	return offering("Type an answer and press Enter.", end, all)
+}
+
+func offering(how, end string, answers []string) []string {
+	lines := []string{strings.TrimSpace(how + " " + end)}
+	for _, answer := range answers {
+		lines = append(lines, "  "+answer)
+	}
+	return lines
 }
 
 // All returns a line for each answer that there is.
 func All(a *sessions.Approval) (lines []string) {
+	no := ""
 	for _, k := range Keys(a) {
-		if !strings.ContainsAny(k.Word, "yna") {
+		switch {
+		case k.Option == noAnswer:
+			no = k.Word + " " + k.About
+		case !k.isLetter():
 			lines = append(lines, k.Word+" "+k.About)
 		}
 	}
@@ -132,6 +163,9 @@ func All(a *sessions.Approval) (lines []string) {
 		lines = append(lines, `n "text", in quotes, rejects it with that text; an accept takes none`)
 	case a.Text:
 		lines = append(lines, `"text" in quotes answers with that text; a number may stand before it`)
+	}
+	if no != "" {
+		lines = append(lines, no)
 	}
 	return lines
 }
@@ -154,6 +188,9 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 		}
 		answer, ok = Read(a, before)
 		answer.Text = inner
+		if answer.Option == noAnswer {
+			return Answer{}, false
+		}
 		if o := a.Option(answer.Option); plan && o != nil && o.Kind.Allows() {
 			return Answer{}, false // the agent would not get the text
 		}

@@ -42,7 +42,7 @@ func (v *View) showAsked() {
 	for _, line := range approve.Lines(a, v.show.Palette) {
 		v.show.Line(line)
 	}
-	for line := range strings.SplitSeq(approve.Offers(a), "\n") {
+	for _, line := range approve.Offers(a, approve.CancelsTurn) {
 		v.show.Line(line)
 	}
 	if v.onQuestion == nil {
@@ -76,7 +76,7 @@ func (c *Chat) answers(ctx context.Context, e event) bool {
 		return false
 	}
 	if strings.EqualFold(strings.TrimSpace(e.text), "e") {
-		c.View.line(approve.All(a)...)
+		c.View.line(approve.Numbers(a, approve.CancelsTurn)...)
 		return true
 	}
 	answer, is := approve.Read(a, e.text)

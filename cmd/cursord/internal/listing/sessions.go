@@ -73,6 +73,9 @@ type line struct {
 
 // outcome describes the state of a turn in one or two words.
 func outcome(t *sessions.Turn) string {
+	if t.Waiting {
+		return "waits for you"
+	}
 	if t.Error != nil && t.Error.Kind != "" && t.Error.Kind != string(api.KindAgentFailed) {
 		return string(t.Status) + ": " + term.Clean(words(t.Error.Kind))
 	}

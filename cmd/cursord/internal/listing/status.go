@@ -105,7 +105,7 @@ func Active(w io.Writer, turns []*sessions.Turn, now time.Time) {
 		if t.StartedAt != nil {
 			since = *t.StartedAt
 		}
-		rows = append(rows, []string{term.Clean(firstLine(t.Asked())), string(t.Status), term.Ago(since.Time, now), term.Clean(session(t)), term.Clean(t.ID)})
+		rows = append(rows, []string{term.Clean(firstLine(t.Asked())), outcome(t), term.Ago(since.Time, now), term.Clean(session(t)), term.Clean(t.ID)})
 	}
 	term.Table(w, rows, 0)
 }

@@ -4,6 +4,7 @@ package approvals
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -192,19 +193,35 @@ func TestQuestionsAndPlans(t *testing.T) {
 	require.Contains(t, listed, "Which colour?")
 	require.Contains(t, listed, q.ID[:6]+" 1  (Red)")
 	tag, _, _ := strings.Cut(q.ID, "-")
-	waits := "  Which colour?  answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
-	require.Contains(t, w.CursordOK("status"), waits)
-	require.Contains(t, w.CursordOK("show", turn.SessionID), waits)
+	waits := "\n    answer with one of:\n      cursord approve " + tag + " 1  (Red)\n      cursord approve " + tag + " 2  (Blue)\n"
+	asksNow := func(what, kind string) {
+		t.Helper()
+		for _, args := range [][]string{{"status"}, {"show", turn.SessionID}, {"sessions"}, {"sessions", "--all"}} {
+			out, errOut, status := w.Cursord(args...)
+			require.Zero(t, status, errOut)
+			require.Regexp(t, `\n  `+regexp.QuoteMeta(what)+`\n    `+kind+`, asked (now|\d+.* ago) by turn `+turn.ID+"\n", out+errOut, args)
+			require.Contains(t, out+errOut, waits, args)
+			if args[0] != "show" {
+				require.Contains(t, out, "waits for you", args)
+			}
+		}
+	}
+	asksNow("Which colour?", "question")
+	out, errOut, status := w.Cursord("sessions", "-w", w.Folder("other"))
+	require.NotContains(t, out+errOut, tag)
 	var other struct{ Session *sessions.Session }
 	e.Must("session/create", world.Obj{"workspace": w.Root}, &other)
 	require.NotContains(t, w.CursordOK("show", other.Session.ID), tag)
-	_, errOut, status := w.Cursord("approve")
+	_, errOut, status = w.Cursord("approve")
 	require.Equal(t, 2, status, errOut)
 	require.Contains(t, errOut, "say which answer")
 	require.Contains(t, w.CursordOK("approve", strings.ToUpper(q.ID[:4]), "2"), "Blue")
 	plan := e.Until("the plan", func(n world.Notification) bool { return n.Approval != nil && n.Approval.Kind == sessions.ApprovalPlan }).Approval
 	require.Contains(t, plan.Detail, "Paint it.")
 	require.Contains(t, w.CursordOK("approvals"), "Paint it.")
+	tag, _, _ = strings.Cut(plan.ID, "-")
+	waits = "\n    answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
+	asksNow(plan.Title, "plan")
 	_, errOut, status = w.Cursord("approve", "--text", "but hurry")
 	require.Equal(t, 2, status, errOut)
 	require.Contains(t, errOut, "gets no text with the yes")

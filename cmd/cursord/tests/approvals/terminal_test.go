@@ -3,6 +3,7 @@
 package approvals
 
 import (
+	"bufio"
 	"strings"
 	"testing"
 
@@ -29,9 +30,11 @@ func TestRunAtATerminal(t *testing.T) {
 	a := asked(e)
 	shows("The agent asks for permission")
 	shows("  echo ran >>ran")
-	shows("y Allow once · n Reject · a Always in this folder, also with more arguments · e")
+	shows("Type a letter and press Enter. Ctrl-C cancels the turn.\n  y Allow once\n  n Reject\n  a Always in this folder, also with more arguments\n  e other answers")
 	tm.Types("Enter", "sure", "Enter")
-	shows("that is none of the answers")
+	shows("That is none of the answers.")
+	tm.Types("Escape", "Enter")
+	shows("Escape and arrow keys answer nothing.")
 	require.Len(t, pending(e), 1)
 	notRun(w)
 	tm.Types("e", "Enter")
@@ -104,7 +107,7 @@ func TestChat(t *testing.T) {
 	shows("> y")
 	w.Put("../go", "")
 	a := asked(e)
-	shows("y Allow once · n Reject")
+	shows("  y Allow once")
 	shows("  echo ran >>ran")
 	tm.Types("Enter")
 	shows("queued: y")
@@ -125,4 +128,79 @@ func TestChat(t *testing.T) {
 	require.Equal(t, "ran\n", w.Get("ran"))
 	tm.Types("/quit", "Enter")
 	tm.Until("$")
+}
+
+// TestWait: "cursord wait" says what its turn asks and how to answer, also what was asked before; at a terminal it takes the answer, and
+// Ctrl-C ends the wait alone.
+func TestWait(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", runs, `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`, runs, `{"fake":"say","text":"over"}`)
+	e := w.Opens()
+	turn := e.Asks(world.Obj{"prompt": "run it"})
+	a := asked(e)
+
+	tm := w.Terminal(t)
+	shows := func(part string) {
+		t.Helper()
+		tm.Poll(part, func() bool { return strings.Contains(tm.Screen(), part) })
+	}
+	tm.Types("cursord wait", "Enter")
+	shows("Type a letter and press Enter. Ctrl-C ends the wait, not the turn.")
+	tm.Types("y", "Enter")
+	require.Equal(t, "allow-once", ended(e, a.ID).Answer.OptionID)
+	shows("The agent asks: Which colour?")
+	shows("  n no answer; the agent goes on without one")
+	require.Equal(t, "ran\n", w.Get("ran"))
+	tm.Types("C-c")
+	tm.Until("$")
+	require.Len(t, pending(e), 1)
+
+	for _, args := range [][]string{{"wait", turn.ID}, {"wait", "--json"}} {
+		cmd := w.Command(args...)
+		cmd.Stdin = strings.NewReader("n\n")
+		errs, err := cmd.StderrPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewScanner(errs)
+		until := func(part string) {
+			t.Helper()
+			for lines.Scan() {
+				if strings.Contains(lines.Text(), part) {
+					return
+				}
+			}
+			t.Fatalf("%q did not come", part)
+		}
+		until("cursord deny " + pending(e)[0].ID[:3])
+		if args[1] == turn.ID {
+			w.CursordOK("approve", pending(e)[0].ID, "2")
+			until("answered: Blue")
+			until("echo ran >>ran")
+			require.NoError(t, cmd.Process.Kill())
+			_ = cmd.Wait()
+			continue
+		}
+		w.CursordOK("deny")
+		for lines.Scan() {
+		}
+		require.NoError(t, cmd.Wait())
+	}
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	require.Equal(t, "ran\n", w.Get("ran"), "a command ran that nobody allowed")
+}
+
+// TestCtrlC: at a question of "cursord run" it cancels the turn, and the command does not run.
+func TestCtrlC(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", runs, `{"fake":"say","text":"over"}`)
+	e := w.Opens()
+	tm := w.Terminal(t)
+	tm.Types("cursord run 'do it'; echo status $?", "Enter")
+	a := asked(e)
+	tm.Poll("the question", func() bool { return strings.Contains(tm.Screen(), "e other answers") })
+	tm.Types("C-c")
+	require.Equal(t, sessions.ApprovalWithdrawn, ended(e, a.ID).Status)
+	tm.Poll("the exit status", func() bool { return strings.Contains(tm.Screen(), "status 130") })
+	require.Equal(t, sessions.TurnCancelled, e.Ends(a.TurnID).Status)
+	notRun(w)
 }
