@@ -17,6 +17,7 @@ type Reader struct {
 	root   *os.Root
 	dir    string
 	folder *os.Root // dir; nil if nothing can be read there
+	quick  quickly
 }
 
 // NewReader opens a workspace's folder, until Close.
@@ -25,12 +26,13 @@ func NewReader(root string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{root: r, dir: "."}, nil
+	return &Reader{root: r, dir: ".", quick: newQuickly(root)}, nil
 }
 
 // Close closes the folder.
 func (r *Reader) Close() {
 	r.leave()
+	r.quick.close()
 	r.root.Close()
 }
 
@@ -57,6 +59,15 @@ func (r *Reader) Read(name string) State {
 		return readRooted(r.root, name) // its state has the reason
 	}
 	return readRooted(r.folder, base)
+}
+
+// ReadUnchanged returns the content of a regular file that is in a state and remains in it while it is read. Of any other, and where the
+// system has no quick way, it returns false: Read knows more.
+func (r *Reader) ReadUnchanged(name string, is filestat.Stat) (data []byte, ok bool) {
+	if !is.Mode.IsRegular() || is.Size > MaxSize {
+		return nil, false
+	}
+	return r.quick.read(name, is)
 }
 
 // Unknown returns the reason why the existence of a path cannot be determined; nil if it can.

@@ -52,21 +52,31 @@ func (s Stat) Touched(now Stat) bool {
 // All returns the stats of n paths, by several goroutines; what cannot be found is zero. It stops early, and
 // returns false, once stop says so.
 func All(n int, path func(int) string, stop func() bool) ([]Stat, bool) {
-	stats, _, whole := AllLinked(n, path, stop)
+	stats := make([]Stat, n)
+	whole := Each(n, func(i int) { stats[i] = Of(path(i)) }, stop)
 	return stats, whole
 }
 
-// AllLinked is All, and tells how many names the files have that have more than one, by their indexes.
-func AllLinked(n int, path func(int) string, stop func() bool) (_ []Stat, names map[int]uint64, _ bool) {
+// Below is All for clean slash paths below the folder root, "." is that itself, and tells how many names the files have that have
+// more than one, by their indexes. It takes least time if the paths of a folder follow each other.
+func Below(root string, n int, name func(int) string, stop func() bool) (_ []Stat, names map[int]uint64, _ bool) {
 	names = map[int]uint64{}
 	var mu sync.Mutex // guards names
 	stats := make([]Stat, n)
-	whole := Each(n, func(i int) {
-		st, n := Linked(path(i))
-		if stats[i] = st; n > 1 && st.Mode.IsRegular() {
-			mu.Lock()
-			names[i] = n
-			mu.Unlock()
+	whole := chunks(n, func(from, to int) {
+		l := newLookup(root)
+		defer l.close()
+		for i := from; i < to; i++ {
+			next := ""
+			if i+1 < to {
+				next = name(i + 1)
+			}
+			st, n := l.look(name(i), next)
+			if stats[i] = st; n > 1 && st.Mode.IsRegular() {
+				mu.Lock()
+				names[i] = n
+				mu.Unlock()
+			}
 		}
 	}, stop)
 	return stats, names, whole
@@ -74,15 +84,22 @@ func AllLinked(n int, path func(int) string, stop func() bool) (_ []Stat, names 
 
 // Each calls look with the numbers below n, from several goroutines. It stops early, and returns false, once stop says so.
 func Each(n int, look func(int), stop func() bool) bool {
+	return chunks(n, func(from, to int) {
+		for i := from; i < to; i++ {
+			look(i)
+		}
+	}, stop)
+}
+
+// chunks calls do with parts of the numbers below n, each from one number up to another.
+func chunks(n int, do func(from, to int), stop func() bool) bool {
 	const chunk = 512
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 8, n/chunk+1) {
 		wg.Go(func() {
 			for from := range next {
-				for i := from; i < min(from+chunk, n); i++ {
-					look(i)
-				}
+				do(from, min(from+chunk, n))
 			}
 		})
 	}

@@ -25,6 +25,11 @@ func Linked(path string) (_ Stat, names uint64) {
 	if err != nil {
 		return Stat{}, 0
 	}
+	return OfInfo(info)
+}
+
+// OfInfo is Linked for what package os has told of a path.
+func OfInfo(info fs.FileInfo) (_ Stat, names uint64) {
 	s := Stat{Size: info.Size(), Mtime: info.ModTime().UnixNano(), Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		s.Dev, s.Ino, s.Ctime, names = uint64(st.Dev), st.Ino, st.Ctimespec.Nano(), uint64(st.Nlink)

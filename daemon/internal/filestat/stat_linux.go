@@ -31,8 +31,22 @@ func Linked(path string) (_ Stat, names uint64) {
 		}
 		break
 	}
-	mode := fs.FileMode(st.Mode & 0o777)
-	switch st.Mode & syscall.S_IFMT {
+	return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano()), uint64(st.Nlink)
+}
+
+// OfInfo is Linked for what package os has told of a path.
+func OfInfo(info fs.FileInfo) (_ Stat, names uint64) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return Stat{}, 0
+	}
+	return of(uint64(st.Dev), st.Ino, st.Size, st.Mode, st.Mtim.Nano(), st.Ctim.Nano()), uint64(st.Nlink)
+}
+
+// of returns what a system call has told as a Stat.
+func of(dev, ino uint64, size int64, bits uint32, mtime, ctime int64) Stat {
+	mode := fs.FileMode(bits & 0o777)
+	switch bits & syscall.S_IFMT {
 	case syscall.S_IFREG:
 	case syscall.S_IFDIR:
 		mode |= fs.ModeDir
@@ -41,9 +55,7 @@ func Linked(path string) (_ Stat, names uint64) {
 	default:
 		mode |= fs.ModeIrregular
 	}
-	return Stat{
-		Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: clock.Shown(st.Mtim.Nano()), Ctime: clock.Shown(st.Ctim.Nano()), Mode: mode,
-	}, uint64(st.Nlink)
+	return Stat{Dev: dev, Ino: ino, Size: size, Mtime: clock.Shown(mtime), Ctime: clock.Shown(ctime), Mode: mode}
 }
 
 // Born returns the moment of package clock at which a path was made, if the file system knows.

@@ -18,8 +18,14 @@ func Of(path string) Stat {
 	if err != nil {
 		return Stat{}
 	}
+	st, _ := OfInfo(info)
+	return st
+}
+
+// OfInfo is Linked for what package os has told of a path.
+func OfInfo(info fs.FileInfo) (_ Stat, names uint64) {
 	t := info.ModTime().UnixNano()
-	return Stat{Size: info.Size(), Mtime: t, Ctime: t, Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}
+	return Stat{Size: info.Size(), Mtime: t, Ctime: t, Mode: info.Mode() & (fs.ModePerm | fs.ModeType)}, 0
 }
 
 // Linked is Of, and tells how many names the file has; 0 where the system does not say.

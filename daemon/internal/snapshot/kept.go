@@ -172,7 +172,7 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 		}
 	}
 	path := func(i int) string { return names[i] }
-	stats, links, whole := filestat.AllLinked(len(names), func(i int) string { return s.at(names[i]) }, func() bool { return ctx.Err() != nil })
+	stats, links, whole := filestat.Below(s.root, len(names), path, func() bool { return ctx.Err() != nil })
 	if !whole || <-basis != k.basis {
 		return false
 	}

@@ -130,7 +130,7 @@ func (s *Snapshot) look(ctx context.Context, was looking) (n news, ok bool) {
 		dirs, states = append(dirs, dir), append(states, st)
 	}
 	s.mu.Unlock()
-	stats, whole := filestat.All(len(dirs), func(i int) string { return s.Full(dirs[i]) }, func() bool { return ctx.Err() != nil })
+	stats, whole := s.lstats(ctx, len(dirs), func(i int) string { return dirs[i] })
 	if !whole {
 		return n, false
 	}

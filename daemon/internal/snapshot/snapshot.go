@@ -8,10 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -169,7 +166,14 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 		s.readRules(list.files, list.repos)
 	}
 	path := func(i int) string { return list.files[i].Path }
-	stats, names, all := filestat.AllLinked(len(list.files), func(i int) string { return s.at(path(i)) }, func() bool { return ctx.Err() != nil })
+	looked := len(list.stats)
+	stats, names, all := filestat.Below(s.root, len(list.files)-looked, func(i int) string { return path(looked + i) }, func() bool { return ctx.Err() != nil })
+	if looked > 0 {
+		for i, n := range names {
+			list.names[looked+i] = n
+		}
+		stats, names = append(list.stats, stats...), list.names
+	}
 	if !all {
 		give("its files could not all be looked at in time")
 		return nil
@@ -220,12 +224,8 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 }
 
 func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]filestat.Stat, bool) {
-	return filestat.All(n, func(i int) string { return s.at(path(i)) }, func() bool { return ctx.Err() != nil })
-}
-
-// at is Full for a clean path; it is called for every file of the workspace.
-func (s *Snapshot) at(name string) string {
-	return s.root + string(filepath.Separator) + filepath.FromSlash(name)
+	stats, _, whole := filestat.Below(s.root, n, path, func() bool { return ctx.Err() != nil })
+	return stats, whole
 }
 
 // Full returns the absolute name of a path.
@@ -278,80 +278,6 @@ func (s *Snapshot) tooLong(l git.Listed, st filestat.Stat) bool {
 	}
 	_, err := os.Lstat(s.Full(l.Path))
 	return errors.Is(err, syscall.ENAMETOOLONG)
-}
-
-// readContents keeps the contents that git does not have, first those of files that git knows.
-func (s *Snapshot) readContents(ctx context.Context, list []git.Listed) {
-	var late atomic.Int64
-	for _, known := range []bool{true, false} {
-		var want []string
-		s.mu.Lock()
-		for _, l := range list {
-			if (l.OID != "") == known && s.files.unread(l.Path) && s.files.get(l.Path).Size <= spoolFile {
-				want = append(want, l.Path)
-			}
-		}
-		s.mu.Unlock()
-		next := make(chan []string)
-		var readers sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), 8) {
-			readers.Go(func() {
-				for names := range next {
-					late.Add(s.readSome(ctx, names))
-				}
-			})
-		}
-		for names := range slices.Chunk(want, 256) {
-			next <- names
-		}
-		close(next)
-		readers.Wait()
-	}
-	if n := late.Load(); n > 0 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.short = fmt.Sprintf("the content of %d of its files could not be read in time", n)
-	}
-}
-
-// readSome keeps the contents of some files, and returns the number of files for which there was no time.
-func (s *Snapshot) readSome(ctx context.Context, names []string) (late int64) {
-	r, err := atomicfile.NewReader(s.root)
-	if err != nil {
-		return 0
-	}
-	defer r.Close()
-	for i, name := range names {
-		if ctx.Err() != nil {
-			return int64(len(names) - i)
-		}
-		st, img := s.read(r, name)
-		s.mu.Lock()
-		if s.ended {
-			s.mu.Unlock()
-			return int64(len(names) - i)
-		}
-		content := nowhere
-		if img.Unreadable == "" && img.Exists && s.files.has(name) {
-			content = s.first.put(img.Bytes())
-		}
-		s.files.read(name, st, st.Racy(s.began), content)
-		s.mu.Unlock()
-	}
-	return 0
-}
-
-// read returns the content of a path, and the path's state with this content.
-func (s *Snapshot) read(r *atomicfile.Reader, name string) (filestat.Stat, atomicfile.State) {
-	before := filestat.Of(s.Full(name))
-	for try := 0; ; try++ {
-		img := r.Read(name)
-		after := filestat.Of(s.Full(name))
-		if before == after || try == 2 {
-			return after, img
-		}
-		before = after
-	}
 }
 
 // readTop notes the entries of the root folder alone.

@@ -10,6 +10,7 @@ import (
 const (
 	spoolBytes = 64 << 20
 	spoolFile  = 2 << 20
+	spoolLate  = 256 << 10 // of small contents that are written at once
 )
 
 // A spool keeps contents on disk while somebody uses it. Where the system allows it, the file has no name, so that nothing is
@@ -22,6 +23,7 @@ type spool struct {
 	file  *os.File // nil until needed
 	name  string   // of file, if it has one
 	size  int64
+	late  []byte // the last contents, which are not in the file yet
 	err   error
 }
 
@@ -57,6 +59,36 @@ var nowhere = spooled{n: -1}
 
 // put keeps data, if it fits.
 func (s *spool) put(data []byte) spooled {
+	at := s.add(data)
+	if at.n > 0 {
+		s.write()
+	}
+	return at
+}
+
+// write writes what add has added.
+func (s *spool) write() {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flush()
+	s.late = nil
+}
+
+// flush writes what is late. s.mu must be held.
+func (s *spool) flush() {
+	if len(s.late) == 0 || s.file == nil {
+		return
+	}
+	if _, s.err = s.file.WriteAt(s.late, s.size-int64(len(s.late))); s.err == nil {
+		s.late = s.late[:0]
+	}
+}
+
+// add is put for one of many contents, after the last of which write is called.
+func (s *spool) add(data []byte) spooled {
 	if len(data) == 0 {
 		return spooled{}
 	}
@@ -76,11 +108,11 @@ func (s *spool) put(data []byte) spooled {
 			s.name = s.file.Name()
 		}
 	}
-	if _, s.err = s.file.WriteAt(data, s.size); s.err != nil {
-		return nowhere
-	}
 	at := s.size
 	s.size += int64(len(data))
+	if s.late = append(s.late, data...); len(s.late) >= spoolLate {
+		s.flush()
+	}
 	return spooled{s, at, len(data)}
 }
 
@@ -98,6 +130,10 @@ func (c spooled) get() (data []byte, ok bool) {
 		return nil, false
 	}
 	data = make([]byte, c.n)
+	if late := c.at - (c.in.size - int64(len(c.in.late))); late >= 0 {
+		copy(data, c.in.late[late:])
+		return data, true
+	}
 	_, err := c.in.file.ReadAt(data, c.at)
 	return data, err == nil
 }
@@ -118,7 +154,7 @@ func (s *spool) close() {
 		if s.name != "" {
 			os.Remove(s.name)
 		}
-		s.file = nil
+		s.file, s.late = nil, nil
 	}
 	s.err = errors.New("closed")
 }

@@ -6,12 +6,15 @@ import (
 	"os"
 	"path"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 )
 
 // A walked is the result of reading a workspace's folders, those nearest to the root first.
 type walked struct {
-	files []git.Listed // files and links
+	files []git.Listed    // files and links
+	stats []filestat.Stat // of files, as far as a walk has looked at them
+	names map[int]uint64  // of files that have more than one, by their indexes
 	dirs  []string
 	whole map[string]bool // the folders whose entries are all in files and dirs; "." is the root
 	cut   bool            // a limit was reached
@@ -61,7 +64,7 @@ type walkPlace struct {
 
 // walk lists a workspace without git.
 func walk(ctx context.Context, root string) (w walked) {
-	w.whole = map[string]bool{}
+	w.whole, w.names = map[string]bool{}, map[int]uint64{}
 	r, err := os.OpenRoot(root)
 	if err != nil {
 		w.cut = true
@@ -100,6 +103,13 @@ func walk(ctx context.Context, root string) (w walked) {
 				}
 			case e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0:
 				w.files = append(w.files, git.Listed{Path: name})
+				w.stats = append(w.stats, filestat.Stat{})
+				if info, err := e.Info(); err == nil { // it has been looked at, because the folder was opened in a root
+					st, n := filestat.OfInfo(info)
+					if w.stats[len(w.stats)-1] = st; n > 1 && st.Mode.IsRegular() {
+						w.names[len(w.stats)-1] = n
+					}
+				}
 			}
 		}
 		if err == nil {
