@@ -42,7 +42,7 @@ type openApproval struct {
 func (s *Server) askApproval(w *workspace, a *sessions.Approval) {
 	actions := approvals.Actions(a)
 	if !s.client.Questions || len(actions) == 0 {
-		s.show(levelWarning, "cursord approve %s, or cursord deny %[1]s? %s", approvals.Tag(a), approvals.Message(a))
+		s.show(levelWarning, "%s\nAnswer with: %s", approvals.Message(a), approvals.Elsewhere(a))
 		return
 	}
 	params := protocol.ShowMessageParams{Type: levelWarning, Message: approvals.Message(a), Actions: actions}

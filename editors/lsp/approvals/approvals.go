@@ -25,6 +25,24 @@ func Message(a *sessions.Approval) string {
 	return "The agent asks: " + shown(strings.Join(parts, "\n"))
 }
 
+// Elsewhere returns the commands that answer in a terminal.
+func Elsewhere(a *sessions.Approval) string {
+	if a.Chosen(sessions.AllowOnce) != nil {
+		return fmt.Sprintf("cursord approve %s, or cursord deny %[1]s", Tag(a))
+	}
+	var ways []string
+	for i := range a.Options {
+		ways = append(ways, fmt.Sprintf("cursord approve %s %d (%s)", Tag(a), i+1, title(a, i)))
+	}
+	if a.Text {
+		ways = append(ways, fmt.Sprintf("cursord approve %s --text …", Tag(a)))
+	}
+	if a.Kind == sessions.ApprovalQuestion {
+		ways = append(ways, fmt.Sprintf("cursord deny %s (no answer)", Tag(a)))
+	}
+	return strings.Join(ways, ", ")
+}
+
 // Tag returns the part of an approval's id that people type.
 func Tag(a *sessions.Approval) string {
 	tag, _, _ := strings.Cut(a.ID, "-")

@@ -27,4 +27,7 @@ func TestWords(t *testing.T) {
 	}
 	require.Contains(t, Message(&sessions.Approval{ID: "k3-t", Title: "Why?", Text: true}), "cursord approve k3 --text")
 	require.Empty(t, Actions(&sessions.Approval{}))
+	require.Equal(t, "cursord approve k3, or cursord deny k3", Elsewhere(a))
+	q := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalQuestion, Text: true, Options: []sessions.ApprovalOption{{ID: "r", Label: "Red\x1b", Kind: sessions.AnswerOption}}}
+	require.Equal(t, "cursord approve k3 1 (Red␛), cursord approve k3 --text …, cursord deny k3 (no answer)", Elsewhere(q))
 }

@@ -1,15 +1,16 @@
 // What the extension has of cursord's, with the protocol library that its language client is made of, and the real "cursord lsp".
 //
-//   node client.test.cjs COMPILED ROOT PROGRAM     in a world where the next turn changes the file f and makes the file new
+//   node client.test.cjs COMPILED ROOT PROGRAM           in a world where the next turn changes the file f and makes the file new
+//   node client.test.cjs COMPILED ROOT PROGRAM asks      in one where its agent asks for "echo ran >>ran", and then a question
 
 const { deepStrictEqual: same, strictEqual: is, ok, rejects } = require("node:assert");
-const { spawn } = require("node:child_process");
+const { spawn, spawnSync } = require("node:child_process");
 const { pathToFileURL } = require("node:url");
 const path = require("node:path");
 const fs = require("node:fs");
 const lsp = require("vscode-languageserver-protocol/node");
 
-const [compiled, root, program] = process.argv.slice(2);
+const [compiled, root, program, part] = process.argv.slice(2);
 const { Cursord, describe, lensFor } = require(path.join(compiled, "client.js"));
 
 /** A connection to a new server, and what the extension makes of it. */
@@ -19,7 +20,7 @@ async function start(options) {
 	const connection = lsp.createProtocolConnection(new lsp.StreamMessageReader(child.stdout), new lsp.StreamMessageWriter(child.stdin));
 	const waiting = new Set();
 	const look = () => waiting.forEach((f) => f());
-	const self = { connection, child, gone, messages: [], refreshes: 0, opened: [], edits: [] };
+	const self = { connection, child, gone, messages: [], questions: [], refreshes: 0, opened: [], edits: [] };
 	/** Resolves when something holds. */
 	self.until = (holds) => new Promise((resolve) => {
 		const f = () => { if (holds()) { waiting.delete(f); resolve(); } };
@@ -27,6 +28,12 @@ async function start(options) {
 		f();
 	});
 	connection.onNotification(lsp.ShowMessageNotification.type, (m) => { self.messages.push(m.message); look(); });
+	connection.onRequest(lsp.ShowMessageRequest.type, (m, token) => new Promise((resolve) => {
+		const q = { message: m.message, titles: m.actions.map((a) => a.title), answer: (title) => resolve(title && { title }), cancelled: false };
+		token.onCancellationRequested(() => { q.cancelled = true; resolve(null); look(); });
+		self.questions.push(q);
+		look();
+	}));
 	connection.onRequest(lsp.ShowDocumentRequest.type, (m) => { self.opened.push(m.uri); look(); return { success: true }; });
 	connection.onRequest(lsp.CodeLensRefreshRequest.type, () => { self.refreshes++; look(); });
 	connection.onRequest(lsp.InlayHintRefreshRequest.type, () => {});
@@ -45,7 +52,7 @@ async function start(options) {
 				codeLens: { refreshSupport: true }, inlayHint: { refreshSupport: true },
 			},
 			textDocument: { codeLens: {}, inlayHint: {}, publishDiagnostics: { versionSupport: true } },
-			window: { workDoneProgress: true, showDocument: { support: true } },
+			window: { workDoneProgress: true, showDocument: { support: true }, showMessage: { messageActionItem: { additionalPropertiesSupport: true } } },
 		},
 	});
 	await connection.sendNotification(lsp.InitializedNotification.type, {});
@@ -124,4 +131,31 @@ async function main() {
 	console.log("ok");
 }
 
-main().then(() => process.exit(0), (e) => { console.error(e); process.exit(1); });
+/** What agents ask comes as a message with buttons; closing it is no answer, and an answer elsewhere takes it back. */
+async function asks() {
+	const s = await start({});
+	const ran = () => fs.existsSync(path.join(root, "ran"));
+	await s.cursord.run("cursord.ask", { prompt: "run it" });
+	await s.until(() => s.questions.length === 1);
+	const [first] = s.questions;
+	ok(first.message.includes("echo ran >>ran"), first.message);
+	same(first.titles, ["Reject", "Allow once", "Allow always", "Always in this folder, also with more arguments"]);
+	first.answer(null);
+	await s.until(() => s.messages.some((m) => m.includes("the agent waits for the answer")));
+	ok(!ran());
+	await s.cursord.run("cursord.approvals");
+	await s.until(() => s.questions.length === 2);
+	ok(!ran());
+	s.questions[1].answer("Allow once");
+	await s.until(() => s.questions.length === 3);
+	ok(ran());
+	ok(s.questions[2].message.includes("Which colour?"));
+	same(s.questions[2].titles, ["Red", "Blue"]);
+	is(spawnSync(program, ["deny"], { cwd: root }).status, 0);
+	await s.until(() => s.questions[2].cancelled);
+	await s.until(() => s.messages.some((m) => m.startsWith("cursord: done")));
+	await s.stop();
+	console.log("ok");
+}
+
+(part === "asks" ? asks : main)().then(() => process.exit(0), (e) => { console.error(e); process.exit(1); });

@@ -23,11 +23,26 @@ func TestMain(m *testing.M) { world.Main(m, nil) }
 // TestClient: the extension's client part asks, compares, decides by lenses and undoes with "cursord lsp", and shows the
 // status; in the folder, and in a copy of it.
 func TestClient(t *testing.T) {
-	tools := world.EditorsFound(t, "vscode-tools", "no vscode-tools on PATH")[0]
 	w := world.New(t)
 	before, after := "one\ntwo\nthree\n", "one\nTWO\nthree\n"
 	w.Put("f", before)
 	w.Plays(world.Lines(world.Edits("c1", "f", before, after), world.Edits("c2", "new", "(absent)", "made\n"))...)
+	runClient(w)
+}
+
+// TestApprovals: what agents ask reaches the editor as a message with buttons, and the answer reaches the agent.
+func TestApprovals(t *testing.T) {
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Plays(`{"fake":"shell","ask":true,"command":"echo ran >>ran"}`, `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`, `{"fake":"say","text":"over"}`)
+	runClient(w, "asks")
+}
+
+// runClient compiles the extension's client part and runs its test in a world.
+func runClient(w *world.World, part ...string) {
+	t := w.T
+	t.Helper()
+	tools := world.EditorsFound(t, "vscode-tools", "no vscode-tools on PATH")[0]
 	w.Trusts()
 	t.Cleanup(func() { w.Cursord("stop", "--force") })
 	ctx, cancel := context.WithTimeout(t.Context(), 2*world.Patience)
@@ -41,7 +56,7 @@ func TestClient(t *testing.T) {
 	}
 	source, compiled := world.Top("editors", "vscode"), t.TempDir()
 	run("tsc", "--ignoreConfig", "--strict", "--module", "node16", "--target", "es2022", "--lib", "es2022", "--types", "", "--outDir", compiled, source+"/src/client.ts")
-	run("node", source+"/test/client.test.cjs", compiled, w.Root, "cursord")
+	run(append([]string{"node", source + "/test/client.test.cjs", compiled, w.Root, "cursord"}, part...)...)
 }
 
 // TestInstallation runs the two commands with which the page installs the extension: the one that makes it, and that of a
