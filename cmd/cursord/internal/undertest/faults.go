@@ -78,22 +78,29 @@ func (f *faults) reach(name, what string, at int, errno string, first ...func())
 	return &os.PathError{Op: name, Path: "f", Err: errnos[errno]}
 }
 
-// commitFault makes commits of the database fail or wait. The file has the name of an errno, or a duration.
+// commitFault makes commits of the database fail or wait. The file has the name of an errno, a duration, or "hold": until it has not.
 func commitFault(plan string) func(daemon.Step) error {
-	return func(s daemon.Step) error {
-		if s.Name != daemon.StepCommit {
-			return nil
-		}
+	planned := func() string {
 		text, err := os.ReadFile(plan)
 		if err != nil {
 			panic(err)
 		}
-		word := strings.TrimSpace(string(text))
+		return strings.TrimSpace(string(text))
+	}
+	return func(s daemon.Step) error {
+		if s.Name != daemon.StepCommit {
+			return nil
+		}
+		word := planned()
 		if errno, ok := errnos[word]; ok {
 			return errno
 		}
 		if d, err := time.ParseDuration(word); err == nil {
 			time.Sleep(d)
+		}
+		for word == "hold" {
+			time.Sleep(time.Millisecond)
+			word = planned()
 		}
 		return nil
 	}
