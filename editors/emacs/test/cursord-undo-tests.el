@@ -91,8 +91,8 @@
             (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))
             (let ((inhibit-message t)) (save-buffer))))))))
 
-(ert-deftest cursord-test-undo-says-why-not ()
-  "Undo in a buffer goes back over saved decisions, as far as they are the latest."
+(ert-deftest cursord-test-undo-of-saved-decisions ()
+  "Undo in a buffer goes back over saved decisions, also if they are not the latest."
   (cursord-test-with-world
     (let* ((before (cursord-test-numbered 30))
            (after (cursord-test-numbered 30 5 "five\n" 25 "25\n"))
@@ -124,8 +124,11 @@
       (cursord-test-until "the other file" (equal '(1 . 1) (cursord-pending ws)))
       (let ((inhibit-message t)) (undo-more 1))
       (cursord-test-until "the text" (equal (funcall mine after) (buffer-string)))
-      (cursord-test-until "what is said"
-        (cursord-test-said-p "the text is back, but not its hunk")))))
+      ;; That is not the latest decision, but the daemon knows the text.
+      (cursord-test-until "both hunks" (equal '(6 26) (cursord-test-rows)))
+      (let ((inhibit-message t)) (save-buffer))
+      (cursord-test-agree ws "f" (funcall mine after) 2)
+      (should-not (cursord-test-said-p "the text is back, but not its hunk")))))
 
 (ert-deftest cursord-test-undo-of-an-accept ()
   "Undo takes back an accept, which changed no text, and then earlier changes."
