@@ -266,8 +266,9 @@ First undo the decisions that the buffer's undo has taken back."
                                             decisions)
                          #'ignore)))
         (unless (cursord--in-sync-p document)
-          (cursord-protected #'cursord--tell-text-now document))
-        (funcall then)))))
+          (cursord-protected #'cursord--tell-text document))
+        (funcall then)))
+    (cursord-protected #'cursord--await-text document)))
 
 (defun cursord--saved ()
   "Tell the daemon that the current buffer was saved, also under a new name."

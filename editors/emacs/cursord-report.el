@@ -151,14 +151,14 @@ function to call when the daemon knows the text."
   "Whether the daemon did not answer within `cursord--tell-most'.
 Saves do not wait until it has answered.")
 
-(defun cursord--tell-text-now (document)
-  "Tell the daemon the text of DOCUMENT, whose buffer is about to be saved.
-While a turn runs, wait until the daemon knows it: if the daemon saw the file
-first, it would take the text for that of an agent's command."
+(defun cursord--await-text (document)
+  "Wait until the daemon knows the text of DOCUMENT, which is about to be saved.
+If the daemon saw the file first, it would take the text for that of an agent's
+command, or lines that were rejected and are there again for a person's."
   (let ((ws (cursord-document-ws document)) known)
-    (cursord--tell-text document)
     (when (and (cursord-document-open document)
-               (cursord-busy-turns ws))
+               (not (eql (cursord-document-answered document)
+                         (buffer-chars-modified-tick))))
       (cl-flet ((heard (&rest _) (setq known t cursord--late nil)))
         (cursord-request ws :diff/list
                          (list :path (cursord-document-path document))
