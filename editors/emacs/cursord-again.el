@@ -33,13 +33,24 @@ CONTEXT is nil if another Emacs or program has started TURN."
   (or (cdr (assoc (plist-get turn :id) (cursord-workspace-sent ws)))
       (list (plist-get turn :prompt))))
 
+(defun cursord--lost-in-p (ws turn)
+  "Return non-nil if the agent had lost the chat of the session in TURN of WS."
+  (seq-some (lambda (item)
+              (and (equal (plist-get item :turnId) (plist-get turn :id))
+                   (cursord-chat-lost-p item)))
+            (plist-get (cursord-call ws :session/read
+                                     (list :sessionId (plist-get turn :sessionId)))
+                       :items)))
+
 ;;;###autoload
 (defun cursord-retry ()
   "Ask the last prompt of the session again, with the same context.
-The agent's changes stay; you can reject them."
+The agent's changes stay; you can reject them.  If the agent has lost the chat
+of the session, it gets the transcript."
   (interactive)
   (let* ((ws (cursord-workspace-open))
-         (turn (cursord--last-turn ws)))
+         (turn (cursord--last-turn ws))
+         (lost (cursord--lost-in-p ws turn)))
     (unless (cursord-turn-ended-p turn)
       (user-error "The last prompt is still worked on; cancel it first"))
     (pcase-let ((`(,prompt . ,context) (cursord--last-prompt ws turn)))
@@ -47,7 +58,9 @@ The agent's changes stay; you can reject them."
                  (not (assoc (plist-get turn :id) (cursord-workspace-sent ws))))
         (user-error "This Emacs has not sent that prompt and does not know its %s; M-x cursord-edit-prompt changes it"
                     (match-string 0 prompt)))
-      (cursord-send ws prompt (cursord-origin-here) nil context)
+      (cursord-send ws prompt (cursord-origin-here) nil context lost)
+      (when lost
+        (cursord-say "asked again, with the transcript"))
       (when cursord-show-chat-on-ask
         (cursord-show-chat ws)))))
 

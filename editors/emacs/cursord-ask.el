@@ -111,9 +111,10 @@ STARTED with the answer before later messages are received."
                                                           '(:limit 1))
                                             :sessions)))))
 
-(defun cursord-send (ws prompt &optional origin new context)
+(defun cursord-send (ws prompt &optional origin new context recap)
   "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.
-CONTEXT, if non-nil, replaces the context that the prompt's tokens name.
+CONTEXT, if non-nil, replaces the context that the prompt's tokens name.  With
+RECAP the agent begins a fresh chat, with the session's transcript.
 Return once the daemon has stored the turn; else signal an error."
   (when (string-blank-p prompt)
     (user-error "There is nothing to ask"))
@@ -144,6 +145,7 @@ Return once the daemon has stored the turn; else signal an error."
                 (cursord--start-turn
                  ws `(:prompt ,prompt :turnId ,(cursord--new-turn-id)
                               ,@(and context (list :context (vconcat context)))
+                              ,@(and recap session '(:recap t))
                               ,@(cond
                                  ((or session made)
                                   (list :sessionId (or session made)))

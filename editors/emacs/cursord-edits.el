@@ -47,6 +47,46 @@
                    '(:beforeFullFileContent :afterFullFileContent :prevContent
                                             :diffString)))))
 
+(defconst cursord--edit-pairs 10000
+  "The most pairs of lines for which the fewest differences are looked for.")
+
+(defun cursord--edit-block (old new)
+  "Return the fewest lines in which the lists of lines OLD and NEW differ.
+The lines have signs.  Of long lists, return all lines."
+  (let* ((a (vconcat old)) (b (vconcat new))
+         (n (length a)) (m (length b))
+         (small (<= (* n m) cursord--edit-pairs))
+         ;; Cell (I, J) is how many lines A after I and B after J have in common.
+         (common (make-vector (if small (* (1+ n) (1+ m)) 0) 0))
+         (cell (lambda (i j) (+ (* i (1+ m)) j)))
+         (i 0) (j 0) deleted added lines)
+    (when small
+      (cl-loop for i downfrom (1- n) to 0 do
+               (cl-loop for j downfrom (1- m) to 0 do
+                        (aset common (funcall cell i j)
+                              (if (equal (aref a i) (aref b j))
+                                  (1+ (aref common (funcall cell (1+ i) (1+ j))))
+                                (max (aref common (funcall cell (1+ i) j))
+                                     (aref common (funcall cell i (1+ j)))))))))
+    (cl-flet ((flush () (setq lines (append added deleted lines)
+                              added nil deleted nil)))
+      (while (or (< i n) (< j m))
+        (cond
+         ((and small (< i n) (< j m) (equal (aref a i) (aref b j)))
+          (flush)
+          (cl-incf i)
+          (cl-incf j))
+         ((and (< i n)
+               (or (eql j m) (not small)
+                   (>= (aref common (funcall cell (1+ i) j))
+                       (aref common (funcall cell i (1+ j))))))
+          (push (concat "-" (aref a i)) deleted)
+          (cl-incf i))
+         (t (push (concat "+" (aref b j)) added)
+            (cl-incf j))))
+      (flush))
+    (nreverse lines)))
+
 (defun cursord--edit-compare (before after)
   "Return the lines in which the texts BEFORE and AFTER differ, with signs."
   (let ((old (generate-new-buffer " *cursord before*" t))
@@ -60,18 +100,20 @@
             (cursord-compare-on comparison)
             (pcase-dolist (`(,from ,to ,new-from . ,new-to)
                            (reverse (cursord-comparison-blocks comparison)))
-              (cl-loop for (buffer sign beg end)
-                       in (list (list old "-" from to)
-                                (list new "+" new-from new-to))
-                       do (with-current-buffer buffer
-                            (let ((text (string-remove-suffix
-                                         "\n" (buffer-substring beg end))))
-                              (unless (eql beg end)
-                                (dolist (line (split-string text "\n"))
-                                  (push (concat sign line) lines)))))))))
+              (cl-flet ((lines-of (buffer beg end)
+                          (and (< beg end)
+                               (split-string
+                                (string-remove-suffix
+                                 "\n" (with-current-buffer buffer
+                                        (buffer-substring beg end)))
+                                "\n"))))
+                (setq lines
+                      (append lines
+                              (cursord--edit-block (lines-of old from to)
+                                                   (lines-of new new-from new-to))))))))
       (kill-buffer old)
       (kill-buffer new))
-    (nreverse lines)))
+    lines))
 
 (defun cursord-edit-lines (tool)
   "Return the lines that TOOL, an edit, deleted and added, with signs.

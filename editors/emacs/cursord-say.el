@@ -39,9 +39,20 @@ A message clears the echo area even while variable `inhibit-message' is non-nil.
           (forward-line 1)
           (delete-region (point-min) (point)))))))
 
+(defun cursord--with-keys (text)
+  "Return TEXT with the keys of its commands, such as \"M-x cursord-undo\".
+They are those of the global map: a message may be read in any buffer."
+  (replace-regexp-in-string
+   "\\bM-x \\(cursord\\(?:-[a-z]+\\)*\\)"
+   (lambda (found)
+     (let ((key (where-is-internal (intern (substring found 4))
+                                   (list (current-global-map)) t)))
+       (if key (key-description key) found)))
+   text t t))
+
 (defun cursord-say (format &rest args)
   "Show the message of FORMAT and ARGS in the echo area and the log."
-  (let ((text (apply #'format-message format args)))
+  (let ((text (cursord--with-keys (apply #'format-message format args))))
     (cursord-log "%s" text)
     (message "cursord: %s" text)))
 

@@ -179,7 +179,7 @@ If ITEM was READ, the shown one may be newer."
                                        :compact compact :prefix prefix
                                        :lines lit))
           (cursord--begin-text tr block head))
-        (cursord--set-text tr block head (or (plist-get item :text) ""))
+        (cursord--set-text tr block head (cursord-item-text item))
         (setf (cursord-block-final block)
               (not (equal (plist-get item :status) "running")))
         (when (and (cursord-block-final block) (cursord-block-lines block))

@@ -82,5 +82,20 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
     (or (car (member "asks you" notes)) (car (member "working" notes))
         (car notes))))
 
+(defconst cursord--with-recap "turn/start with recap.*--recap"
+  "How a notice ends that the agent has lost the chat of the session.")
+
+(defun cursord-chat-lost-p (item)
+  "Return non-nil if ITEM says that the agent has lost the chat of its session."
+  (and (equal (plist-get item :kind) "notice")
+       (string-match-p cursord--with-recap (or (plist-get item :text) ""))))
+
+(defun cursord-item-text (item)
+  "Return the text of ITEM; what to do next is what Emacs can do."
+  (let ((text (or (plist-get item :text) "")))
+    (if (cursord-chat-lost-p item)
+        (replace-regexp-in-string cursord--with-recap "y here, or M-x cursord-retry" text t)
+      text)))
+
 (provide 'cursord-turns)
 ;;; cursord-turns.el ends here

@@ -147,6 +147,36 @@
     (cursord-test-row "/other")
     (should-error (cursord-projects-go) :type 'user-error)))
 
+(ert-deftest cursord-test-the-chat-was-lost ()
+  "The chat says which key asks again with the transcript; that works once."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open))
+          (begin "{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"{{cwd}}\",\"session_id\":\"%s\",\"model\":\"Auto\"}"))
+      (cl-flet ((runs (prompt id)
+                  (cursord-test-plays (format begin id) (cursord-test-says (concat prompt "!")))
+                  (cursord-test-turn ws prompt))
+                (sent ()
+                  (with-temp-buffer
+                    (insert-file-contents (expand-file-name "runs" cursord-test-dir))
+                    (goto-char (point-max))
+                    (forward-line -1)
+                    (buffer-substring (point) (point-max)))))
+        (runs "remember seven" "one")
+        (runs "which number" "another")
+        (cursord-show-chat ws)
+        (with-current-buffer (cursord-chat-buffer ws)
+          (cursord-test-until "the notice"
+            (string-search "ask again with the transcript as context: y here, or M-x" (string-replace "\n" " " (buffer-string))))
+          (should-not (string-search "remember seven" (sent)))
+          (should (eq #'cursord-retry (key-binding "y")))
+          (call-interactively #'cursord-retry))
+        (cursord-test-hears "asked again, with the transcript")
+        (cursord-test-until "the end" (null (cursord-busy-turns ws)))
+        (should (string-search "remember seven" (sent)))
+        (cursord-retry)
+        (cursord-test-until "the end"
+          (and (null (cursord-busy-turns ws)) (not (string-search "remember seven" (sent)))))))))
+
 (ert-deftest cursord-test-the-last-prompt-again ()
   "It is asked again with what went along, or changed first; a draft is kept."
   (cursord-test-with-world

@@ -168,5 +168,24 @@ that takes the answer."
       (answer (page 1))
       (should (equal "\n## You\n\ngo\n\n## Cursor  working\n\n1\n\n2\n\n3\n\n4\n\n5\n" (shown))))))
 
+(ert-deftest cursord-test-edits-have-the-fewest-lines ()
+  "An edit in the chat counts the lines that the review counts."
+  (let ((before "a\ndef show(items):\n    for i in items:\n        print(i)\n\nend\n"))
+    (pcase-dolist (`(,after . ,lines)
+                   '(("a\ndef done(items):\n    pass\n\ndef show(items):\n    for i in each:\n        print(i)\n\nend\n"
+                      "+def done(items):" "+    pass" "+" "-    for i in items:" "+    for i in each:")
+                     ("a\nend\n" "-def show(items):" "-    for i in items:" "-        print(i)" "-")
+                     ("" "-a" "-def show(items):" "-    for i in items:" "-        print(i)" "-" "-end")))
+      (should (equal lines (cursord--edit-compare before after)))
+      (should (equal (mapcar (lambda (line)
+                               (concat (if (eq ?+ (aref line 0)) "-" "+") (substring line 1)))
+                             (seq-filter (lambda (line) (eq ?- (aref line 0))) lines))
+                     (seq-filter (lambda (line) (eq ?+ (aref line 0)))
+                                 (cursord--edit-compare after before)))))
+    ;; Of many lines, at least none is missing.
+    (let ((many (cursord-test-numbered 300)))
+      (should (equal (length (split-string many "\n" t))
+                     (length (cursord--edit-compare many "")))))))
+
 (provide 'cursord-transcript-tests)
 ;;; cursord-transcript-tests.el ends here

@@ -40,7 +40,7 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		tm.Types("R")
 		untilScreen(tm, e, `\(y or n\)`)
 		tm.Types("y")
-		untilScreen(tm, e, `(?m)^cursord: took back 1 turn and 1 change of files; M-x cursord-undo brings the`)
+		untilScreen(tm, e, `(?m)^cursord: took back 1 turn and 1 change of files; C-c a u brings the files back`)
 		e.until("the chat without the turn", `(and (eq major-mode 'cursord-chat-mode) (not (string-search "louder" (buffer-string))))`)
 		require.Equal(t, "one\ntwo\n", w.Get("f"))
 		e.until("the file's buffer", `(equal "one\ntwo\n" (with-current-buffer "f" (buffer-string)))`)
