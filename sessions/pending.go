@@ -10,13 +10,13 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// pendingWait bounds how long PendingIn waits for another process that has the database open.
+// pendingWait bounds how long FoldersIn waits for another process that has the database open.
 const pendingWait = 100 * time.Millisecond
 
-// PendingIn returns the roots of the workspaces that have something to review, by the database at path, which it does not
-// change. Without a database there are none. It is for programs that run while no daemon does: if a process has the database
+// FoldersIn returns the roots of all workspaces, and of those that have something to review, by the database at path, which it does
+// not change. Without a database there are none. It is for programs that run while no daemon does: if a process has the database
 // open, the error is ErrLocked.
-func PendingIn(path string) (roots []string, err error) {
+func FoldersIn(path string) (all, pending []string, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
@@ -25,25 +25,26 @@ func PendingIn(path string) (roots []string, err error) {
 	}()
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: pendingWait, ReadOnly: true})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, nil, explain(path, err)
 	}
 	defer db.Close()
 	err = db.View(func(tx *bolt.Tx) error {
-		all := tx.Bucket(bucketWorkspaces)
-		if all == nil {
+		folders := tx.Bucket(bucketWorkspaces)
+		if folders == nil {
 			return nil
 		}
-		return all.ForEachBucket(func(root []byte) error {
-			if files := all.Bucket(root).Bucket(bucketDiffs); files != nil && anyPending(files) {
-				roots = append(roots, string(root))
+		return folders.ForEachBucket(func(root []byte) error {
+			all = append(all, string(root))
+			if files := folders.Bucket(root).Bucket(bucketDiffs); files != nil && anyPending(files) {
+				pending = append(pending, string(root))
 			}
 			return nil
 		})
 	})
-	return roots, err
+	return all, pending, err
 }
 
 // anyPending reports whether one of the diffs in b has something to review. A diff that cannot be read counts as one.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -20,6 +19,7 @@ import (
 	"cursord/daemon/endpoint"
 	"cursord/daemon/filelist"
 	"cursord/editors/lsp"
+	"cursord/editors/lsp/found"
 	"cursord/rpc"
 	"cursord/rpc/join"
 )
@@ -57,7 +57,8 @@ that cannot be told where to ask. A transcript that was opened goes on in its fi
 "liveTranscript" in the editor's buffer.
 
 Settings (initializationOptions, or the section "cursord" of the configuration): {"isolation": "copy", "model", "mode"}
-are of new sessions; {"notify": false} says nothing at a turn's end; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
+are of new sessions; {"notify": false} says nothing at a turn's end; {"symbols": false} searches no sessions for the editor's list of
+symbols; {"liveTranscript": true}. With isolation "copy" nothing changes on disk before you
 accept it and save, which suits editors that do not reload files by themselves.`,
 		Args: arguments.Takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -89,7 +90,7 @@ func serveLSP(ctx context.Context, both io.ReadWriter, errOut io.Writer) int {
 	}
 	ok := lsp.Serve(ctx, both, both, lsp.Options{
 		Version: version.Own(), StateDir: dirs.State, Dial: func() io.ReadWriteCloser { return inProcess(ctx) },
-		Running: glance.Running, Pending: glance.Pending,
+		Running: glance.Running, Folders: glance.Folders,
 		Transcript: transcriptOf, Files: filelist.Named, Log: log,
 		Greeted: func() { // before it, there is no session to end
 			signalled, _ := serve.UntilSignal(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -113,8 +114,7 @@ func inProcess(ctx context.Context) io.ReadWriteCloser {
 }
 
 // transcriptOf returns a session as Markdown.
-func transcriptOf(ctx context.Context, client *rpc.Client, session string) ([]byte, error) {
-	var b bytes.Buffer
-	err := export.Session(ctx, client, session, "chat", &b)
-	return b.Bytes(), err
+func transcriptOf(ctx context.Context, client *rpc.Client, session string) (t found.Transcript, err error) {
+	t.Text, t.Lines, err = export.Chat(ctx, client, session)
+	return t, err
 }

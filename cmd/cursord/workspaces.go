@@ -34,12 +34,12 @@ func workspacesCommand() *cobra.Command {
 		if !pending {
 			return list(c, args)
 		}
-		roots, err := glance.Pending(c.Context())
+		_, roots, err := glance.Folders(c.Context())
 		if err != nil {
 			return err
 		}
 		if asJSON {
-			return term.PrintJSON(c.OutOrStdout(), roots)
+			return term.PrintJSON(c.OutOrStdout(), append([]string{}, roots...))
 		}
 		for _, root := range roots {
 			fmt.Fprintln(c.OutOrStdout(), term.Clean(root))

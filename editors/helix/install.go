@@ -61,7 +61,7 @@ func entryOf(language string, helix Version) string {
 	if (language == "markdown" || language == "diff") && helix.joinsDefinitions() {
 		more += `, "goto-definition"`
 	}
-	return `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command"` + more + `] }`
+	return `{ name = "cursord", only-features = ["diagnostics", "code-action", "hover", "workspace-command", "workspace-symbols"` + more + `] }`
 }
 
 // A Request describes an installation.

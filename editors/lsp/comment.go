@@ -8,15 +8,11 @@ import (
 	"time"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/drafts"
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
-
-const aboutComment = `# Write a comment above that line, and save to reject the hunk below
-# (in Helix :wbc). The agent gets the comment with your next prompt.
-# Without a comment nothing is rejected.
-`
 
 // rejectCommentCommand rejects a hunk with the comment of its argument. Without one it opens a file for the comment.
 func (s *Server) rejectCommentCommand(t *target) (any, error) {
@@ -37,7 +33,7 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 		return nil, s.shown(err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n%s\n%s#\n", scissors, aboutComment)
+	b.WriteString("\n\n" + drafts.Comment)
 	for _, path := range w.paths() {
 		for i := range w.diffs[path].Hunks {
 			h := &w.diffs[path].Hunks[i]
@@ -67,7 +63,7 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 
 // sendComment rejects the hunks that the text of a comment's file names.
 func (s *Server) sendComment(d *draft, text string) {
-	own, lines := cutPrompt(text)
+	own, lines := drafts.Cut(text)
 	var chosen []string
 	for _, line := range lines {
 		if rest, ok := strings.CutPrefix(line, "reject: "); ok {

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/drafts"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -23,17 +23,7 @@ type draft struct {
 	sending   *prompt
 }
 
-const (
-	promptFile = "PROMPT.md"
-	// scissors separate the prompt from the settings below it.
-	scissors = "# ------------------------ >8 ------------------------"
-	about    = `# Write your prompt above that line; saving sends it (in Helix :wbc).
-# An empty prompt is not sent. @path/of/file in it sends a file along,
-# and so do the lines "file:" and "image:" below, which you can change,
-# remove or add. Add "# session: new" for a new session, and
-# "# mode: ask" or "# mode: plan" for an agent that changes nothing.
-`
-)
+const promptFile = "PROMPT.md"
 
 // composeCommand opens the file for a prompt. It keeps a draft that is there.
 func (s *Server) composeCommand(t *target) (any, error) {
@@ -62,7 +52,7 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		old = string(b)
 	}
 	text := s.template(w, t)
-	if own, _ := cutPrompt(old); !isBlank(own) && old != d.sent && t.Prompt == "" {
+	if own, _ := drafts.Cut(old); !isBlank(own) && old != d.sent && t.Prompt == "" {
 		text = strings.TrimRight(own, "\n") + "\n" + text
 	} else {
 		if t.Prompt == "" {
@@ -138,7 +128,7 @@ func stampOf(file string) time.Time {
 // template returns the part below a prompt: its settings, as lines that the user can change.
 func (s *Server) template(w *workspace, t *target) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s\n%s#\n", scissors, about)
+	b.WriteString("\n" + drafts.Prompt)
 	if t.Session == "" {
 		t.Session = s.nextSession(w)
 	}
@@ -150,13 +140,7 @@ func (s *Server) template(w *workspace, t *target) string {
 	for i, c := range s.contextOf(w, t) {
 		line := *c.Path
 		if c.Range != nil {
-			from, to := c.Range.Start.Line+1, c.Range.End.Line+1
-			if to > from && c.Range.End.Character == 0 {
-				to--
-			}
-			if line += fmt.Sprintf(":%d", from); to > from {
-				line += fmt.Sprintf("-%d", to)
-			}
+			line += drafts.LinesOf(c.Range)
 		}
 		fmt.Fprintf(&b, "# file: %s\n", line)
 		if i == 0 && c.Kind == "selection" {
@@ -167,31 +151,6 @@ func (s *Server) template(w *workspace, t *target) string {
 		}
 	}
 	return b.String()
-}
-
-// cutPrompt splits the file of a prompt into the prompt and the lines of its settings.
-func cutPrompt(text string) (own string, lines []string) {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	last := "" // of own
-	below := false
-	for line := range strings.Lines(text) {
-		plain := strings.TrimRight(line, "\n")
-		switch note, isNote := strings.CutPrefix(plain, "#"); {
-		case strings.Contains(plain, "--- >8 ---"):
-			below = true
-		case !below && plain != "" && (strings.HasPrefix(about, plain+"\n") || strings.HasPrefix(aboutComment, plain+"\n")):
-			if below = true; strings.Contains(last, "----") { // somebody has typed in the line of the scissors
-				own = strings.TrimSuffix(own, last)
-			}
-		case below:
-			if isNote {
-				lines = append(lines, strings.TrimSpace(note))
-			}
-		default:
-			own, last = own+line, line
-		}
-	}
-	return own, lines
 }
 
 func isBlank(s string) bool { return strings.TrimSpace(s) == "" }
@@ -221,7 +180,7 @@ func (s *Server) sendPrompt(file string, d *draft, text string) {
 		s.sendComment(d, text)
 		return
 	}
-	own, lines := cutPrompt(text)
+	own, lines := drafts.Cut(text)
 	switch {
 	case isBlank(own):
 		s.show(levelInfo, "cursord: the prompt is empty: nothing sent")
@@ -269,18 +228,7 @@ func (s *Server) promptContext(w *workspace, t *target, lines []string) (list []
 
 // fileContext reads "a.go", "a.go:3" and "a.go:3-9".
 func (s *Server) fileContext(w *workspace, name string) rpc.Context {
-	from, to := 0, 0
-	if i := strings.LastIndexByte(name, ':'); i > 0 {
-		first, last, ranged := strings.Cut(name[i+1:], "-")
-		a, errA := strconv.Atoi(first)
-		b, errB := a, error(nil)
-		if ranged {
-			b, errB = strconv.Atoi(last)
-		}
-		if errA == nil && errB == nil && a > 0 && b >= a {
-			name, from, to = name[:i], a, b
-		}
-	}
+	name, from, to := drafts.Lines(name)
 	c := rpc.Context{Kind: "file", Path: &name}
 	if from == 0 {
 		return c

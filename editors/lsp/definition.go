@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/hunks"
@@ -30,7 +29,7 @@ func (s *Server) definition(p *protocol.DefinitionParams) (*protocol.Location, e
 				return s.hunkLocation(w, one.Hunk.ID), nil
 			}
 		}
-	case strings.HasSuffix(d.uri, "/"+transcriptFile):
+	case isTranscript(d.uri):
 		if link, ok := s.linkAt(w, d, p.Position); ok {
 			return s.linkLocation(d, link), nil
 		}
@@ -108,7 +107,7 @@ func (s *Server) listLocation(w *workspace, id string) *protocol.Location {
 // linkActions offers to go to the place that a transcript names at a position, for editors in which "goto definition" asks
 // other servers.
 func (s *Server) linkActions(w *workspace, d *document, at protocol.Position) []protocol.CodeAction {
-	if d == nil || !strings.HasSuffix(d.uri, "/"+transcriptFile) {
+	if d == nil || !isTranscript(d.uri) {
 		return nil
 	}
 	link, ok := s.linkAt(w, d, at)

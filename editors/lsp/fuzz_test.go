@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"cursord/editors/lsp/found"
 	"cursord/rpc"
 )
 
@@ -117,8 +118,10 @@ func FuzzServer(f *testing.F) {
 		var out bytes.Buffer
 		s := newServer(t.Context(), &out, Options{
 			Version: "test", StateDir: state, Dial: newSilent, Log: slog.New(panics{slog.DiscardHandler, t}),
-			Transcript: func(context.Context, *rpc.Client, string) ([]byte, error) { return []byte("# chat\n"), nil },
-			Files:      func(context.Context, string) ([]string, error) { return []string{"f", "g"}, nil },
+			Transcript: func(context.Context, *rpc.Client, string) (found.Transcript, error) {
+				return found.Transcript{Text: "# chat\n"}, nil
+			},
+			Files: func(context.Context, string) ([]string, error) { return []string{"f", "g"}, nil },
 		})
 		r, begun := rpc.NewFrameReader(bytes.NewReader(input), rpc.MaxMessage), false
 		for s.phase != exited {

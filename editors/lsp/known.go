@@ -20,10 +20,10 @@ func (s *Server) lookForDaemon() {
 	}
 	s.looking = true
 	go func() {
-		var pending []string
+		var all, pending []string
 		running, err := s.opts.Running(), error(nil)
 		if !running {
-			pending, err = s.opts.Pending(s.ctx)
+			all, pending, err = s.opts.Folders(s.ctx)
 		}
 		s.post(func() {
 			if s.looking = false; err != nil {
@@ -38,6 +38,7 @@ func (s *Server) lookForDaemon() {
 			}
 			s.looked = true
 			for _, w := range s.folders {
+				w.seen = slices.Contains(all, w.path)
 				s.settle(w, nil) // without hunks
 			}
 			s.awaitDaemon()
@@ -135,6 +136,7 @@ func (s *Server) later(w *workspace, wanted bool, answer func(error) (any, error
 	id := s.answering
 	w.waiting = append(w.waiting, func(err error) {
 		var result any
+		s.answering = id
 		if s.guard("an answer", func() { result, err = answer(err) }) {
 			err = &rpc.Error{Code: rpc.CodeInternal, Message: "an internal error"}
 		}
@@ -143,6 +145,16 @@ func (s *Server) later(w *workspace, wanted bool, answer func(error) (any, error
 		}
 	})
 	return nil, errLater
+}
+
+// whereSeen is later for requests that start a daemon only in folders that daemons know.
+func (s *Server) whereSeen(w *workspace, answer func(error) (any, error)) (any, error) {
+	return s.later(w, false, func(err error) (any, error) {
+		if err == nil && s.daemon == nil && w.seen {
+			return s.later(w, true, answer)
+		}
+		return answer(err)
+	})
 }
 
 // nextSession returns the session of the next prompt: the chosen one, else the folder's latest one with the isolation of the

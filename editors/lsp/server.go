@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cursord/editors/lsp/client"
+	"cursord/editors/lsp/found"
 	"cursord/editors/outbox"
 	"cursord/rpc"
 )
@@ -31,12 +32,13 @@ type Options struct {
 	Greeted  func() // called after the answer to initialize, for work that the answer must not wait for; may be nil
 	// Dial returns a connection that outlives daemons. It does not wait for a daemon.
 	Dial func() io.ReadWriteCloser
-	// Running reports whether a daemon runs. Pending returns the folders with pending hunks, without starting a daemon. If
-	// no daemon runs and no hunk is pending, the server dials at the first command. If Running is nil, it dials at once.
+	// Running reports whether a daemon runs. Folders returns all folders that the daemon knows, and those with pending hunks,
+	// without starting a daemon. If no daemon runs and no hunk is pending, the server dials at the first command, or in a folder
+	// that the daemon knows, at the first hover or search. If Running is nil, it dials at once.
 	Running func() bool
-	Pending func(ctx context.Context) ([]string, error)
+	Folders func(ctx context.Context) (all, pending []string, err error)
 	// Transcript returns a session as Markdown.
-	Transcript func(ctx context.Context, client *rpc.Client, session string) ([]byte, error)
+	Transcript func(ctx context.Context, client *rpc.Client, session string) (found.Transcript, error)
 	// Files lists the files of a folder for completion, by paths with slashes; nil: no completion.
 	Files func(ctx context.Context, dir string) ([]string, error)
 	Log   *slog.Logger
@@ -108,6 +110,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, opts Options) (ok b
 	go s.read(r, gone)
 	ok = s.loop(gone)
 	s.giveUp()
+	for _, w := range s.folders {
+		w.offered.Remove()
+	}
 	close(s.ended)
 	s.cancel()
 	if s.daemon != nil {
@@ -301,6 +306,7 @@ func init() {
 		"textDocument/inlayHint":   answering((*Server).inlayHints),
 		"textDocument/diagnostic":  answering((*Server).pullDocument),
 		"workspace/diagnostic":     answering((*Server).pullWorkspace),
+		"workspace/symbol":         answering((*Server).symbols),
 		"workspace/executeCommand": answering((*Server).executeCommand),
 		"cursord/changes":          answering((*Server).changes),
 		"cursord/compare":          answering((*Server).compare),

@@ -19,10 +19,11 @@ const followPause = 300 * time.Millisecond
 // document follows too, by edits, and then has unsaved changes.
 type transcript struct {
 	session string
-	text    string // the text of the file
-	waiting bool   // it is about to be read
-	again   bool   // it must be read once more after that
-	same    int    // the number of reads without news since the latest news
+	text    string         // the text of the file
+	lines   map[string]int // at which turns and items begin in it, by id
+	waiting bool           // it is about to be read
+	again   bool           // it must be read once more after that
+	same    int            // the number of reads without news since the latest news
 	took    time.Duration
 }
 
@@ -58,10 +59,10 @@ func (s *Server) transcriptCommand(t *target) (any, error) {
 func (s *Server) readTranscript(t *transcript, then func(error)) {
 	l, begun := s.daemon, time.Now()
 	go func() {
-		b, err := s.opts.Transcript(l.ctx, l.client, t.session)
+		read, err := s.opts.Transcript(l.ctx, l.client, t.session)
 		s.post(func() {
 			if t.took = time.Since(begun); err == nil {
-				t.text = string(b)
+				t.text, t.lines = read.Text, read.Lines
 			}
 			then(err)
 		})

@@ -13,6 +13,7 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/found"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -24,6 +25,7 @@ type workspace struct {
 	named  string // as the editor writes it
 	closed bool   // the editor has closed it
 	heard  bool   // the server has subscribed to it
+	seen   bool   // the daemon knows it, if none runs
 
 	known   bool              // its hunks and sessions have been loaded
 	waiting []func(error)     // requests that wait for that
@@ -55,6 +57,8 @@ type workspace struct {
 	hintAgain  bool        // then also files count that were counted before
 	transcript *transcript // the open transcript; nil if there is none
 
+	offered found.Files // the transcripts that symbols have named
+
 	files   []string // for completion, as of filesAt
 	filesAt time.Time
 	listing bool     // files is being made anew
@@ -85,6 +89,7 @@ func (w *workspace) clear() {
 	w.mergeable, w.approvals = map[string]int{}, map[string]openApproval{}
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
+	w.offered.Remove()
 	w.session, w.deciding, w.held, w.undone = "", nil, nil, nil
 }
 

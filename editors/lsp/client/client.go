@@ -51,6 +51,9 @@ type Settings struct {
 	// Notify says whether the end of a turn is shown; nil means yes. A failed turn is always shown.
 	Notify *bool `json:"notify,omitempty"`
 
+	// Symbols says whether sessions are searched for the editor's list of symbols; nil means yes.
+	Symbols *bool `json:"symbols,omitempty"`
+
 	// Completion makes an editor that takes no registrations ask for completion in all documents.
 	Completion bool `json:"completion,omitempty"`
 	// Status asks for the notification cursord/status, which counts each folder's turns and hunks.
@@ -147,6 +150,7 @@ func (c *Client) Answer(version string, commands []string) any {
 		TextDocumentSync:   protocol.SyncOptions{OpenClose: true, Change: sync, Save: protocol.SaveOptions{IncludeText: true}},
 		HoverProvider:      true,
 		DefinitionProvider: true,
+		SymbolProvider:     c.Settings.Symbols == nil || *c.Settings.Symbols,
 		CodeActionProvider: protocol.CodeActionOptions{
 			CodeActionKinds: []string{protocol.KindQuickFix, protocol.KindSource},
 		},
@@ -204,6 +208,9 @@ func (s *Settings) Update(now Settings) {
 	}
 	if now.Notify != nil {
 		s.Notify = now.Notify
+	}
+	if now.Symbols != nil {
+		s.Symbols = now.Symbols
 	}
 	if now.LiveTranscript {
 		s.LiveTranscript = true

@@ -38,6 +38,7 @@ type ServerCapabilities struct {
 	ExecuteCommandProvider ExecuteOptions     `json:"executeCommandProvider"`
 	CompletionProvider     *CompletionOptions `json:"completionProvider,omitempty"`
 	DefinitionProvider     bool               `json:"definitionProvider"`
+	SymbolProvider         bool               `json:"workspaceSymbolProvider,omitempty"`
 	CodeLensProvider       *struct{}          `json:"codeLensProvider,omitempty"`
 	InlayHintProvider      *struct{}          `json:"inlayHintProvider,omitempty"`
 	DiagnosticProvider     *DiagnosticOptions `json:"diagnosticProvider,omitempty"`
@@ -194,6 +195,17 @@ type DefinitionParams struct {
 type Location struct {
 	URI   string `json:"uri"`
 	Range Range  `json:"range"`
+}
+
+type SymbolParams struct {
+	Query string `json:"query"`
+}
+
+type Symbol struct {
+	Name          string   `json:"name"`
+	Kind          int      `json:"kind"`
+	Location      Location `json:"location"`
+	ContainerName string   `json:"containerName,omitempty"`
 }
 
 type CodeLens struct {

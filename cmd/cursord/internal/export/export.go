@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
@@ -39,10 +40,23 @@ func IntoNewFile(path string, write func(io.Writer) error) error {
 // call.
 func Session(ctx context.Context, client *rpc.Client, session, format string, out io.Writer) error {
 	w := bufio.NewWriter(out)
-	var write exporter = &view.Markdown{W: w, Tamed: term.IsTerminal(out), Brief: format == "chat"}
 	if format == "ndjson" {
-		write = NewJSONLines(w)
+		return send(ctx, client, session, w, NewJSONLines(w))
 	}
+	return send(ctx, client, session, w, &view.Markdown{W: w, Tamed: term.IsTerminal(out), Brief: format == "chat"})
+}
+
+// Chat returns a session in the format chat, and the lines, from 0, at which its turns and items begin, by id.
+func Chat(ctx context.Context, client *rpc.Client, session string) (text string, lines map[string]int, err error) {
+	var b strings.Builder
+	w := bufio.NewWriter(&b)
+	lines = map[string]int{}
+	err = send(ctx, client, session, w, &view.Markdown{W: w, Brief: true, Lines: lines})
+	return b.String(), lines, err
+}
+
+// send has a session written to w.
+func send(ctx context.Context, client *rpc.Client, session string, w *bufio.Writer, write exporter) error {
 	params := rpc.SessionExportParams{SessionID: session}
 	for {
 		part, err := client.SessionExport(ctx, params)

@@ -1,4 +1,4 @@
-// Package glance reports on the daemon, and on workspaces with something to review, without starting a daemon.
+// Package glance reports on the daemon, and on its workspaces, without starting a daemon.
 package glance
 
 import (
@@ -21,30 +21,30 @@ func Running() bool {
 	return err != nil || endpoint.Running(dirs.Socket)
 }
 
-// Pending returns the workspaces with something to review, or with a turn on its way. If no daemon runs, it reads the database itself.
-func Pending(ctx context.Context) ([]string, error) {
+// Folders returns all workspaces, and those with something to review or with a turn on its way. If no daemon runs, it reads the
+// database itself.
+func Folders(ctx context.Context) (all, pending []string, err error) {
 	dirs, err := endpoint.FindDaemon()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	roots := []string{}
 	ctx, cancel := context.WithTimeout(ctx, dial.SilentLimit)
 	defer cancel()
 	conn, err := endpoint.Dial(ctx, dirs.Socket)
 	if err != nil {
-		found, err := sessions.PendingIn(dirs.Database())
-		return append(roots, found...), err
+		return sessions.FoldersIn(dirs.Database())
 	}
 	client := rpc.NewClient(conn, nil)
 	defer client.Close()
 	list, err := client.WorkspaceList(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range list.Workspaces {
+		all = append(all, w.Workspace)
 		if w.PendingHunks > 0 || w.Running > 0 {
-			roots = append(roots, w.Workspace)
+			pending = append(pending, w.Workspace)
 		}
 	}
-	return roots, nil
+	return all, pending, nil
 }

@@ -17,6 +17,8 @@ type Markdown struct {
 	W     io.Writer
 	Tamed bool           // without control characters, for a terminal
 	Brief bool           // tool calls and thoughts as one line each, edits as patches; for a reader who follows the session
+	Lines map[string]int // if it is not nil, it gets the lines, from 0, at which turns and items begin, by id
+	lines int            // that are written
 	open  *sessions.Turn // the turn whose end is not written yet
 	todos []sessions.Todo
 }
@@ -26,7 +28,15 @@ func (m *Markdown) print(format string, args ...any) {
 	if m.Tamed {
 		text = term.CleanText(text)
 	}
+	m.lines += strings.Count(text, "\n")
 	_, _ = io.WriteString(m.W, text) // the caller's writer keeps the error
+}
+
+// begins notes where a turn or an item begins: behind an empty line.
+func (m *Markdown) begins(id string) {
+	if m.Lines != nil {
+		m.Lines[id] = m.lines + 1
+	}
 }
 
 // Session writes the head of an exported session. Call Turn and Item for each of its turns, then End.
@@ -46,6 +56,7 @@ func (m *Markdown) Session(s *sessions.Session) {
 func (m *Markdown) Turn(t *sessions.Turn) {
 	m.End()
 	m.open = t
+	m.begins(t.ID)
 	m.print("\n## Prompt\n\n")
 	for line := range strings.Lines(strings.TrimRight(t.Asked(), "\n")) {
 		m.print("> %s\n", strings.TrimRight(line, "\r\n"))
@@ -54,6 +65,7 @@ func (m *Markdown) Turn(t *sessions.Turn) {
 
 // Item writes an item of the latest turn.
 func (m *Markdown) Item(it *sessions.Item) {
+	m.begins(it.ID)
 	switch it.Kind {
 	case sessions.ItemTool:
 		if m.Brief {
