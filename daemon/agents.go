@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/copytree"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/whichagent"
 	"cursord/sessions"
 )
@@ -29,7 +30,7 @@ func (d *Daemon) AgentState() api.AgentStatus { return d.agent.State() }
 func (d *Daemon) AgentStatus(ctx context.Context, workspace string, env []string) (api.AgentStatus, error) {
 	var found []api.AgentHook
 	if workspace != "" {
-		root, err := resolveRoot(workspace)
+		root, err := params.Root(workspace)
 		if err != nil {
 			return api.AgentStatus{}, err
 		}
@@ -75,7 +76,7 @@ func (d *Daemon) AgentModels(ctx context.Context, env []string) ([]api.Model, er
 // AgentChats lists the chats that cursor-agent keeps of a workspace, the latest first, with the sessions that have adopted
 // them. It lists none if the agent keeps its chats in an unknown way.
 func (d *Daemon) AgentChats(root string) ([]api.Chat, error) {
-	root, err := resolveRoot(root)
+	root, err := params.Root(root)
 	if err != nil {
 		return nil, err
 	}

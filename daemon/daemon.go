@@ -28,6 +28,7 @@ import (
 	"cursord/daemon/internal/copies"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/drivers"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
 	"cursord/daemon/internal/watch"
@@ -219,7 +220,7 @@ func newID() string { return ulid.Make().String() }
 
 // workspace returns the loop of a root, which must be a directory. The caller must release it.
 func (d *Daemon) workspace(path string) (*workspace, error) {
-	root, err := resolveRoot(path)
+	root, err := params.Root(path)
 	if err != nil {
 		return nil, d.withAdvice(path, err)
 	}

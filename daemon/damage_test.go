@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"cursord/daemon/internal/params"
 	"log/slog"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 func TestDamagedRecords(t *testing.T) {
 	var log bytes.Buffer
 	o := Options{StateDir: t.TempDir(), Config: config.Default(), Log: slog.New(slog.NewTextHandler(&log, nil))}
-	root, err := resolveRoot(t.TempDir())
+	root, err := params.Root(t.TempDir())
 	require.NoError(t, err)
 	d, err := Open(o)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 	"cursord/agent"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 
@@ -27,7 +28,7 @@ func openSpace(t *testing.T, commit func() error) *workspace {
 	d, err := Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	root, err := resolveRoot(t.TempDir())
+	root, err := params.Root(t.TempDir())
 	require.NoError(t, err)
 	w, err := d.workspaceAt(root)
 	require.NoError(t, err)

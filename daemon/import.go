@@ -143,6 +143,7 @@ func (im *importer) begin(s *sessions.Session) error {
 	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > params.TurnIDMax || utf8.RuneCountInString(from.TurnID) > params.TurnIDMax) {
 		s.ForkedFrom = nil
 	}
+	s.Attempt = nil                                   // it has no tree here
 	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
 	if im.newIDs {
 		s.ID = newID()

@@ -25,6 +25,7 @@ func TestProtocolNamesLimits(t *testing.T) {
 	for row, limit := range map[string]int{
 		"| a session's title | %d KiB;":                            params.TitleMax >> 10,
 		"| `turnId` | %d characters,":                              params.TurnIDMax,
+		"| attempts at a prompt; the name of their group | %d;":    params.AttemptsMax,
 		"| a model, or the agent's name of a chat | %d characters": params.WordMax,
 		"| text in one item | %d MiB,":                             maxText >> 20,
 		"| a command in an approval | %d KiB;":                     approvals.MaxCommand >> 10,

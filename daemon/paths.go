@@ -1,36 +1,16 @@
 package daemon
 
 import (
-	"os"
 	"path/filepath"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/params"
 	"cursord/daemon/paths"
 )
 
-// resolveRoot returns the absolute path, without symlinks, of a directory given as a path or a file:// URI.
-func resolveRoot(path string) (string, error) {
-	abs, err := api.LocalPath("workspace", path)
-	if err != nil {
-		return "", err
-	}
-	root, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return "", api.Invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
-	}
-	info, err := os.Stat(root)
-	if err != nil {
-		return "", api.Invalid("workspace", "%s cannot be opened: %v", abs, paths.Cause(err))
-	}
-	if !info.IsDir() {
-		return "", api.Invalid("workspace", "%s is not a directory", abs)
-	}
-	return root, nil
-}
-
-// knownRoot is resolveRoot for a workspace that is stored; its directory may no longer exist.
+// knownRoot is params.Root for a workspace that is stored; its directory may no longer exist.
 func (d *Daemon) knownRoot(path string) (string, error) {
-	root, err := resolveRoot(path)
+	root, err := params.Root(path)
 	if err == nil {
 		return root, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/params"
 )
 
 func TestResolveRoot(t *testing.T) {
@@ -32,7 +33,7 @@ func TestResolveRoot(t *testing.T) {
 		"file://elsewhere" + dir:     "",
 		"file://%zz":                 "",
 	} {
-		got, err := resolveRoot(path)
+		got, err := params.Root(path)
 		if want == "" {
 			var e *api.Error
 			require.ErrorAs(t, err, &e, path)

@@ -2,12 +2,12 @@ package daemon
 
 import (
 	"context"
-	"slices"
 
 	"cursord/agent"
 	"cursord/agent/program"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/agentcalls"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
@@ -51,6 +51,11 @@ func (w *workspace) run(t *liveTurn) {
 	if s.AgentSessionID != nil && t.recapOf == "" {
 		req.Resume = *s.AgentSessionID
 	}
+	if turn.Check {
+		w.submit(&c)
+		w.d.turns.Go(func() { w.check(ctx, t, &s, req) })
+		return
+	}
 	remarks := w.takeNotes(&c, s.ID)
 	w.submit(&c)
 	w.d.turns.Go(func() { w.drive(ctx, t, &s, req, remarks) })
@@ -69,7 +74,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 	if err != nil {
 		out = whichagent.NoRun(err)
 	} else if at, err := w.site(ctx, s, turn.ID, t.alias, notice); err != nil {
-		out = withoutPlace(ctx, err)
+		out = apart.Without(ctx, err)
 	} else {
 		watch := w.review.Watch(turn, at.tree, notice)
 		req.Bin, req.Dir, req.Enter, req.AddDirs = found.Path, at.tree.Root(), at.tree.Enter(), w.agentDirs(turn.AddDirs, at.tree)
@@ -93,8 +98,8 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		req.Heard = watch.Heard()
 		out = w.d.drivers.For(turn).Run(ctx, req, func(events []agent.Event) {
 			left := len(events)
-			began = began || speaks(events)
-			if !answered && isAnswer(events) {
+			began = began || agentcalls.Speak(events)
+			if !answered && agentcalls.Answer(events) {
 				answered = true
 				w.d.agent.Answered(found.Path, build.Known())
 			}
@@ -140,28 +145,4 @@ func (w *workspace) sendCalls(t *liveTurn, watch *review.Turn, words *translate.
 		watch.CheckDisk()
 	case <-w.done:
 	}
-}
-
-// speaks reports whether one of the events is one that only cursor-agent would send.
-func speaks(events []agent.Event) bool {
-	return slices.ContainsFunc(events, func(ev agent.Event) bool {
-		switch ev.(type) {
-		case agent.Init, agent.Text, agent.Thinking, agent.ToolStart, agent.ToolEnd, agent.Result:
-			return true
-		}
-		return false
-	})
-}
-
-// isAnswer reports whether one of the events can come only after an answer of Cursor's server.
-func isAnswer(events []agent.Event) bool {
-	return slices.ContainsFunc(events, func(ev agent.Event) bool {
-		switch ev := ev.(type) {
-		case agent.Text, agent.Thinking, agent.ToolStart, agent.ToolEnd:
-			return true
-		case agent.Result:
-			return ev.OK
-		}
-		return false
-	})
 }

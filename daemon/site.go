@@ -2,16 +2,10 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
-	"cursord/agent"
-	"cursord/agent/failure"
-	"cursord/daemon/api"
 	"cursord/daemon/config"
-	"cursord/daemon/copytree"
+	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/review"
 	"cursord/daemon/internal/translate"
 	"cursord/sessions"
@@ -48,7 +42,7 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 		release()
 		return site{}, err
 	}
-	if text := aboutCopy(t.Notes()); fresh && text != "" {
+	if text := apart.About(t.Notes()); fresh && text != "" {
 		say(text)
 	}
 	at := site{tree: t, end: func() {
@@ -59,44 +53,6 @@ func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias s
 		at.words = translate.New(t.Root(), w.root, alias)
 	}
 	return at, nil
-}
-
-// aboutCopy says what a copy lacks, or where it differs; "" if nowhere.
-func aboutCopy(notes []copytree.Note) string {
-	if len(notes) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString("The copy of the workspace differs from it: ")
-	for i, n := range notes {
-		if i == 3 {
-			fmt.Fprintf(&b, "; and %d more", len(notes)-i)
-			break
-		}
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		fmt.Fprintf(&b, "%s: %s", n.Path, n.Text)
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
-}
-
-// withoutPlace returns the outcome of a turn whose copy could not be made.
-func withoutPlace(ctx context.Context, err error) agent.Outcome {
-	if ctx.Err() != nil {
-		return agent.Outcome{Status: agent.Cancelled}
-	}
-	f := &failure.Error{
-		Kind: string(api.KindStorage), Message: "cannot make the copy of the workspace: " + err.Error(),
-		Hint: "free disk space or repair the folder, then try again; or use a session without a copy (isolation \"none\")",
-	}
-	switch {
-	case errors.Is(err, copytree.ErrTooLarge):
-		f.Kind, f.Hint = string(api.KindTooLarge), `the settings copy_files and copy_size say how large it may be`
-	case errors.Is(err, copytree.ErrTooWide):
-		f.Kind, f.Hint = string(api.KindTooLarge), `open a folder further down, or use a session without a copy (isolation "none")`
-	}
-	return agent.Outcome{Status: agent.Failed, Failure: f}
 }
 
 // copyRemoved makes the reviewer of a workspace forget a session's copy.

@@ -3,7 +3,6 @@ package daemon
 import (
 	"log/slog"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ import (
 func (d *Daemon) Status() api.Status {
 	s := api.Status{
 		Version: d.build.Version, PID: os.Getpid(), StartedAt: d.started, Socket: d.socket, Database: d.store.Path(),
-		Clients: int(d.clients.Load()), MemoryBytes: residentMemory(),
+		Clients: int(d.clients.Load()), MemoryBytes: gauge.Memory(),
 		UptimeSeconds: int64(time.Since(d.began).Seconds()), PerWorkspace: []api.WorkspaceStatus{},
 	}
 	s.Storage.Waiting = d.store.Backlog()
@@ -50,13 +49,6 @@ func (d *Daemon) Status() api.Status {
 	}
 	slices.SortFunc(s.PerWorkspace, func(a, b api.WorkspaceStatus) int { return strings.Compare(a.Workspace, b.Workspace) })
 	return s
-}
-
-// goMemory returns the memory that Go's runtime has from the system and has not given back, in bytes.
-func goMemory() uint64 {
-	var mem runtime.MemStats
-	runtime.ReadMemStats(&mem)
-	return mem.Sys - mem.HeapReleased
 }
 
 // lags are the times that a change takes: to get on disk, and then through the workspace's loop.

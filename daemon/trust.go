@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cursord/daemon/api"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 
@@ -40,7 +41,7 @@ func (d *Daemon) Workspaces() ([]api.WorkspaceInfo, error) {
 // Trust sets whether turns may run in a workspace; it applies to that root alone. A known workspace can lose the trust when
 // its directory no longer exists.
 func (d *Daemon) Trust(path string, trusted bool) (string, error) {
-	resolve := resolveRoot
+	resolve := params.Root
 	if !trusted {
 		resolve = d.knownRoot
 	}
@@ -67,7 +68,7 @@ func (d *Daemon) Trust(path string, trusted bool) (string, error) {
 // Trusted reports whether turns may run in a workspace, and lists the settings of its repositories that are used only after
 // another Trust. It changes nothing.
 func (d *Daemon) Trusted(path string) (api.TrustResult, error) {
-	root, err := resolveRoot(path)
+	root, err := params.Root(path)
 	if err != nil {
 		return api.TrustResult{}, err
 	}

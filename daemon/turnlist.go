@@ -106,3 +106,14 @@ func (d *Daemon) activeTurns(root, session string) (list []*sessions.Turn) {
 	})
 	return list
 }
+
+// enqueue stores a new turn, and its session as s, and puts the turn into the queue.
+func (w *workspace) enqueue(c *commit, t *liveTurn, s *sessions.Session) {
+	w.turns[t.turn.ID] = t
+	w.queue = append(w.queue, t)
+	w.d.unfinished.Add(1)
+	t.session.turns++
+	s.Turns++
+	w.putSession(c, t.session, s)
+	w.put(c, t.turn, nil)
+}

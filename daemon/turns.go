@@ -11,6 +11,7 @@ import (
 	"cursord/agent"
 	"cursord/agent/failure"
 	"cursord/daemon/api"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/prompt"
@@ -157,7 +158,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 			made.ID = pics.session
 		}
 		s = *made
-		s.Title = prompt.Title(p.Prompt)
+		s.Title, s.Attempt = prompt.Title(p.Prompt), p.Attempt
 		ls = &liveSession{session: &s}
 		w.sessions[s.ID] = ls
 	} else if ls.filling {
@@ -196,13 +197,7 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		turn.Approvals = p.Approvals
 	}
 	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, by: perm.bounds.Session(), recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
-	w.turns[turn.ID] = t
-	w.queue = append(w.queue, t)
-	w.d.unfinished.Add(1)
-	ls.turns++
-	s.Turns++
-	w.putSession(&c, ls, &s)
-	w.put(&c, turn, nil)
+	w.enqueue(&c, t, &s)
 	session := ls.session
 	c.replies = append(c.replies, func(err error) {
 		if err != nil {
@@ -242,23 +237,25 @@ func (w *workspace) putSession(c *commit, ls *liveSession, s *sessions.Session) 
 	})
 }
 
-// schedule starts every queued turn that may run: one at a time in a session, and in the workspace as many that write as are
-// configured.
+// schedule starts every queued turn that may run: one at a time in a session, and in the work tree as many that write as are
+// configured. An isolated session has a tree of its own.
 func (w *workspace) schedule() {
+	writes := func(t *liveTurn) bool {
+		return t.turn.Mode == sessions.ModeAgent && t.session.session.Isolation != config.IsolationCopy
+	}
 	writing := 0
 	for _, t := range w.turns {
-		if t.status() == sessions.TurnRunning && t.turn.Mode == sessions.ModeAgent {
+		if t.status() == sessions.TurnRunning && writes(t) {
 			writing++
 		}
 	}
 	waiting := map[*liveSession]bool{}
 	w.queue = slices.DeleteFunc(w.queue, func(t *liveTurn) bool {
-		writes := t.turn.Mode == sessions.ModeAgent
-		if t.session.running || waiting[t.session] || writes && writing >= w.d.settings().ParallelTurns {
+		if t.session.running || waiting[t.session] || writes(t) && writing >= w.d.settings().ParallelTurns {
 			waiting[t.session] = true
 			return false
 		}
-		if writes {
+		if writes(t) {
 			writing++
 		}
 		w.run(t)
@@ -350,7 +347,11 @@ func (w *workspace) finish(c *commit, t *liveTurn, turn *sessions.Turn) {
 	w.withdrawAll(c, t)
 	turn.Background, turn.Waiting = nil, false
 	s := *t.session.session
-	w.putSession(c, t.session, &s)
+	if command := w.checkAfter(t, turn); command != "" {
+		w.enqueue(c, newCheck(t.session, turn, command, t.env), &s) // in the same commit, so that no end of the daemon comes in between
+	} else {
+		w.putSession(c, t.session, &s)
+	}
 	t.turn = turn
 	w.put(c, turn, nil)
 	c.after = append(c.after, func() {

@@ -15,6 +15,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/params"
 	"cursord/sessions"
 )
 
@@ -25,7 +26,7 @@ func openUnloading(t *testing.T, after time.Duration, folders int) (d *Daemon, r
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
 	for range folders {
-		root, err := resolveRoot(t.TempDir())
+		root, err := params.Root(t.TempDir())
 		require.NoError(t, err)
 		roots = append(roots, root)
 	}

@@ -260,6 +260,8 @@ type TurnStartParams struct {
 	Approvals  string         `json:"approvals,omitempty"` // ask, the default, or deny
 	TurnID     string         `json:"turnId,omitempty"`    // a name for the turn, so that the call may be repeated
 	Recap      bool           `json:"recap,omitempty"`     // begin a fresh chat with the session's transcript as context
+
+	Attempt *sessions.Attempt `json:"attempt,omitempty"` // the new session is one of several at the same prompt
 }
 
 // A Context is something put into the prompt beside the user's words. Which fields it has depends on Kind: file has

@@ -143,7 +143,7 @@ func (p *TurnStartParams) core() (api.TurnParams, error) {
 	isolation, driver, err := placeOf(p.Isolation, p.Driver)
 	return api.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap, Attempt: p.Attempt,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }

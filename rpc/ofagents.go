@@ -16,7 +16,7 @@ import (
 // daemon or hide its findings, and those by which turns would run elsewhere: session/import stores what its file says of turns.
 var personal = []string{
 	"diff/accept", "diff/reject", "diff/undo", "diff/redo", "diff/dismiss", "workspace/trust", "session/update", "session/delete", "session/rewind",
-	"turn/steer", "approval/answer", "approval/removeRule", "diff/comment", "session/import", "agent/environment",
+	"turn/steer", "attempt/check", "attempt/drop", "approval/answer", "approval/removeRule", "diff/comment", "session/import", "agent/environment",
 	"daemon/stop", "daemon/gc", "daemon/backup", "daemon/forgetDamaged", "daemon/reload",
 }
 
@@ -33,6 +33,7 @@ var personalParams = map[string]refusal{
 	"sandbox":    {message: personalMessage, hint: personalHint, except: `"enabled"`},
 	"autoReview": {message: personalMessage, hint: personalHint, except: "false"},
 	"addDirs":    {message: personalMessage, hint: personalHint, except: "[]"},
+	"attempt":    {message: personalMessage, hint: personalHint}, // a check may do what the person may
 }
 
 // callerOf returns who made a connection; nil: a person's process.

@@ -14,7 +14,7 @@ import (
 
 // ofAnybody are the methods that an agent's process may call; turn/start without wider permissions.
 var ofAnybody = []string{
-	"agent/chats", "agent/models", "agent/status", "approval/list", "approval/rules",
+	"agent/chats", "agent/models", "agent/status", "approval/list", "approval/rules", "attempt/list",
 	"daemon/join", "daemon/status",
 	"commit/why", "diff/list", "diff/merge", "diff/place", "diff/unified", "file/why", "initialize", "item/read", "search", "session/create",
 	"session/export", "session/fork", "session/list", "session/read", "shutdown", "turn/cancel", "turn/list", "turn/start",

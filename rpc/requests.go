@@ -55,6 +55,24 @@ func (c *Client) ApprovalRules(ctx context.Context, p WorkspaceParams) (result A
 	return result, err
 }
 
+// AttemptCheck makes the request attempt/check, as PROTOCOL.md describes it.
+func (c *Client) AttemptCheck(ctx context.Context, p SessionParams) (result AttemptCheckResult, err error) {
+	err = c.Call(ctx, "attempt/check", p, &result)
+	return result, err
+}
+
+// AttemptDrop makes the request attempt/drop, as PROTOCOL.md describes it.
+func (c *Client) AttemptDrop(ctx context.Context, p AttemptDropParams) (result AttemptDropResult, err error) {
+	err = c.Call(ctx, "attempt/drop", p, &result)
+	return result, err
+}
+
+// AttemptList makes the request attempt/list, as PROTOCOL.md describes it.
+func (c *Client) AttemptList(ctx context.Context, p AttemptListParams) (result AttemptList, err error) {
+	err = c.Call(ctx, "attempt/list", p, &result)
+	return result, err
+}
+
 // CommitWhy makes the request commit/why, as PROTOCOL.md describes it.
 func (c *Client) CommitWhy(ctx context.Context, p CommitWhyParams) (result api.CommitWhy, err error) {
 	err = c.Call(ctx, "commit/why", p, &result)

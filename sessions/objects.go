@@ -67,6 +67,7 @@ type Session struct {
 	State          SessionState `json:"state"`
 	Turns          int          `json:"turns"`
 	ForkedFrom     *Fork        `json:"forkedFrom,omitempty"` // nil: it is no fork
+	Attempt        *Attempt     `json:"attempt,omitempty"`    // nil: it is no attempt
 	Rewound        bool         `json:"rewound,omitempty"`    // turns were cut off, and the next one begins a fresh chat with a recap
 	CreatedAt      Time         `json:"createdAt"`
 	UpdatedAt      Time         `json:"updatedAt"`
@@ -78,6 +79,13 @@ type Session struct {
 type Fork struct {
 	SessionID string `json:"sessionId"`
 	TurnID    string `json:"turnId"`
+}
+
+// An Attempt says that a session is one of several that were begun with the same prompt, to choose between.
+type Attempt struct {
+	Group  string `json:"group"`  // what they have in common, made up by the client
+	Number int    `json:"number"` // from 1
+	Of     int    `json:"of"`     // how many were asked for
 }
 
 // Copied reports whether a turn of the session is a copy that came with a fork: another session has used its tokens.
@@ -110,6 +118,7 @@ type Turn struct {
 	Mode       Mode       `json:"mode"`
 	Driver     string     `json:"driver,omitempty"` // the session's
 	Force      bool       `json:"force"`
+	Check      bool       `json:"check,omitempty"`      // no agent: the prompt is a command line, which the daemon runs in the session's copy
 	Sandbox    string     `json:"sandbox,omitempty"`    // "enabled" or "disabled"; "": the agent's own settings decide
 	AutoReview bool       `json:"autoReview,omitempty"` // a classifier of the agent decides what a person would be asked
 	AddDirs    []string   `json:"addDirs,omitempty"`    // folders beside the workspace; absolute, without symlinks

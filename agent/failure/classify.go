@@ -11,7 +11,7 @@ import (
 	"cursord/agent/process"
 )
 
-// The kinds of an Error, as clients see them.
+// The kinds of an Error, as clients see them. KindCheck is that of a command that runs in place of an agent.
 const (
 	KindFailed       = "agentFailed"
 	KindNotInstalled = "agentNotInstalled"
@@ -22,11 +22,12 @@ const (
 	KindCrashed      = "agentCrashed"
 	KindHung         = "agentHung"
 	KindProtocol     = "protocol"
+	KindCheck        = "checkFailed"
 )
 
 // Kinds returns all kinds of failures.
 func Kinds() []string {
-	return []string{KindFailed, KindNotInstalled, KindNotLoggedIn, KindModel, KindLimit, KindUntrusted, KindCrashed, KindHung, KindProtocol}
+	return []string{KindFailed, KindNotInstalled, KindNotLoggedIn, KindModel, KindLimit, KindUntrusted, KindCrashed, KindHung, KindProtocol, KindCheck}
 }
 
 // An Error says why the agent, or a question to it, failed. Kind is one of Kinds.

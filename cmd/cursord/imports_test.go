@@ -69,6 +69,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/endpoint",
 		"cursord/daemon/internal/askgit",
 		"cursord/daemon/internal/atend",
+		"cursord/daemon/internal/attempts",
 		"cursord/daemon/internal/git",
 		"cursord/daemon/overlay",
 		"cursord/editors/outbox",

@@ -26,11 +26,12 @@ type TurnParams struct {
 	Force     bool
 	Approvals string // "ask" or "deny": what the agent asks; "": "ask"
 	Permits   Permits
-	Isolation string   // of the session that the turn makes, else the session's own; "": as that is, or the settings say
-	Driver    string   // likewise
-	Env       []string // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
-	Recap     bool     // begin a fresh chat, with the session's transcript as context
-	Caller    *Caller  // nil: a person's process
+	Isolation string            // of the session that the turn makes, else the session's own; "": as that is, or the settings say
+	Driver    string            // likewise
+	Env       []string          // the client's whole environment, for the agent; nil: the client gave none. It is never stored or logged
+	Recap     bool              // begin a fresh chat, with the session's transcript as context
+	Caller    *Caller           // nil: a person's process
+	Attempt   *sessions.Attempt // what the session that the turn makes is; nil: no attempt
 }
 
 // What a process of an agent gets instead of an answer to what only a person may ask.

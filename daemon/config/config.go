@@ -57,6 +57,8 @@ type Config struct {
 	SSH              []string        // the command that reaches other machines
 	RemotePaths      []string        // HERE=THERE: folders whose paths differ on the other machine
 	RemoteProgram    string          // how to run cursord on the other machine, for its shell
+	AttemptCheck     string          // a command line for a shell, run in the copy of each attempt; "": none
+	AttemptCheckTime time.Duration   // how long it may take
 	OnTurnEnd        []string        // a command to run at the end of each turn; empty: none
 	OnApproval       []string        // a command to run when the agent asks a person; empty: none
 	ApprovalTimeout  time.Duration   // what nobody answers for this time is denied
@@ -91,6 +93,7 @@ func Default() Config {
 		Copies:           copytree.Bounds{Count: 20, Bytes: 50 << 30, Age: 30 * 24 * time.Hour},
 		SSH:              []string{"ssh"},
 		RemoteProgram:    "cursord",
+		AttemptCheckTime: 10 * time.Minute,
 		LogLevel:         slog.LevelInfo,
 	}
 }
@@ -169,6 +172,8 @@ func settings(c *Config) []setting {
 		{"ssh", `a list of a command and its options, such as ["ssh", "-p", "2222"]`, list(&c.SSH, notEmpty)},
 		{"remote_paths", `a list of pairs of paths, here and there, such as ["/home/me/src=/srv/src"]`, list(&c.RemotePaths, anything)},
 		{"remote_program", `cursord on other machines, such as "~/bin/cursord"`, text(&c.RemoteProgram, asItIs)},
+		{"attempt_check", `a command line such as "make test", or "" for none`, text(&c.AttemptCheck, trimmed)},
+		{"attempt_check_timeout", `a duration of at least "1s", such as "10m"`, span(&c.AttemptCheckTime, time.Second)},
 		{"on_turn_end", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnTurnEnd, turnEnd)},
 		{"on_approval", `a list of a program, an absolute path or a name to find on PATH, and its arguments, such as ["notify-send", "{title}", "{summary}"]`, list(&c.OnApproval, turnEnd)},
 		{"approval_timeout", `a duration of at least "1s", such as "30m"`, span(&c.ApprovalTimeout, time.Second)},

@@ -43,7 +43,7 @@ func TestConfig(t *testing.T) {
 			Agent: "/opt/agent", FileAgent: "/opt/agent", Driver: DriverACP, Model: "m", IdleExit: time.Hour, AgentIdleTimeout: time.Second,
 			AgentToolTimeout: 90 * time.Minute, BackgroundGrace: 5 * time.Second, AwaitBackground: true, ParallelTurns: 3, TellRejections: true, CommitAccepts: true, RecapSize: 2 << 10, HistorySize: 128 << 20,
 			Keep: Retention{Age: 90 * 24 * time.Hour, Sessions: 500, Size: 3 << 30}, Large: diffs.Limits{MaxBytes: 1 << 20, MaxLines: 5000},
-			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord",
+			SSH: []string{"ssh", "-p", "2222"}, RemotePaths: []string{"/here=/there"}, RemoteProgram: "~/bin/cursord", AttemptCheck: "make test", AttemptCheckTime: time.Hour,
 			LogLevel: slog.LevelDebug,
 			Sandbox:  "enabled", AutoReview: true, AddDirs: []string{"/src/lib", filepath.Join(home, "lib")},
 			Isolation: "copy", IsolationOf: map[string]string{"/some/where": "none", filepath.Join(home, "no such"): "copy"},
@@ -88,6 +88,8 @@ func TestConfig(t *testing.T) {
 			ssh = ["ssh", "-p", "2222"]
 			remote_paths = ["/here=/there"]
 			remote_program = "~/bin/cursord"
+			attempt_check = " make test "
+			attempt_check_timeout = "1h"
 			log_level = "debug"
 			on_approval = ["notify-send", "{title}"]
 			approval_timeout = "5m"
@@ -139,6 +141,7 @@ func TestConfig(t *testing.T) {
 		{name: "a background that is neither", file: `background = "keep"`, err: `background must be "end" or "wait"`},
 		{name: "no grace", file: `background_grace = "0s"`, err: `background_grace must be a duration of at least "1ms"`},
 		{name: "a zero tool timeout", file: `agent_tool_timeout = "0"`, err: `agent_tool_timeout must be a duration of at least "1ms"`},
+		{name: "a check that ends at once", file: `attempt_check_timeout = "0"`, err: `attempt_check_timeout must be a duration of at least "1s"`},
 		{name: "no turns", file: `parallel_turns = 0`, err: `c.toml:1: parallel_turns must be a number from 1 to 64, not 0`},
 		{name: "many turns", file: `parallel_turns = 65`, err: `parallel_turns must be a number from 1 to 64`},
 		{name: "half a turn", file: `parallel_turns = 1.5`, err: `parallel_turns must be a number from 1 to 64`},

@@ -27,7 +27,7 @@ type request struct {
 
 // reading requests have no effect.
 var reading = []string{
-	"workspace/list", "search", "session/list", "session/read", "session/export", "item/read", "turn/list", "turn/wait", "diff/list",
+	"workspace/list", "search", "session/list", "session/read", "session/export", "item/read", "turn/list", "turn/wait", "attempt/list", "diff/list",
 	"diff/unified", "diff/place", "file/why", "commit/why", "agent/status", "agent/models", "agent/chats", "approval/list", "approval/rules", "daemon/status", "shutdown",
 }
 

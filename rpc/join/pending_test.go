@@ -15,7 +15,7 @@ import (
 var sentOnce = []string{
 	"agent/environment", "approval/answer", "approval/removeRule", "daemon/backup", "daemon/forgetDamaged", "daemon/gc", "daemon/join", "daemon/reload", "daemon/stop",
 	"diff/accept", "diff/comment", "diff/dismiss", "diff/merge", "diff/redo", "diff/reject", "diff/undo", "initialize",
-	"session/create", "session/delete", "session/fork", "session/import", "session/rewind", "turn/start", "turn/steer",
+	"session/create", "session/delete", "session/fork", "session/import", "session/rewind", "turn/start", "turn/steer", "attempt/check", "attempt/drop",
 }
 
 // TestEachMethodIsRepeatedOrNot: whoever adds a method decides whether the next daemon gets it too, and who removes one leaves

@@ -7,6 +7,7 @@ import (
 	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
+	"cursord/daemon/internal/attempts"
 	"cursord/daemon/internal/survivors"
 	"cursord/sessions"
 )
@@ -25,6 +26,9 @@ func New(builds *program.Builds, version string) *Set {
 
 // For returns the driver of a turn.
 func (s *Set) For(turn *sessions.Turn) agent.Driver {
+	if turn.Check {
+		return attempts.Checker{}
+	}
 	if turn.Driver == config.DriverACP {
 		return s.acp
 	}

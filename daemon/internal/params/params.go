@@ -3,6 +3,7 @@
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode"
@@ -29,8 +30,10 @@ const (
 // Limits of turn/start.
 const (
 	PromptMax = 8 << 20 // of prompt and context together, in bytes
-	TurnIDMax = 64      // characters
+	TurnIDMax = 64      // characters; also of the name of a group of attempts
 	WordMax   = 256     // of an argument for the agent, in characters
+
+	AttemptsMax = 16 // attempts at a prompt
 )
 
 // CheckTurn checks what does not depend on the daemon's state.
@@ -58,7 +61,7 @@ func CheckTurn(p *api.TurnParams) error {
 	if p.Approvals != "" && p.Approvals != ApprovalsAsk && p.Approvals != ApprovalsDeny {
 		return api.Invalid("approvals", `must be "ask" or "deny"`)
 	}
-	if err := checkPlace(p.Isolation, p.Driver); err != nil {
+	if err := cmp.Or(checkPlace(p.Isolation, p.Driver), checkAttempt(p)); err != nil {
 		return err
 	}
 	if err := checkPermits(&p.Permits, false); err != nil {
@@ -97,6 +100,27 @@ func CheckTurn(p *api.TurnParams) error {
 			Hint:    "name files by path instead of including their content",
 		}
 	}
+	return nil
+}
+
+// checkAttempt checks what a client says of an attempt, which is always isolated.
+func checkAttempt(p *api.TurnParams) error {
+	a := p.Attempt
+	switch {
+	case a == nil:
+		return nil
+	case p.SessionID != "":
+		return api.Invalid("attempt", "begins a session: leave sessionId out")
+	case p.Isolation == config.IsolationNone:
+		return api.Invalid("isolation", "attempts work in copies of the workspace")
+	case a.Group == "" || len([]rune(a.Group)) > TurnIDMax || strings.ContainsFunc(a.Group, unicode.IsControl):
+		return api.Invalid("attempt.group", "must have 1 to %d characters, and no control characters", TurnIDMax)
+	case a.Of < 1 || a.Of > AttemptsMax:
+		return api.Invalid("attempt.of", "must be a number from 1 to %d", AttemptsMax)
+	case a.Number < 1 || a.Number > a.Of:
+		return api.Invalid("attempt.number", "must be a number from 1 to %d, which are the attempts", a.Of)
+	}
+	p.Isolation = config.IsolationCopy
 	return nil
 }
 

@@ -1,13 +1,13 @@
-package daemon
+package gauge
 
 import (
 	"fmt"
 	"os"
 )
 
-// residentMemory returns the memory that the process uses, in bytes, as ps does: with pages of the database that are in
+// Memory returns the memory that the process uses, in bytes, as ps does: with pages of the database that are in
 // memory, and without what was given back to the system.
-func residentMemory() uint64 {
+func Memory() uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, resident uint64
 	if _, scan := fmt.Sscan(string(b), &size, &resident); err != nil || scan != nil {
