@@ -89,26 +89,30 @@ func TestNewerBuildOfAnAgent(t *testing.T) {
 	require.NoError(t, err)
 	b, err := os.ReadFile(program)
 	require.NoError(t, err)
-	w.Put("../newer/cursord", string(b))
-	newer, later := w.Path("../newer/cursord"), time.Now().Add(time.Hour)
-	require.NoError(t, os.Chmod(newer, 0o755))
-	require.NoError(t, os.Chtimes(newer, later, later))
+	build := func(dir string, age time.Duration) string {
+		w.Put("../"+dir+"/cursord", string(b))
+		path, written := w.Path("../"+dir+"/cursord"), time.Now().Add(age)
+		require.NoError(t, os.Chmod(path, 0o755))
+		require.NoError(t, os.Chtimes(path, written, written))
+		return path
+	}
+	agents, persons := build("agents", time.Hour), build("persons", 2*time.Hour)
 	w.Start()
 	e := w.Opens()
-	w.Plays(world.Lines(world.Shells("b", newer+" sessions >"+w.Path("../seen")+" 2>&1; echo $? >>"+w.Path("../seen")))...)
+	w.Plays(world.Lines(world.Shells("b", agents+" sessions >"+w.Path("../seen")+" 2>&1; echo $? >>"+w.Path("../seen")))...)
 	e.Turn(nil)
 	require.True(t, strings.HasSuffix(w.Get("../seen"), "\n0\n"), w.Get("../seen"))
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", w.Cmd.Process.Pid))
-	require.NoError(t, err)
-	require.NotEqual(t, newer, exe)
-	cmd := exec.Command(newer, "sessions")
+	cmd := exec.Command(persons, "sessions")
 	cmd.Env, cmd.Dir = w.Env(), w.Root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.True(t, world.Comes(world.Patience, func() bool {
 		exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", w.Cmd.Process.Pid))
-		return err == nil && exe == newer
+		return err == nil && exe == persons
 	}))
+	w.Stop()
+	require.Contains(t, w.Log.String(), "program="+persons)
+	require.NotContains(t, w.Log.String(), "program="+agents)
 }
 
 // TestTurnsOfAgentsHaveAPersonsEnvironment: with agent_env = "client", a turn that an agent starts runs in the environment that the
