@@ -98,6 +98,7 @@ var restricted = map[string][]string{
 	"net/http":                 {},
 	"github.com/oklog/ulid/v2": {
 		"cursord/cmd/cursord",
+		"cursord/cmd/cursord/internal/attempts",
 		"cursord/cmd/cursord/internal/chat",
 		"cursord/daemon",
 		"cursord/sessions",

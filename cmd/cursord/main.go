@@ -145,7 +145,7 @@ was cancelled.`,
 		commands  []*cobra.Command
 	}{
 		{"work", "Work:", []*cobra.Command{
-			approvalsCommand(), approveCommand(), cancelCommand(), chatCommand(), denyCommand(), modelsCommand(), runCommand(), trustCommand(),
+			approvalsCommand(), approveCommand(), attemptsCommand(), cancelCommand(), chatCommand(), denyCommand(), modelsCommand(), runCommand(), trustCommand(),
 			untrustCommand(), waitCommand(),
 		}},
 		{"review", "Review:", []*cobra.Command{

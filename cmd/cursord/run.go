@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/ask"
+	"cursord/cmd/cursord/internal/attempts"
 	"cursord/cmd/cursord/internal/doctor"
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
@@ -38,6 +39,7 @@ func runCommand() *cobra.Command {
 	var permit permits.Flags
 	var images, files []string
 	var format run.Format
+	var tries int
 	c := &cobra.Command{
 		Use:   "run [PROMPT]",
 		Short: "Give the agent a prompt and watch it work",
@@ -69,7 +71,8 @@ then taken back with its files, as by "cursord rewind", and the new prompt is se
 unless others are given. If the text is left as it was, or empty, nothing happens.
 
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
-it.
+it. --attempts 3 sends the prompt to three such sessions side by side, and shows in the end what came of each; "cursord attempts" has more. Its
+exit status is 0 if one of them completed. Ctrl-C cancels all.
 
 Exit statuses: 0 completed, 1 failed, 130 cancelled. If the command leaves the turn to the daemon, 130 (Ctrl-C), 143
 (SIGTERM) or 129 (SIGHUP): the turn may go on. If the daemon cannot store anything, for example on a full disk,
@@ -117,6 +120,11 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				return errors.New("--isolation goes with a new session: it excludes --session, --continue, --edit and --chat")
 			case recap && session == "":
 				return errors.New("--recap goes with --session or --continue")
+			case tries != 0 && (session != "" || chat != "" || edit || isolation == "none"):
+				return errors.New("--attempts begins isolated sessions: it excludes --session, --continue, --edit, --chat and --isolation none")
+			}
+			if c.Flags().Changed("attempts") {
+				return cmp.Or(attempts.CheckNumber(tries), permit.Check(force))
 			}
 			return permit.Check(force)
 		},
@@ -184,6 +192,12 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				out = into
 				defer func() { failed = cmp.Or(failed, into.Close(r.Begun)) }()
 			}
+			if tries > 0 {
+				a := attempts.Run{Turn: r, Of: tries, Format: format, Quiet: quiet, Background: background, Out: out, ErrOut: c.ErrOrStderr()}
+				failed = runAttempts(c.Context(), p, &a)
+				ended = r.Begun
+				return failed
+			}
 			f := run.Follow(r.Params.TurnID, format, out, c.ErrOrStderr(), quiet)
 			o := dialOptions()
 			o.OnNotify, o.Joined = f.Notify, &api.Joined{}
@@ -236,13 +250,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				ended = true
 				return run.PrintBegun(out, turn, format)
 			}
-			signals := make(chan os.Signal, 4)
-			signal.Notify(signals, os.Interrupt)
-			for _, s := range term.EndingSignals() {
-				if !signal.Ignored(s) { // it is ignored under nohup
-					signal.Notify(signals, s)
-				}
-			}
+			signals := endingSignals()
 			turn, err := r.Run(c.Context(), client, f, signals)
 			if err != nil {
 				return err // a further signal does not change the exit status
@@ -275,6 +283,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().StringVar(&model, "model", "", "use the model `M` (default: the session's, else the configuration's)")
 	c.Flags().StringVar(&mode, "mode", "", "agent, ask (reads only) or plan (default: the session's, else agent)")
 	c.Flags().StringVar(&isolation, "isolation", "", "copy (work in a copy of the workspace) or none (default: the configuration's)")
+	c.Flags().IntVar(&tries, "attempts", 0, "give the prompt to `N` agents side by side, each in a copy of the workspace")
 	c.Flags().StringVar(&driver, "driver", "", "of a new session: print, or acp, which asks you what the agent asks (default: the configuration's)")
 	c.Flags().BoolVar(&force, "force", false, "let the agent run every command without asking (in the modes ask and plan: only web requests)")
 	permit.Add(c)
@@ -287,6 +296,32 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 	c.Flags().BoolVarP(&quiet, "quiet", "q", false, "print only errors on stderr")
 	c.Flags().BoolVar(&background, "background", false, "print the turn's id and do not wait")
 	return c
+}
+
+// endingSignals returns a channel that gets the signals that end a command.
+func endingSignals() chan os.Signal {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt)
+	for _, s := range term.EndingSignals() {
+		if !signal.Ignored(s) { // it is ignored under nohup
+			signal.Notify(signals, s)
+		}
+	}
+	return signals
+}
+
+// runAttempts begins and follows attempts in a place.
+func runAttempts(ctx context.Context, p place, a *attempts.Run) error {
+	a.Prepare()
+	client, err := newClient(ctx, a.Notify)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if a.Turn.Params.Workspace, err = p.find(ctx, client); err != nil {
+		return err
+	}
+	return a.Do(ctx, client, endingSignals())
 }
 
 // mayRun returns the error of a run in a workspace that is not trusted, or else that of then, which may be nil. It has a connection of

@@ -74,6 +74,15 @@ func Approvals(ctx context.Context, client *rpc.Client, root, begin string) (wor
 	return words, err
 }
 
+// Attempts finds the workspace's groups of attempts, the latest first.
+func Attempts(ctx context.Context, client *rpc.Client, root, begin string) (words []string, err error) {
+	list, err := client.AttemptList(ctx, rpc.AttemptListParams{Workspace: root})
+	for _, g := range list.Groups {
+		words = append(words, word(g.Group, g.Prompt))
+	}
+	return words, err
+}
+
 // Files finds the files under review. A path is relative to the current directory if the file is below it, else to the
 // workspace.
 func Files(ctx context.Context, client *rpc.Client, root, begin string) ([]string, error) {

@@ -20,7 +20,7 @@ func Register(root *cobra.Command, connect Connect) {
 	found, setting := connect.found, connect.setting
 	args := map[string]cobra.CompletionFunc{
 		"show": found(Sessions), "export": found(Sessions), "rename": found(Sessions), "fork": found(Sessions),
-		"delete": found(Sessions), "cancel": found(Running), "approve": found(Approvals), "deny": found(Approvals), "wait": found(Turns),
+		"delete": found(Sessions), "cancel": found(Running), "approve": found(Approvals), "attempts": found(Attempts), "deny": found(Approvals), "wait": found(Turns),
 		"accept": found(Changes), "reject": found(Changes), "diff": found(Files),
 		"review": found(Files), "get": setting, "set": setting, "unset": setting,
 	}

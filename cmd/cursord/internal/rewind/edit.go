@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -90,10 +91,12 @@ func last(ctx context.Context, client *rpc.Client, session string) (*sessions.Tu
 	if len(active.Turns) > 0 {
 		return nil, busy(active.Turns[0])
 	}
-	list, err := client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1})
-	switch {
-	case err != nil:
+	list, err := client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 100})
+	if err != nil {
 		return nil, err
+	}
+	list.Turns = slices.DeleteFunc(list.Turns, func(t *sessions.Turn) bool { return t.Check }) // they go with the prompt before them
+	switch {
 	case len(list.Turns) == 0:
 		return nil, &rpc.Error{
 			Message: "the session has no prompt yet", Data: rpc.ErrorData{Hint: "begin with: cursord run --session " + session + " …"},

@@ -1,0 +1,137 @@
+package attempts
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// outcome says how a turn stands, in a few words.
+func outcome(status sessions.TurnStatus, e *sessions.TurnError) string {
+	if status != sessions.TurnFailed || e == nil {
+		return string(status)
+	}
+	if e.Kind != "" && e.Kind != "agentFailed" {
+		return string(status) + ": " + words(e.Kind)
+	}
+	return string(status)
+}
+
+// words writes a kind of error, such as usageLimit, as words.
+func words(kind string) string {
+	var b strings.Builder
+	for _, r := range kind {
+		if unicode.IsUpper(r) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// checkStatus says how a check stands.
+func checkStatus(s sessions.TurnStatus) string {
+	if s == sessions.TurnCompleted {
+		return "passed"
+	}
+	return string(s)
+}
+
+// checkOf says how the check of an attempt stands.
+func checkOf(c *api.AttemptCheck) string {
+	if c == nil {
+		return "-"
+	}
+	text := checkStatus(c.Status)
+	if c.Status == sessions.TurnFailed && c.ExitCode != nil {
+		text = fmt.Sprintf("exit code %d", *c.ExitCode)
+	}
+	if c.Stale {
+		text += ", stale"
+	}
+	return text
+}
+
+// lines says how many lines an attempt adds and removes, of what is to review.
+func lines(a api.AttemptState) string {
+	switch {
+	case a.Hunks == 0:
+		return "nothing to review"
+	case a.Beside > 0:
+		return fmt.Sprintf("+%d -%d, %d beside yours", a.Added, a.Removed, a.Beside)
+	}
+	return fmt.Sprintf("+%d -%d", a.Added, a.Removed)
+}
+
+// Print shows a group: the attempts beside each other, and what their checks printed that did not pass.
+func Print(w io.Writer, g api.AttemptGroup, now time.Time) {
+	p := term.PaletteOf(w)
+	title, _, _ := strings.Cut(strings.TrimSpace(g.Prompt), "\n")
+	left := term.Count(g.Of, "attempt")
+	if len(g.Attempts) != g.Of {
+		left = fmt.Sprintf("%d of %s left", len(g.Attempts), left)
+	}
+	term.PrintFolded(w, p.Bold(term.Clean(title))+p.Dim(fmt.Sprintf(" · %s · %s · group %s", left, term.Ago(g.CreatedAt.Time, now), term.Clean(g.Group)))+"\n")
+	var ids []string
+	for _, a := range g.Attempts {
+		ids = append(ids, a.TurnID)
+	}
+	short := map[string]string{}
+	if term.IsTerminal(w) {
+		short = naming.Shortest(ids)
+	}
+	rows := [][]string{{"#", "STATUS", "FILES", "LINES", "CHECK", "TURN", "ANSWER"}}
+	for _, a := range g.Attempts {
+		id := short[a.TurnID]
+		if id == "" {
+			id = a.TurnID
+		}
+		answer := a.Answer
+		if a.Error != nil {
+			answer = a.Error.Message
+		}
+		rows = append(rows, []string{
+			fmt.Sprint(a.Number), outcome(a.Status, a.Error), fmt.Sprint(a.Files), lines(a), checkOf(a.Check), term.Clean(id), term.Clean(answer),
+		})
+	}
+	term.Table(w, rows, 6)
+	for _, a := range g.Attempts {
+		c := a.Check
+		if c == nil || !c.Status.Final() {
+			continue
+		}
+		if c.Status != sessions.TurnCompleted {
+			why := checkOf(c)
+			if c.ExitCode == nil && c.Error != nil {
+				why = c.Error.Message
+			}
+			term.PrintFolded(w, fmt.Sprintf("\ncheck of attempt %d, %s: %s\n", a.Number, term.Clean(c.Command), term.Clean(why)))
+			for line := range strings.Lines(c.Output) {
+				fmt.Fprintln(w, p.Dim("    "+term.Clean(strings.TrimRight(line, "\n"))))
+			}
+		}
+		if c.Hunks > 0 {
+			term.PrintFolded(w, fmt.Sprintf("the check of attempt %d has written %s that git does not ignore; to take that back: cursord reject --turn %s\n",
+				a.Number, term.Count(c.Hunks, "hunk"), term.Clean(c.TurnID)))
+		}
+	}
+}
+
+// sayNext says what a person can do with the attempts.
+func sayNext(w io.Writer, g api.AttemptGroup) {
+	some := false
+	for _, a := range g.Attempts {
+		some = some || a.Hunks > 0
+	}
+	if some {
+		term.PrintFolded(w, "see one: cursord diff --turn TURN · take all of it: cursord accept --turn TURN · take hunks of several: cursord review\n")
+	}
+	term.PrintFolded(w, "drop the rest: cursord attempts --drop, or all but one: cursord attempts --drop --keep 1\n")
+}
