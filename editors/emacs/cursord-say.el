@@ -40,7 +40,7 @@ A message clears the echo area even while variable `inhibit-message' is non-nil.
           (delete-region (point-min) (point)))))))
 
 (defun cursord--with-keys (text)
-  "Return TEXT with the keys of its commands, such as \"M-x cursord-undo\".
+  "Return TEXT, where commands of this package are named by their keys.
 They are those of the global map: a message may be read in any buffer."
   (replace-regexp-in-string
    "\\bM-x \\(cursord\\(?:-[a-z]+\\)*\\)"
