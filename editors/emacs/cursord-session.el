@@ -11,6 +11,9 @@
 (require 'cl-lib)
 (require 'cursord-workspace)
 (require 'cursord-chat)
+(require 'cursord-groups)
+
+(declare-function cursord--know-session "cursord-ask" (ws))
 
 (declare-function cursord-review "cursord-review")
 
@@ -239,12 +242,45 @@ Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
 (defun cursord-rename-session (title)
   "Give the current session the TITLE."
   (interactive
-   (let ((session (or (cursord-session (cursord-workspace-open))
-                      (user-error "There is no session yet"))))
+   (let* ((ws (cursord-workspace-open))
+          (session (progn (require 'cursord-ask)
+                          (cursord--know-session ws)
+                          (or (cursord-session ws)
+                              (user-error "There is no session yet")))))
      (list (read-string "Title: " (plist-get session :title)))))
   (let ((ws (cursord-workspace-open)))
     (cursord-call ws
                   :session/update (list :sessionId (cursord-workspace-current ws) :title title))))
+
+(defun cursord--only-in-copy (session host)
+  "Return how many hunks to review are only in the copy of SESSION at HOST."
+  (if (equal (plist-get session :isolation) "copy")
+      (apply #'+ (mapcar
+                  (lambda (diff)
+                    (seq-count
+                     (lambda (hunk)
+                       (and (cursord-proposed-p hunk)
+                            (seq-some (lambda (source)
+                                        (equal (plist-get session :id)
+                                               (plist-get source :sessionId)))
+                                      (plist-get hunk :sources))))
+                     (plist-get diff :hunks)))
+                  (plist-get (cursord-call-host
+                              host :diff/list
+                              (list :workspace (plist-get session :workspace)))
+                             :diffs)))
+    0))
+
+(defun cursord-may-delete-p (session &optional host)
+  "Ask whether to delete SESSION at HOST for good, and return the answer."
+  (let ((hunks (cursord--only-in-copy session host)))
+    (yes-or-no-p
+     (format "Delete \"%s\"%s? "
+             (truncate-string-to-width
+              (cursord-one-line (plist-get session :title)) 40 nil nil "…")
+             (if (zerop hunks) " and all that was said in it"
+               (format ", with %s to review in its copy alone"
+                       (cursord-plural hunks "hunk")))))))
 
 ;;;###autoload
 (defun cursord-delete-session ()
@@ -252,11 +288,7 @@ Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (session (cursord--read-session ws "Delete: ")))
-    (when (yes-or-no-p (format "Delete \"%s\" and all that was said in it? "
-                               (truncate-string-to-width (plist-get session
-                                                                    :title) 50
-                                                                    nil nil
-                                                                    "…")))
+    (when (cursord-may-delete-p session (cursord-workspace-host ws))
       (cursord-call ws
                     :session/delete (list :sessionId (plist-get session
                                                                 :id))))))

@@ -13,6 +13,8 @@
 (require 'seq)
 (require 'subr-x)
 (require 'cursord-lists)
+(require 'cursord-session)
+(require 'cursord-ask)
 
 (defvar-keymap cursord-sessions-mode-map
   :doc "Keys in the list of sessions."
@@ -203,12 +205,15 @@ making."
   "Begin another session with what was said in the current one so far."
   (interactive)
   (let* ((ws (cursord-workspace-open))
-         (id (or (cursord-workspace-current ws)
-                 (user-error "There is no session yet"))))
-    (cursord-talk-with ws (plist-get (cursord-call ws :session/fork
-                                                   (list :sessionId id))
-                                     :session))
-    (pop-to-buffer (cursord--chat-buffer-create ws))))
+         (id (progn (cursord--know-session ws)
+                    (or (cursord-workspace-current ws)
+                        (user-error "There is no session yet"))))
+         (fork (plist-get (cursord-call ws :session/fork (list :sessionId id))
+                          :session)))
+    (cursord-talk-with ws fork)
+    (pop-to-buffer (cursord--chat-buffer-create ws))
+    (cursord-say "the next prompt goes to the fork \"%s\"; M-x cursord-resume goes back"
+                 (cursord--session-title fork))))
 
 (defun cursord-sessions-rename (title)
   "Give the session at point the TITLE."
@@ -224,10 +229,7 @@ making."
   "Delete the session at point for good, after a question."
   (interactive nil cursord-sessions-mode)
   (let ((session (cursord--list-here)))
-    (when (yes-or-no-p (format "Delete \"%s\" and all that was said in it? "
-                               (truncate-string-to-width
-                                (cursord--session-title session)
-                                50 nil nil "…")))
+    (when (cursord-may-delete-p session)
       (cursord-call-host nil :session/delete
                          (list :sessionId (plist-get session :id)))
       (cursord--list-show))))

@@ -57,6 +57,28 @@ The file is BEFORE, and WS the workspace."
         (cursord-test-agree ws "f" edited 0)
         (should-not (get-buffer "*f: proposal*"))))))
 
+(ert-deftest cursord-test-copies-are-not-deleted-unasked ()
+  "The question names hunks that are in the copy of the session alone."
+  (let ((before (cursord-test-numbered 40)) asked)
+    (cursord-test-with-proposal before (cursord-test-numbered 40 5 "five\n" 35 "35\n")
+      (cl-letf (((symbol-function 'yes-or-no-p) (lambda (question) (push question asked) nil)))
+        (cursord-may-delete-p (cursord-session ws))
+        (should (equal '("Delete \"change f\", with 2 hunks to review in its copy alone? ") asked))
+        (cursord-decide-all ws :diff/accept)
+        (cursord-test-agree ws "f" (cursord-test-numbered 40 5 "five\n" 35 "35\n") 0)
+        (cursord-may-delete-p (cursord-session ws))
+        (should (equal "Delete \"change f\" and all that was said in it? " (car asked))))
+      ;; As the first commands of another Emacs.
+      (dolist (command (list #'cursord-fork-session
+                             (lambda ()
+                               (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "other")))
+                                 (call-interactively #'cursord-rename-session)))))
+        (cursord-test-forget)
+        (with-temp-buffer
+          (setq default-directory (cursord-test-file ""))
+          (funcall command)
+          (should (cursord-workspace-current (cursord-workspace-open))))))))
+
 (ert-deftest cursord-test-emacs-ends-with-edited-copies ()
   "Before it ends, Emacs offers to save a copy, and waits until it is taken."
   (let ((before (cursord-test-numbered 40))
