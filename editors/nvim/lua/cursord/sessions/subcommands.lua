@@ -34,6 +34,11 @@ return {
       require('cursord.picker').sessions(args.ws, args.bang)
     end,
   },
+  attempts = {
+    run = function(args)
+      require('cursord.attempts').open(args.ws)
+    end,
+  },
   fork = {
     run = function(args)
       local id = args.ws.current

@@ -1,0 +1,74 @@
+//go:build unix
+
+package nvim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// TestNvimAttempts looks at three attempts in a list, reviews and accepts one, checks another again, and drops them.
+func TestNvimAttempts(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Commits()
+		w.Put("../config.toml", "attempt_check = \"cat way; exit $(cat way)\"\n")
+		w.Plays(append(world.Shells("1", `echo "by {{model}}" >> f; echo {{model}} > way`), world.Says("It is {{model}}.", ""), world.Succeeds("It is {{model}}."))...)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		n := neovim(w, t, bin, `vim.o.columns = 110 vim.g.cursord = { notify = { progress = false } }
+			vim.ui.select = function(items, _, on) on(items[1]) end`, "f")
+		n.ex("Cursord attempts")
+		n.untilScreen("There are no attempts here.")
+		var turns []*sessions.Turn
+		for i := range 3 {
+			turns = append(turns, e.Asks(world.Obj{"prompt": "make it two", "model": fmt.Sprint(i),
+				"attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}}))
+		}
+		n.untilScreen("make it two")
+		n.untilScreen("  1  completed   2 files +2 -0    passed       It is 0.")
+		n.untilScreen("  2  completed   2 files +2 -0    exit 1       It is 1.")
+		n.untilScreen("  3  completed   2 files +2 -0    exit 2       It is 2.")
+		n.keys("gg<CR>")
+		n.poll("a message", func() bool { return strings.Contains(n.messages(), "this line is a prompt") })
+
+		n.keys("3GK")
+		n.untilScreen("$ cat way; exit $(cat way)")
+		n.keys("q3G<CR>")
+		n.untilScreen("+by 1")
+		require.NotContains(t, n.screen(), "+by 2")
+		n.keys("<C-w>c")
+		n.ex("Cursord attempts") // where the cursor is now does not matter
+		n.untilScreen("  3  completed")
+		n.keys("4GA")
+		n.poll("it is accepted", func() bool { return w.Get("way") == "2\n" })
+		require.Equal(t, "one\nby 2\n", w.Get("f"))
+		n.untilScreen("  3  completed   nothing")
+		n.untilScreen("beside yours")
+
+		w.Put("../config.toml", "attempt_check = \"echo better\"\n")
+		e.Must("daemon/reload", nil, nil)
+		n.keys("3Gc")
+		n.untilScreen("2 beside yours passed")
+
+		n.keys("2GD")
+		n.untilScreen("(2 of 3 left)")
+		n.keys("2GO")
+		n.untilScreen("(1 of 3 left)")
+		n.keys("X")
+		n.untilScreen("There are no attempts here.")
+		var list rpc.AttemptList
+		e.Must("attempt/list", world.Obj{"workspace": w.Root}, &list)
+		require.Empty(t, list.Groups)
+	})
+}
