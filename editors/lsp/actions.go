@@ -88,7 +88,7 @@ func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (action
 	var last []protocol.CodeAction
 	for i, p := range here[:min(len(here), maxHunksOffered)] {
 		list := []protocol.Diagnostic{s.diagnosticOf(w, &p)}
-		if p.Hunk.InConflict() {
+		if hunks.BothChanged(p.Hunk) {
 			actions = append(actions, conflictActions(w, &p, list)...)
 			continue
 		}
@@ -102,7 +102,7 @@ func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (action
 			Title: "Reject " + name, Kind: protocol.KindQuickFix, Diagnostics: list,
 			Command: commandOf("Reject "+name, commandReject, target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}),
 		}
-		if reason := undecidable(&p); reason != "" {
+		if reason := p.Undecidable(); reason != "" {
 			accept.Disabled, reject.Disabled = &protocol.Disabled{Reason: reason}, &protocol.Disabled{Reason: reason}
 		} else if p.Diff.Baseline == "unknown" {
 			reject.Disabled = &protocol.Disabled{Reason: "what was there before is not known"}
@@ -145,7 +145,7 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []pr
 	if len(of) > 1 {
 		title := fmt.Sprintf("all %d hunks of %s", len(of), diff.Path)
 		actions = append(actions, acceptAction(w, "Accept "+title, protocol.KindSource+".cursord", of))
-		reject(title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}, ids(of), len(diff.MaybeYours()))
+		reject(title, commandRejectFile, target{Workspace: w.path, Path: diff.Path}, hunks.IDs(of), len(diff.MaybeYours()))
 	}
 	if all, files := w.left(); files > 1 {
 		yours := 0
@@ -162,12 +162,25 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []pr
 	return actions
 }
 
-// conflictActions decides a hunk whose lines the user has changed, too, and not saved.
+// A choice decides a hunk whose lines the user has changed, too.
+type choice struct{ title, command string }
+
+// choicesOf returns the choices of a hunk; nil if the user has not changed its lines. The lines of an agent that works in a copy come
+// beside the user's, so that accepting them keeps both.
+func choicesOf(h *sessions.Hunk) []choice {
+	switch {
+	case h.InConflict():
+		return []choice{{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth}}
+	case hunks.BothChanged(h):
+		return []choice{{"Keep mine", commandReject}, {"Keep both", commandAccept}}
+	}
+	return nil
+}
+
+// conflictActions decides a hunk whose lines the user has changed, too.
 func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) (actions []protocol.CodeAction) {
 	t := target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
-	for _, one := range []struct{ title, command string }{
-		{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth},
-	} {
+	for _, one := range choicesOf(p.Hunk) {
 		title := fmt.Sprintf("%s: hunk %d/%d (%s)", one.title, p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk))
 		actions = append(actions, protocol.CodeAction{
 			Title: title, Kind: protocol.KindQuickFix, Diagnostics: list, Command: commandOf(title, one.command, t),
@@ -191,24 +204,9 @@ func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
 	return list
 }
 
-// undecidable returns why nothing can be decided about a hunk; "" if it can be decided.
-func undecidable(p *hunks.Placed) string {
-	if strings.HasPrefix(p.Diff.Path, "/") || len(p.Diff.Path) > 1 && p.Diff.Path[1] == ':' {
-		return "the file is outside of the workspace"
-	}
-	return ""
-}
-
 // acceptAction returns the action that accepts hunks.
-func acceptAction(w *workspace, title, kind string, hunks []*sessions.Hunk) protocol.CodeAction {
-	return protocol.CodeAction{Title: title, Kind: kind, Command: commandOf(title, commandAccept, target{Workspace: w.path, Hunks: ids(hunks)})}
-}
-
-func ids(hunks []*sessions.Hunk) (list []string) {
-	for _, h := range hunks {
-		list = append(list, h.ID)
-	}
-	return list
+func acceptAction(w *workspace, title, kind string, list []*sessions.Hunk) protocol.CodeAction {
+	return protocol.CodeAction{Title: title, Kind: kind, Command: commandOf(title, commandAccept, target{Workspace: w.path, Hunks: hunks.IDs(list)})}
 }
 
 // diagnosticActions offers to ask the agent about the diagnostics of other servers.

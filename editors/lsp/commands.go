@@ -77,7 +77,7 @@ func init() {
 		commandFix:        (*Server).fixCommand,
 		commandExplain:    (*Server).explainCommand,
 		commandAccept:     deciding(true, atTarget),
-		commandAcceptBoth: (*Server).acceptBothCommand,
+		commandAcceptBoth: accepting(rpc.DecideParams{Both: true}),
 		commandAcceptFile: deciding(true, inFile),
 		commandAcceptAll:  deciding(true, everywhere),
 		commandReject:     (*Server).rejectCommand,

@@ -10,6 +10,7 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
+	"cursord/editors/lsp/hunks"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -61,20 +62,25 @@ func (w *workspace) hunk(id string) *sessions.Hunk {
 	return nil
 }
 
-// acceptBothCommand puts the lines of a hunk behind those that the user has changed and not saved.
-func (s *Server) acceptBothCommand(t *target) (any, error) {
-	w, err := s.folderOf(t)
-	if err != nil {
-		return nil, err
+// accepting returns the command that accepts the hunk of a target as how says: with the user's lines in front of the agent's, or in
+// the place of them.
+func accepting(how rpc.DecideParams) commander {
+	return func(s *Server, t *target) (any, error) {
+		w, err := s.folderOf(t)
+		if err != nil {
+			return nil, err
+		}
+		chosen, err := atTarget(s, w, t)
+		if err != nil {
+			return nil, s.shown(err)
+		}
+		how := how
+		how.Workspace, how.Hunks, how.AsEdits = w.path, &chosen, how.AsEdits && s.client.ApplyEdit
+		s.inTurn(w, func(done func()) {
+			decisionCall(s, w, "diff/accept", how, s.whenDecided(w, "accepted", "", chosen, done))
+		})
+		return nil, nil
 	}
-	chosen, err := atTarget(s, w, t)
-	if err != nil {
-		return nil, s.shown(err)
-	}
-	s.inTurn(w, func(done func()) {
-		decisionCall(s, w, "diff/accept", rpc.DecideParams{Workspace: w.path, Hunks: &chosen, Both: true}, s.whenDecided(w, "accepted", "", chosen, done))
-	})
-	return nil, nil
 }
 
 // withoutYours returns the chosen hunks that are certainly the agent's, and says which others there are; "" if there are
@@ -86,7 +92,7 @@ func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
 		yours := d.MaybeYours()
 		for i := range d.Hunks {
 			if h := &d.Hunks[i]; yours[h.ID] {
-				where[h.ID] = fmt.Sprintf("%s:%d", d.Path, firstChanged(h))
+				where[h.ID] = fmt.Sprintf("%s:%d", d.Path, hunks.FirstChanged(h))
 			}
 		}
 	}
@@ -106,12 +112,6 @@ func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
 		places = append(places[:shown], fmt.Sprintf("and %d more", n-shown))
 	}
 	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", plaintext.Count(n, "hunk"), strings.Join(places, ", "))
-}
-
-// firstChanged returns the line, from 1, of a hunk's first change.
-func firstChanged(h *sessions.Hunk) int {
-	context := slices.IndexFunc(h.Lines, func(line string) bool { return !strings.HasPrefix(line, " ") })
-	return max(h.NewStart+max(context, 0), 1)
 }
 
 // decideThere decides hunks in the daemon. left says what was left out, for the message. If a hunk is gone, it tries once

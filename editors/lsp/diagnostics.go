@@ -55,10 +55,10 @@ func (s *Server) diagnosticOf(w *workspace, p *hunks.Placed) protocol.Diagnostic
 		message = change + " · " + message // editors cut the end off
 	}
 	severity := protocol.SeverityInformation
-	if p.Hunk.InConflict() {
+	if hunks.BothChanged(p.Hunk) {
 		message += " · you have changed these lines too"
 	}
-	if p.Hunk.MaybeYours() || p.Hunk.InConflict() {
+	if p.Hunk.MaybeYours() || hunks.BothChanged(p.Hunk) {
 		severity = protocol.SeverityWarning
 	}
 	d := protocol.Diagnostic{Range: p.LineRange(s.client.Encoding), Severity: severity, Source: protocol.Source, Message: message}

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
+	"cursord/editors/lsp/why"
+	"cursord/rpc"
 )
 
-// hover shows the hunk at a position as a diff.
-func (s *Server) hover(p *protocol.HoverParams) (*protocol.Hover, error) {
-	uri := p.TextDocument.URI
+// hover shows the hunk at a position as a diff, and why the line there is an agent's.
+func (s *Server) hover(p *protocol.HoverParams) (any, error) {
+	uri, line := p.TextDocument.URI, p.Position.Line
 	w := s.folderShowing(uri)
 	if w == nil {
 		return nil, nil
@@ -18,13 +21,56 @@ func (s *Server) hover(p *protocol.HoverParams) (*protocol.Hover, error) {
 	if d := s.docs[uri]; d != nil {
 		s.touch(d, &protocol.Range{Start: p.Position, End: p.Position})
 	}
-	for _, one := range s.placedAt(w, uri) {
-		r := one.LineRange(s.client.Encoding)
-		if r.Start.Line <= p.Position.Line && r.End.Line >= p.Position.Line {
-			return &protocol.Hover{Contents: s.describe(w, &one), Range: r}, nil
+	return s.whereSeen(w, func(error) (any, error) {
+		var shown *protocol.Hover
+		for _, one := range s.placedAt(w, uri) {
+			r := one.LineRange(s.client.Encoding)
+			if r.Start.Line <= line && r.End.Line >= line {
+				shown = &protocol.Hover{Contents: s.describe(w, &one), Range: &r}
+				break
+			}
 		}
+		at, path := s.locate(uri)
+		if at != w || s.daemon == nil {
+			return shown, nil
+		}
+		here := line
+		if d := s.docs[uri]; d != nil {
+			disk, _ := w.readFile(path)
+			saved := false
+			if here, saved = why.LineOnDisk(d.text.Content, disk, line); !saved {
+				return shown, nil
+			}
+		}
+		id, params := s.answering, rpc.WhyParams{Workspace: w.path, Path: path, Lines: &api.LineRange{From: here, To: here + 1}}
+		call(s, "file/why", params, func(said rpc.WhyResult, err error) {
+			if err == nil && len(said.Lines) > 0 && said.Lines[0].Source != nil {
+				shown = s.withWhy(w, shown, said.Lines[0].Source)
+			}
+			s.reply(id, shown, nil)
+		})
+		return nil, errLater
+	})
+}
+
+// withWhy returns what a hover shows with where the line comes from. The former lines are in the hunk, if it shows one.
+func (s *Server) withWhy(w *workspace, shown *protocol.Hover, from *api.WhySource) *protocol.Hover {
+	title := ""
+	if one := w.sessions[from.SessionID]; one != nil {
+		title = one.Title
 	}
-	return nil, nil
+	text, kind := why.Text(from, title, shown == nil || from.State != api.WhyPending), "markdown"
+	if s.client.IsHelix() {
+		text = strings.ReplaceAll(text, "\t", "    ")
+	}
+	if !s.client.Markdown {
+		text, kind = strings.NewReplacer("**", "", "```diff\n", "", "\n```", "").Replace(text), "plaintext"
+	}
+	if shown == nil {
+		return &protocol.Hover{Contents: protocol.Markup{Kind: kind, Value: text}}
+	}
+	shown.Contents.Value += "\n\n" + text
+	return shown
 }
 
 // folderShowing returns the folder whose hunks a URI may show.
@@ -37,32 +83,11 @@ func (s *Server) folderShowing(uri string) *workspace {
 
 // describe returns the description of a hunk.
 func (s *Server) describe(w *workspace, p *hunks.Placed) protocol.Markup {
-	head := fmt.Sprintf("hunk %d/%d %s%s", p.Index+1, len(p.Diff.Hunks), hunks.Summary(p.Diff, p.Hunk), hunks.Author(p.Hunk))
-	if prompt := promptOf(w, p.Hunk); prompt != "" {
-		head += " · " + prompt
-	}
-	if p.Hunk.Isolated {
-		head += " · not in your folder until you accept it"
-	}
-	if p.Hunk.InConflict() {
-		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
-	}
 	body := strings.Join(p.Hunk.Lines, "\n")
 	if s.client.IsHelix() { // it paints nothing for a tab, and what lies below the popup is seen there
 		body = strings.ReplaceAll(body, "\t", "    ")
 	}
-	if !s.client.Markdown {
-		return protocol.Markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
-	}
-	value := "**cursord** " + head
-	if body != "" {
-		fence := "```"
-		for strings.Contains(body, fence) {
-			fence += "`"
-		}
-		value += fmt.Sprintf("\n\n%sdiff\n%s\n%s", fence, body, fence)
-	}
-	return protocol.Markup{Kind: "markdown", Value: value}
+	return hunks.Describe(p, promptOf(w, p.Hunk), body, s.client.Markdown)
 }
 
 // codeLenses returns the decisions above each hunk.
@@ -92,10 +117,14 @@ func (s *Server) codeLenses(p *protocol.DocumentParams) ([]protocol.CodeLens, er
 func lensesOf(w *workspace, p *hunks.Placed, line int) (list []protocol.CodeLens) {
 	number, t := fmt.Sprintf("%d/%d", p.Index+1, len(p.Diff.Hunks)), target{Workspace: w.path, Hunks: []string{p.Hunk.ID}}
 	commands := []*protocol.Command{commandOf("Accept "+number, commandAccept, t), commandOf("Reject", commandReject, t)}
-	if p.Hunk.InConflict() {
-		commands = []*protocol.Command{
-			commandOf("Keep mine "+number, commandReject, t), commandOf("Take the agent's", commandAccept, t),
-			commandOf("Keep both", commandAcceptBoth, t),
+	if choices := choicesOf(p.Hunk); choices != nil {
+		commands = nil
+		for i, one := range choices {
+			title := one.title
+			if i == 0 {
+				title += " " + number
+			}
+			commands = append(commands, commandOf(title, one.command, t))
 		}
 	}
 	for _, c := range append(commands, commandOf("Diff", commandDiff, target{Workspace: w.path, URI: p.URI})) {

@@ -37,7 +37,7 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 		at = spot{uri: d.uri, line: -step} // then next goes to its first hunk, and prev to the last one of the file before
 	}
 	if at.uri == review {
-		if p := nextInList(s.placedInReview(w), at.line, step); p != nil {
+		if p := hunks.NextIn(s.placedInReview(w), at.line, step); p != nil {
 			return s.goToPlace(w, p)
 		}
 	}
@@ -76,18 +76,6 @@ func (s *Server) goTo(t *target, step int) (any, error) {
 		i = len(all) - 1
 	}
 	return s.goToPlace(w, &all[i].p)
-}
-
-// nextInList returns the next hunk in the list of all hunks, or the one before; nil if there is none.
-func nextInList(all []hunks.Placed, line, step int) (next *hunks.Placed) {
-	for i := range all {
-		p := &all[i]
-		switch {
-		case step > 0 && p.From > line && (next == nil || p.From < next.From), step < 0 && p.To <= line && (next == nil || p.From > next.From):
-			next = p
-		}
-	}
-	return next
 }
 
 // writeList writes the list of all hunks, unless the editor has it open.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -247,7 +248,7 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 	if d == nil {
 		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review in this file"}
 	}
-	return ids(pointers(d.Hunks)), nil
+	return hunks.IDs(pointers(d.Hunks)), nil
 }
 
 func everywhere(_ *Server, w *workspace, t *target) (all []string, _ error) {
@@ -255,7 +256,7 @@ func everywhere(_ *Server, w *workspace, t *target) (all []string, _ error) {
 		return left, err
 	}
 	for _, path := range w.paths() {
-		all = append(all, ids(pointers(w.diffs[path].Hunks))...)
+		all = append(all, hunks.IDs(pointers(w.diffs[path].Hunks))...)
 	}
 	if len(all) == 0 {
 		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review"}

@@ -3,6 +3,7 @@ package hunks
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"cursord/editors/lsp/protocol"
@@ -148,4 +149,70 @@ func Author(h *sessions.Hunk) (text string) {
 		text += " · may be yours: no call of the agent explains it"
 	}
 	return text
+}
+
+// BothChanged reports whether a person has changed the lines of a hunk, too: in an unsaved text, or, if the agent works in a copy,
+// beside them in the file.
+func BothChanged(h *sessions.Hunk) bool { return h.InConflict() || len(h.Beside) > 0 }
+
+// Describe returns a hunk for a hover: a line about it, with the prompt if it is known, and its lines, which body has.
+func Describe(p *Placed, prompt, body string, markdown bool) protocol.Markup {
+	head := fmt.Sprintf("hunk %d/%d %s%s", p.Index+1, len(p.Diff.Hunks), Summary(p.Diff, p.Hunk), Author(p.Hunk))
+	if prompt != "" {
+		head += " · " + prompt
+	}
+	if p.Hunk.Isolated {
+		head += " · not in your folder until you accept it"
+	}
+	if p.Hunk.InConflict() {
+		head += " · you have changed these lines too, and not saved: keep yours, take the agent's, or keep both"
+	} else if BothChanged(p.Hunk) {
+		head += " · you have changed this place too: keep your lines, take the agent's, or keep both"
+	}
+	if !markdown {
+		return protocol.Markup{Kind: "plaintext", Value: strings.TrimSpace("cursord " + head + "\n" + body)}
+	}
+	value := "**cursord** " + head
+	if body != "" {
+		fence := "```"
+		for strings.Contains(body, fence) {
+			fence += "`"
+		}
+		value += fmt.Sprintf("\n\n%sdiff\n%s\n%s", fence, body, fence)
+	}
+	return protocol.Markup{Kind: "markdown", Value: value}
+}
+
+// NextIn returns the next hunk in the list of all hunks, or the one before; nil if there is none.
+func NextIn(all []Placed, line, step int) (next *Placed) {
+	for i := range all {
+		p := &all[i]
+		switch {
+		case step > 0 && p.From > line && (next == nil || p.From < next.From), step < 0 && p.To <= line && (next == nil || p.From > next.From):
+			next = p
+		}
+	}
+	return next
+}
+
+// Undecidable returns why nothing can be decided about a hunk; "" if it can be decided.
+func (p *Placed) Undecidable() string {
+	if strings.HasPrefix(p.Diff.Path, "/") || len(p.Diff.Path) > 1 && p.Diff.Path[1] == ':' {
+		return "the file is outside of the workspace"
+	}
+	return ""
+}
+
+// IDs returns the ids of hunks.
+func IDs(hunks []*sessions.Hunk) (list []string) {
+	for _, h := range hunks {
+		list = append(list, h.ID)
+	}
+	return list
+}
+
+// FirstChanged returns the line, from 1, of a hunk's first change.
+func FirstChanged(h *sessions.Hunk) int {
+	context := slices.IndexFunc(h.Lines, func(line string) bool { return !strings.HasPrefix(line, " ") })
+	return max(h.NewStart+max(context, 0), 1)
 }

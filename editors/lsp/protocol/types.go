@@ -184,7 +184,7 @@ type Markup struct {
 
 type Hover struct {
 	Contents Markup `json:"contents"`
-	Range    Range  `json:"range"`
+	Range    *Range `json:"range,omitempty"`
 }
 
 type DefinitionParams struct {

@@ -30,3 +30,27 @@ func TestHelixSymbols(t *testing.T) {
 		h.sees("NOR", "chat-", "The peculiar case", " 13:1")
 	})
 }
+
+// TestHelixWhy: "space k" on a line that an agent wrote says which prompt it comes from and what it has replaced, also after it was
+// accepted and saved.
+func TestHelixWhy(t *testing.T) {
+	t.Parallel()
+	eachHelix(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put(".git/HEAD", "")
+		w.Put("todo.txt", "alpha\nbeta\ngamma\n")
+		w.Trusts()
+		w.Plays(world.Lines(world.Edits("1", "todo.txt", "alpha\nbeta\ngamma\n", "alpha\nBETA\ngamma\n"))...)
+		w.CursordOK("run", "--quiet", "make beta loud")
+		h := helix(w, t, bin, "todo.txt")
+		h.Types("2", "G", "Space", "k")
+		h.sees("hunk 1/1 +1 −1", "why pending", "session “make beta loud”", "+BETA")
+		h.escapes("why pending")
+		h.Types("Space", "a")
+		h.sees("Accept hunk 1/1")
+		h.Types("Enter")
+		h.sees("cursord: accepted 1 hunk")
+		h.Types("Space", "k")
+		h.sees("why accepted", "make beta loud", "before:", "-beta")
+	})
+}
