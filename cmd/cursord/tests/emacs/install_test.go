@@ -94,7 +94,7 @@ func readmeSnippets(t *testing.T) (all []string) {
 }
 
 // TestEmacsModeIsOnAtEachStart uses README's first snippet as init file: the mode is on after the first and the second start, and
-// the keys run commands.
+// the keys run commands, the first time and with a prefix argument too.
 func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
@@ -111,11 +111,14 @@ func TestEmacsModeIsOnAtEachStart(t *testing.T) {
 				(setq user-init-file nil)
 				(package-activate-all)
 				(load "~/.emacs.d/init.el" nil t)
-				(princ (format "%s %s\n" cursord-mode (key-binding (kbd "C-c a")))))`)
+				(fset 'cursord (lambda (&optional new) (interactive "P") (princ (format "new: %s\n" (and new t)))))
+				(princ (format "%s %s\n" cursord-mode (key-binding (kbd "C-c a"))))
+				(execute-kbd-macro (kbd "C-u C-c a c"))
+				(execute-kbd-macro (kbd "C-c a c")))`)
 			cmd.Env, cmd.Dir = w.Env("LC_ALL=C.UTF-8"), w.Root
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			require.Regexp(t, `^t \S`, string(out))
+			require.Regexp(t, `^t \S.*\nnew: t\nnew: nil\n`, string(out))
 		}
 	})
 }
