@@ -166,7 +166,7 @@ It is in the order in which it was asked."
     (when (or pending before)
       (cursord--approvals-show)
       (when (and pending (not before))
-        (cursord-say "the agent asks: %s"
+        (cursord-say "the agent asks: %s; M-x cursord-approvals answers"
                      (cursord-one-line
                       (cursord--approval-plain
                        (or (plist-get approval :command)

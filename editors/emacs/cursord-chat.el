@@ -42,6 +42,7 @@
   "R" #'cursord-rewind
   "C-c C-c" #'cursord-compose
   "k" #'cursord-cancel
+  "a" #'cursord-approvals
   "C-c C-k" #'cursord-cancel
   "r" #'cursord-review
   "o" #'cursord-older

@@ -159,6 +159,8 @@ OF is a session, or the options of the next one."
                                   (cursord--tokens-word ws)))
                         (substitute-command-keys
                          (cond
+                          ((eq (plist-get turn :waiting) t)
+                           "\\<cursord-chat-mode-map>\\[cursord-approvals] answer · \\[cursord-cancel] cancel")
                           (turn "\\<cursord-chat-mode-map>\\[cursord-cancel] cancel")
                           ((cursord--chat-stopped-p ws)
                            "\\<cursord-chat-mode-map>\\[cursord-retry] ask again")

@@ -14,6 +14,7 @@
 (require 'cursord-groups)
 
 (declare-function cursord--know-session "cursord-ask" (ws))
+(declare-function cursord-approvals "cursord-approvals" ())
 
 (declare-function cursord-review "cursord-review")
 
@@ -157,8 +158,18 @@ Terminals get OSC 777 and OSC 9, and ignore the one that they do not know."
 
 ;;;###autoload
 (defun cursord-next-attention ()
-  "Go to the next project where a turn has failed, has ended or has left hunks."
+  "Go to what an agent asks, if it asks anything.
+Else go to the next project where a turn has failed, has ended or has left
+hunks."
   (interactive)
+  (if (seq-some (lambda (ws)
+                  (> (hash-table-count (cursord-workspace-approvals ws)) 0))
+                cursord-workspaces)
+      (cursord-approvals)
+    (cursord--next-attention)))
+
+(defun cursord--next-attention ()
+  "Go to the next project that waits for the person."
   (let* ((after (cdr (memq cursord--attended cursord-workspaces)))
          (ws (seq-find #'cursord--attention (append after cursord-workspaces)))
          (why (and ws (cursord--attention ws))))

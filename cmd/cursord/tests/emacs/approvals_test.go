@@ -64,7 +64,10 @@ func TestEmacsApprovals(t *testing.T) {
 		c.Ends(other.ID)
 		require.Equal(t, "reject-once", answer(two.ID))
 		question := asked("Which colour?")
-		e.command("cursord-approvals")
+		e.eval(`(progn (select-window (get-buffer-window %q)) nil)`, before)
+		e.command("cursord-next-attention") // what waits for the person
+		e.until("the buffer again", `(equal (buffer-name) "*cursord asks*")`)
+		require.Contains(t, e.messages(), "cursord: the agent asks: Which colour?; M-x cursord-approvals answers")
 		e.eval(`(progn (goto-char (point-min)) (search-forward "2 Blue") nil)`)
 		e.keys("RET")
 		require.Equal(t, "o2", answer(question.ID))
