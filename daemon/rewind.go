@@ -2,9 +2,10 @@ package daemon
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/forked"
 	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/review"
 	"cursord/sessions"
@@ -17,6 +18,11 @@ var errRewinding = &api.Error{Kind: api.KindBusy, Message: "this session is bein
 // what they did to files is taken back, in one transaction. The next turn begins a fresh chat. It returns KindBusy while the
 // session has unfinished turns, and waits as Decide does. With p.DryRun it changes nothing, and answers with the patch.
 func (d *Daemon) Rewind(ctx context.Context, p api.RewindParams, reply func(api.Rewound, error)) {
+	d.rewind(ctx, p, nil, reply)
+}
+
+// rewind is Rewind. In the transaction of the rewind, resend puts a turn that takes the place of the removed ones; it may be nil.
+func (d *Daemon) rewind(ctx context.Context, p api.RewindParams, resend func(*commit, *liveSession), reply func(api.Rewound, error)) {
 	w, err := d.workspaceOfSession(p.SessionID)
 	if err != nil {
 		reply(api.Rewound{}, err)
@@ -28,7 +34,7 @@ func (d *Daemon) Rewind(ctx context.Context, p api.RewindParams, reply func(api.
 	}
 	_ = d.tryDisk() // the reviewer reports an error that remains
 	w.awaitStored(ctx)
-	if stopped := w.call(func() { err = w.beginRewind(&p) }); stopped != nil {
+	if stopped := w.call(func() { err = w.beginRewind(&p, resend) }); stopped != nil {
 		err = stopped
 	}
 	if err != nil {
@@ -39,7 +45,7 @@ func (d *Daemon) Rewind(ctx context.Context, p api.RewindParams, reply func(api.
 		_ = w.call(func() { w.endRewind(p.SessionID) }) // an error means that the loop has ended
 		done(out, err)
 	}
-	turns, err := w.turnsFrom(p.SessionID, p.TurnID)
+	turns, err := forked.From(d.store.Turns, p.SessionID, p.TurnID)
 	if err != nil {
 		end(api.Rewound{}, err)
 		return
@@ -60,7 +66,7 @@ func (d *Daemon) Rewind(ctx context.Context, p api.RewindParams, reply func(api.
 }
 
 // beginRewind checks a request, and keeps turns from starting in the session.
-func (w *workspace) beginRewind(p *api.RewindParams) error {
+func (w *workspace) beginRewind(p *api.RewindParams, resend func(*commit, *liveSession)) error {
 	ls, err := w.liveSession(p.SessionID)
 	switch {
 	case err != nil:
@@ -72,13 +78,20 @@ func (w *workspace) beginRewind(p *api.RewindParams) error {
 	case ls.turns > 0:
 		return &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel (turn/cancel)"}
 	}
-	ls.rewinds = true
+	ls.rewinds, ls.resend = true, resend
 	t, err := w.turn(p.TurnID)
 	if err == nil && t.SessionID == p.SessionID {
 		return nil
 	}
+	rewound := ls.session.Rewound
 	w.endRewind(p.SessionID)
-	if err != nil {
+	switch {
+	case resend != nil && rewound && errors.Is(err, sessions.ErrNotFound):
+		return &api.Error{
+			Kind: api.KindNotFound, Message: "no turn " + p.TurnID + ": turns of this session were taken back, and none has begun since",
+			Hint: "start the turn without rewind",
+		}
+	case err != nil:
 		return api.StoreError(err)
 	}
 	return api.Invalid("turnId", "turn %s is of session %s, not of %s", t.ID, t.SessionID, p.SessionID)
@@ -86,30 +99,10 @@ func (w *workspace) beginRewind(p *api.RewindParams) error {
 
 func (w *workspace) endRewind(session string) {
 	if ls := w.sessions[session]; ls != nil {
-		ls.rewinds = false
+		ls.rewinds, ls.resend = false, nil
 		if ls.unstored == 0 && ls.turns == 0 {
 			delete(w.sessions, session)
 		}
-	}
-}
-
-// turnsFrom lists a turn and the later ones of its session, in their order.
-func (w *workspace) turnsFrom(session, turn string) (ids []string, err error) {
-	for before := ""; ; {
-		page, more, err := w.d.store.Turns(session, before, 0)
-		if err != nil {
-			return nil, api.StoreError(err)
-		}
-		for _, t := range page {
-			if ids = append(ids, t.ID); t.ID == turn {
-				slices.Reverse(ids)
-				return ids, nil
-			}
-		}
-		if !more || len(page) == 0 {
-			return nil, api.Errorf(api.KindNotFound, "no turn %s", turn)
-		}
-		before = page[len(page)-1].ID
 	}
 }
 
@@ -133,6 +126,34 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 	s.AgentSessionID, s.Rewound = nil, true
 	w.dropNotes(c, func(n note) bool { return n.SessionID == s.ID })
 	w.putSession(c, ls, &s)
+	if ls.resend != nil && !w.stopping {
+		ls.resend(c, ls)
+	}
+}
+
+// resend takes turns of a session back and starts the turn of p in their place, in one transaction: both happen, or neither.
+func (w *workspace) resend(p api.TurnParams, begin func(*commit, *liveSession, turnReply), reply turnReply) {
+	var session *sessions.Session
+	var turn *sessions.Turn
+	put := func(c *commit, ls *liveSession) {
+		begin(c, ls, func(s *sessions.Session, t *sessions.Turn, _ error) { // the rewind has the error
+			session, turn = s, t
+			w.schedule()
+		})
+	}
+	rw := api.RewindParams{Client: p.Client, SessionID: p.SessionID, TurnID: p.Rewind, Files: true}
+	w.d.rewind(context.Background(), rw, put, func(out api.Rewound, err error) {
+		answer := func() { reply(session, turn, err) }
+		switch {
+		case err == nil && turn == nil:
+			err = &api.Error{Kind: api.KindUnavailable, Message: "the turns were taken back, but the daemon ended before the new one began", Hint: "start it without rewind"}
+		case err == nil:
+			p.TookBack(out)
+		}
+		if w.call(answer) != nil {
+			answer()
+		}
+	})
 }
 
 // Why returns where the lines of a file come from: those from from to to (exclusive), counted from 0, or all for to < 0. The

@@ -14,8 +14,6 @@ import (
 	"cursord/daemon/config"
 	"cursord/daemon/internal/drivers"
 	"cursord/daemon/internal/params"
-	"cursord/daemon/internal/prompt"
-	"cursord/daemon/paths"
 	"cursord/sessions"
 )
 
@@ -26,9 +24,13 @@ type liveSession struct {
 	turns    int               // number of unfinished turns
 	build    string            // of the agent in the latest turn that ran; "" if that is not known
 	running  bool
-	filling  bool // its turns are being copied from elsewhere; see fill
-	rewinds  bool // its last turns are being taken back
+	filling  bool                             // its turns are being copied from elsewhere; see fill
+	rewinds  bool                             // its last turns are being taken back
+	resend   func(c *commit, ls *liveSession) // puts the turn that takes their place; nil: none does
 }
+
+// A turnReply takes the answer to a request to start a turn.
+type turnReply = func(*sessions.Session, *sessions.Turn, error)
 
 // A waiter is a turn/wait request.
 type waiter struct {
@@ -45,7 +47,7 @@ var (
 )
 
 // StartTurn stores a turn and replies; the turn's notifications follow.
-func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sessions.Turn, error)) {
+func (d *Daemon) StartTurn(p api.TurnParams, reply turnReply) {
 	fail := func(err error) { reply(nil, nil, err) }
 	w, err := d.workspace(p.Workspace)
 	if err != nil {
@@ -70,7 +72,7 @@ func (d *Daemon) StartTurn(p api.TurnParams, reply func(*sessions.Session, *sess
 
 var errTurnTaken = api.Invalid("turnId", "another turn has this id")
 
-func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictures, answer func(*sessions.Session, *sessions.Turn, error)) {
+func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictures, answer turnReply) {
 	reply := func(s *sessions.Session, t *sessions.Turn, err error) {
 		if w.turns[p.TurnID] == nil {
 			w.d.freeTurn(p.TurnID, w)
@@ -143,7 +145,6 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		fail(err)
 		return
 	}
-	var s sessions.Session
 	if ls == nil {
 		made, err := w.newSession(api.SessionParams{Model: p.Model, Mode: p.Mode, Isolation: p.Isolation, Driver: p.Driver})
 		if err != nil {
@@ -157,10 +158,9 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 		if pics.session != "" {
 			made.ID = pics.session
 		}
-		s = *made
-		s.Title, s.Attempt = prompt.Title(p.Prompt), p.Attempt
-		ls = &liveSession{session: &s}
-		w.sessions[s.ID] = ls
+		made.Attempt = p.Attempt
+		ls = &liveSession{session: made}
+		w.sessions[made.ID] = ls
 	} else if ls.filling {
 		fail(errFilling)
 		return
@@ -173,47 +173,19 @@ func (w *workspace) startTurn(p api.TurnParams, perm permitted, pics *turnPictur
 	} else if err := perm.forbids(ls.session, &p); err != nil {
 		fail(err)
 		return
-	} else {
-		s = *ls.session
-		if s.Title == "" {
-			s.Title = prompt.Title(p.Prompt)
-		}
-		if p.Recap {
-			recapOf = s.ID
-		}
+	} else if p.Recap {
+		recapOf = ls.session.ID
 	}
-	turn := &sessions.Turn{
-		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Mode: s.Mode, Driver: drivers.Of(&s),
-		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.Paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+	begin := func(c *commit, ls *liveSession, stored turnReply) {
+		w.beginTurn(c, ls, &p, perm, pics, recapOf, stored)
 	}
-	if turn.ID == "" {
-		turn.ID = newID()
+	if p.Rewind != "" {
+		go w.resend(p, begin, reply)
+		return
 	}
-	turn.Model = cmp.Or(p.Model, s.Model)
-	if p.Mode != nil {
-		turn.Mode = *p.Mode
-	}
-	if p.Approvals == params.ApprovalsDeny {
-		turn.Approvals = p.Approvals
-	}
-	t := &liveTurn{dirsNoted: perm.known, session: ls, turn: turn, context: p.Context, env: p.Env, by: perm.bounds.Session(), recapOf: recapOf, alias: aliasOf(&p), calls: map[string][]openCall{}}
-	w.enqueue(&c, t, &s)
-	session := ls.session
-	c.replies = append(c.replies, func(err error) {
-		if err != nil {
-			fail(err)
-			return
-		}
-		reply(session, turn, nil)
-	})
+	begin(&c, ls, reply)
 	w.submit(&c)
 	w.schedule()
-}
-
-// aliasOf returns the client's name of the workspace.
-func aliasOf(p *api.TurnParams) string {
-	path, _ := paths.Local(p.Workspace)
-	return path
 }
 
 // putSession stores a session in the state that follows from its turns.

@@ -260,6 +260,7 @@ type TurnStartParams struct {
 	Approvals  string         `json:"approvals,omitempty"` // ask, the default, or deny
 	TurnID     string         `json:"turnId,omitempty"`    // a name for the turn, so that the call may be repeated
 	Recap      bool           `json:"recap,omitempty"`     // begin a fresh chat with the session's transcript as context
+	Rewind     string         `json:"rewind,omitempty"`    // take back this turn of the session and the later ones, with their files, in the same step
 
 	Attempt *sessions.Attempt `json:"attempt,omitempty"` // the new session is one of several at the same prompt
 }
@@ -290,6 +291,7 @@ type Diagnostic struct {
 type TurnStartResult struct {
 	Session *sessions.Session `json:"session"`
 	Turn    *sessions.Turn    `json:"turn"`
+	Rewound *api.Rewound      `json:"rewound,omitempty"` // with rewind: what was taken back
 }
 
 // TurnSteerParams are the parameters of turn/steer.

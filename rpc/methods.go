@@ -128,9 +128,11 @@ func (f *face) startTurn(_ context.Context, p *TurnStartParams, reply func(TurnS
 		reply(TurnStartResult{}, err)
 		return
 	}
-	params.Caller, params.Env = f.agent(), f.environment()
+	params.Caller, params.Env, params.Client = f.agent(), f.environment(), f.client
+	var rewound *api.Rewound
+	params.TookBack = func(out api.Rewound) { rewound = &out }
 	f.d.StartTurn(params, func(session *sessions.Session, turn *sessions.Turn, err error) {
-		reply(TurnStartResult{session, turn}, err)
+		reply(TurnStartResult{session, turn, rewound}, err)
 	})
 }
 
@@ -143,7 +145,7 @@ func (p *TurnStartParams) core() (api.TurnParams, error) {
 	isolation, driver, err := placeOf(p.Isolation, p.Driver)
 	return api.TurnParams{
 		Workspace: p.Workspace, SessionID: p.SessionID, TurnID: p.TurnID, Prompt: p.Prompt,
-		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap, Attempt: p.Attempt,
+		Context: contexts, Model: p.Model, Mode: p.Mode, Isolation: isolation, Driver: driver, Force: p.Force, Approvals: p.Approvals, Recap: p.Recap, Attempt: p.Attempt, Rewind: p.Rewind,
 		Permits: api.Permits{Sandbox: p.Sandbox, AutoReview: p.AutoReview, AddDirs: p.AddDirs},
 	}, err
 }

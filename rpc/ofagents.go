@@ -34,6 +34,7 @@ var personalParams = map[string]refusal{
 	"autoReview": {message: personalMessage, hint: personalHint, except: "false"},
 	"addDirs":    {message: personalMessage, hint: personalHint, except: "[]"},
 	"attempt":    {message: personalMessage, hint: personalHint}, // a check may do what the person may
+	"rewind":     {message: personalMessage, hint: personalHint, except: `""`},
 }
 
 // callerOf returns who made a connection; nil: a person's process.

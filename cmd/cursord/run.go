@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -234,12 +233,13 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				}()
 			}
 			if edit {
-				about := c.ErrOrStderr()
-				if quiet {
-					about = io.Discard
-				}
-				if err := e.TakeBack(c.Context(), client, about); err != nil {
+				if err := e.Check(c.Context(), client); err != nil {
 					return err
+				}
+				r.Params.Rewind, r.TookBack = e.Turn.ID, func(done api.Rewound) {
+					if !quiet {
+						f.Say(c.ErrOrStderr(), e.TookBack(done, c.ErrOrStderr())...)
+					}
 				}
 			}
 			if background {

@@ -32,6 +32,9 @@ type TurnParams struct {
 	Recap     bool              // begin a fresh chat, with the session's transcript as context
 	Caller    *Caller           // nil: a person's process
 	Attempt   *sessions.Attempt // what the session that the turn makes is; nil: no attempt
+	Rewind    string            // the turn of the session that this one takes the place of, with all later ones; "": of none
+	Client    ClientID          // who asks for that
+	TookBack  func(Rewound)     // with Rewind: called before the answer, if the turn has begun
 }
 
 // What a process of an agent gets instead of an answer to what only a person may ask.

@@ -61,6 +61,12 @@ func CheckTurn(p *api.TurnParams) error {
 	if p.Approvals != "" && p.Approvals != ApprovalsAsk && p.Approvals != ApprovalsDeny {
 		return api.Invalid("approvals", `must be "ask" or "deny"`)
 	}
+	switch {
+	case p.Rewind != "" && p.SessionID == "":
+		return api.Invalid("sessionId", "must name the session of the turn in rewind")
+	case p.Rewind != "" && p.Recap:
+		return api.Invalid("recap", "a turn with rewind has the transcript that is left anyway")
+	}
 	if err := cmp.Or(checkPlace(p.Isolation, p.Driver), checkAttempt(p)); err != nil {
 		return err
 	}

@@ -36,7 +36,9 @@ func (r *Turn) start(ctx context.Context, client *rpc.Client) (started rpc.TurnS
 		}
 	}()
 	for {
-		started, err = client.TurnStart(ctx, r.Params)
+		if started, err = client.TurnStart(ctx, r.Params); err == nil && started.Rewound != nil && r.TookBack != nil {
+			r.TookBack(*started.Rewound)
+		}
 		e := (*rpc.Error)(nil)
 		if !r.Trust || !errors.As(err, &e) || e.Data.Kind != api.KindWorkspaceUntrusted {
 			return started, err

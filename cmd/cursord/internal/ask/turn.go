@@ -13,6 +13,7 @@ import (
 	"cursord/cmd/cursord/internal/approve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/view"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -24,6 +25,8 @@ type Turn struct {
 	Home   string              // the home folder, which is wide, as the root is: naming.Wide
 	In     io.Reader           // where a person may answer what the agent asks, if it is a terminal
 	ErrOut io.Writer           // for what the agent asks, the reason of a wait, and for the way back to a turn that Run leaves
+
+	TookBack func(api.Rewound) // told what the turn's start has taken back; nil without Params.Rewind
 
 	Begun bool // set by Run: the daemon has not refused the turn
 }

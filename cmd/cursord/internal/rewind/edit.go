@@ -17,14 +17,13 @@ import (
 	"cursord/sessions"
 )
 
-// An Edit is the last prompt of a session, which a person changes to send it anew: Open, TakeBack, and End when the new turn has begun or
+// An Edit is the last prompt of a session, which a person changes to send it anew: Open, Check, and End when the new turn has begun or
 // was refused.
 type Edit struct {
 	Turn *sessions.Turn // set by Open: the turn to take back
 	Text string         // set by Open: the new prompt, which differs from the old one
 
-	file  string // holds Text until the new turn has begun
-	taken bool   // the turn has left the session
+	file string // holds Text until the new turn has begun
 }
 
 // ErrUnchanged says that there is nothing to send: the person left the prompt as it was, or emptied it.
@@ -128,23 +127,19 @@ func (e *Edit) Images(errOut io.Writer) (with []rpc.Context) {
 	return with
 }
 
-// TakeBack takes the turn back, with its files, and says to errOut what it left. A turn that began after Open stays, and is an error.
-func (e *Edit) TakeBack(ctx context.Context, client *rpc.Client, errOut io.Writer) error {
+// Check returns an error if a turn began after Open: it would be taken back too.
+func (e *Edit) Check(ctx context.Context, client *rpc.Client) error {
 	now, err := last(ctx, client, e.Turn.SessionID)
-	switch {
-	case err != nil:
-		return err
-	case now.ID != e.Turn.ID:
-		return &rpc.Error{Message: "another turn of the session has begun meanwhile; nothing was taken back", Data: rpc.ErrorData{Kind: api.KindBusy}}
+	if err == nil && now.ID != e.Turn.ID {
+		err = &rpc.Error{Message: "another turn of the session has begun meanwhile; nothing was taken back", Data: rpc.ErrorData{Kind: api.KindBusy}}
 	}
-	files := true
-	done, err := client.SessionRewind(ctx, rpc.SessionRewindParams{SessionID: e.Turn.SessionID, TurnID: e.Turn.ID, Files: &files})
-	if err != nil {
-		return err
-	}
-	e.taken = true
-	term.PrintFolded(errOut, fmt.Sprintf("took back %s and %s\n", turns(done), changes(done))+left(done.Skipped))
-	return nil
+	return err
+}
+
+// TookBack says what the start of the new turn has taken back, and what it left.
+func (e *Edit) TookBack(done api.Rewound, errOut io.Writer) (lines []string) {
+	text := fmt.Sprintf("took back %s and %s\n", turns(done), changes(done)) + left(done.Skipped)
+	return strings.Split(strings.TrimRight(term.Fold(text, term.Columns(errOut)), "\n"), "\n")
 }
 
 // End removes the person's text where the turn has begun with it, and otherwise says to errOut where it is.
@@ -154,9 +149,6 @@ func (e *Edit) End(begun bool, errOut io.Writer) {
 	case begun:
 		_ = os.Remove(e.file)
 	default:
-		if e.taken {
-			fmt.Fprintln(errOut, `cursord: the turn was taken back, and no new one has begun; "cursord undo" brings its files back`)
-		}
 		fmt.Fprintf(errOut, "cursord: your prompt is in %s; send it with: cursord run --session %s - <%s\n",
 			term.Clean(e.file), term.Clean(e.Turn.SessionID), term.ShellWord(e.file))
 	}

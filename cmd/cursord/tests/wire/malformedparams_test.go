@@ -50,7 +50,7 @@ var parameters = map[string]map[string]string{
 	"session/import":        {"path": needed + aText, "workspace": aText, "newIds": aFlag},
 	"item/read":             {"itemId": needed + aText},
 	"turn/start": {"workspace": needed + aText, "prompt": needed + aText, "sessionId": aText, "context": aList, "model": aText, "mode": aText, "force": aFlag,
-		"approvals": aText, "turnId": aText, "recap": aFlag, "attempt": anObject},
+		"approvals": aText, "turnId": aText, "recap": aFlag, "attempt": anObject, "rewind": aText},
 	"turn/wait":     {"turnId": needed + aText},
 	"turn/cancel":   {"turnId": needed + aText},
 	"turn/steer":    {"turnId": needed + aText, "text": needed + aText},

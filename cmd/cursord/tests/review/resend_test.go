@@ -1,0 +1,72 @@
+//go:build unix
+
+package review
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// TestResend takes a turn back and starts another in one step: both happen, or neither.
+func TestResend(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Makes("seq 9 >f")
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands("sed -i s/2/two/ f")...)
+	first := e.Turn(world.Obj{"prompt": "first"})
+	w.Plays(commands("sed -i s/5/five/ f")...)
+	second := e.Turn(world.Obj{"prompt": "second", "sessionId": first.SessionID})
+	then := w.Listing()
+
+	starts := func(more world.Obj) world.Obj {
+		params := world.Obj{"workspace": w.Root, "sessionId": first.SessionID, "prompt": "another", "turnId": "another", "rewind": second.ID}
+		for k, v := range more {
+			params[k] = v
+		}
+		return params
+	}
+	for field, wrong := range map[string]world.Obj{
+		"addDirs":   {"addDirs": []string{"/nowhere/at/all"}},
+		"sessionId": {"sessionId": ""},
+		"recap":     {"recap": true},
+		"driver":    {"driver": "acp"},
+	} {
+		err := e.Fails("turn/start", starts(wrong))
+		require.Contains(t, err.Data.Field, field)
+		require.Equal(t, then, w.Listing())
+		var all api.Transcript
+		e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+		require.Len(t, all.Turns, 2)
+	}
+	require.Equal(t, api.KindNotFound, e.Fails("turn/start", starts(world.Obj{"rewind": "nothing"})).Data.Kind)
+
+	w.Plays(commands("sed -i s/7/seven/ f")...)
+	var begun struct {
+		Turn    *sessions.Turn
+		Rewound *api.Rewound
+	}
+	e.Must("turn/start", starts(nil), &begun)
+	require.Equal(t, []string{second.ID}, begun.Rewound.Turns)
+	require.Equal(t, 1, begun.Rewound.Applied)
+	e.Must("turn/wait", world.Obj{"turnId": "another"}, nil)
+	require.Equal(t, "1\ntwo\n3\n4\n5\n6\nseven\n8\n9\n", w.Get("f"))
+	var all api.Transcript
+	e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+	require.Len(t, all.Turns, 2)
+	require.Equal(t, "another", all.Turns[1].ID)
+	runs := w.Runs()
+	require.NotContains(t, runs[len(runs)-1].Args, "--resume")
+	require.Contains(t, runs[len(runs)-1].Prompt, "[user]\nfirst\n")
+
+	begun.Rewound = nil
+	e.Must("turn/start", starts(nil), &begun)
+	require.Equal(t, "another", begun.Turn.ID, "a repetition gets the turn")
+	require.Nil(t, begun.Rewound)
+}

@@ -1,0 +1,28 @@
+package forked
+
+import (
+	"slices"
+
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// From lists a turn and the later ones of its session, in their order. page is [sessions.Store.Turns].
+func From(page func(session, before string, limit int) ([]*sessions.Turn, bool, error), session, turn string) (ids []string, err error) {
+	for before := ""; ; {
+		turns, more, err := page(session, before, 0)
+		if err != nil {
+			return nil, api.StoreError(err)
+		}
+		for _, t := range turns {
+			if ids = append(ids, t.ID); t.ID == turn {
+				slices.Reverse(ids)
+				return ids, nil
+			}
+		}
+		if !more || len(turns) == 0 {
+			return nil, api.Errorf(api.KindNotFound, "no turn %s", turn)
+		}
+		before = turns[len(turns)-1].ID
+	}
+}
