@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // large returns a large review: 100,000 lines, of which the agent has replaced every hundredth.
@@ -153,4 +155,37 @@ func BenchmarkBesideGit(b *testing.B) {
 	b.ReportMetric(float64(allocated[0])/float64(n)/1e6, "MB-observe")
 	b.ReportMetric(float64(allocated[1])/float64(n)/1e6, "MB-decide")
 	b.ReportMetric(float64(stored), "B-stored")
+}
+
+// BenchmarkUndoEqualLines takes back a rejection of many equal lines, and a rewind, after a person has typed.
+func BenchmarkUndoEqualLines(b *testing.B) {
+	equal := strings.Repeat("same\n", 80_000)
+	for _, c := range []struct{ name, old, now, then string }{
+		{"added", "a\nb\n", "a\n" + equal + "b\n", "a\nb\nmine\n"},
+		{"removed", "a\n" + equal + "b\n", "a\nb\n", "a\n" + equal + "b\nmine\n"},
+		{"replaced", "a\n" + equal + "b\n", "a\n" + strings.Repeat("other\n", 80_000) + "b\n", "a\n" + equal + "b\nmine\n"},
+	} {
+		for _, rewinds := range []bool{false, true} {
+			b.Run(fmt.Sprint(c.name, " rewinds ", rewinds), func(b *testing.B) {
+				for b.Loop() {
+					r := New(file(c.old))
+					r.Observe(file(c.now), by("s", "1"))
+					var d Decision
+					var err error
+					if rewinds {
+						d, _, err = r.Rewind(Undone{"s", []string{"1"}})
+					} else {
+						ids := []uint64{}
+						for _, h := range r.Hunks() {
+							ids = append(ids, h.ID)
+						}
+						d, err = r.Decide(ids, false, nil)
+					}
+					require.NoError(b, err)
+					r.Observe(file(c.then), nil)
+					require.NoError(b, r.Undo(d))
+				}
+			})
+		}
+	}
 }

@@ -165,6 +165,7 @@ func (r *Review) restoreAround(d Decision) error {
 		if !ok {
 			return ErrOvertaken
 		}
+		typed := typedLines{atoms: r.atoms, last: d.Last, run: &run}
 		for k := range run.Atoms {
 			old := &run.Atoms[k]
 			i, present := place[old.ID]
@@ -177,8 +178,8 @@ func (r *Review) restoreAround(d Decision) error {
 				}
 				cursor = i
 			case old.Gone:
-				if typed := r.typedSince(&run, d.Last, cursor, old.Text); typed >= 0 {
-					cursor = max(cursor, typed)
+				if line := typed.after(cursor, old.Text); line >= 0 {
+					cursor = max(cursor, line)
 				} else {
 					behind[cursor] = append(behind[cursor], old.atom())
 				}
@@ -211,30 +212,6 @@ func (r *Review) restoreAround(d Decision) error {
 	r.attrs.restore(d)
 	r.settleAttrs()
 	return nil
-}
-
-// typedSince returns a line that a person has typed since an id was the last, in the place of a run after atom i; -1 if there is none. An
-// undo does not put that line there again: it is there, or an agent has removed it since.
-func (r *Review) typedSince(d *decidedRun, last uint64, i int, text string) int {
-	newer := func(j int) bool {
-		if last == 0 || j < 0 || j >= len(r.atoms) {
-			return false
-		}
-		a := &r.atoms[j]
-		return a.id > last || a.del != 0 || slices.ContainsFunc(d.Atoms, func(old decidedAtom) bool { return old.ID == a.id })
-	}
-	from, to := i, i+1
-	for newer(from) {
-		from--
-	}
-	for newer(to) {
-		to++
-	}
-	typed := slices.IndexFunc(r.atoms[from+1:to], func(a atom) bool { return a.text == text && a.ins == 0 && a.id > last })
-	if typed < 0 {
-		return -1
-	}
-	return from + 1 + typed
 }
 
 // restored returns what becomes of a, which was old before the decision, and whether it stays in the weave.
