@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"cursord/agent/hooks"
 	"cursord/agent/program"
 	"cursord/daemon/api"
 	"cursord/daemon/config"
@@ -34,7 +33,7 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, env []string
 		if err != nil {
 			return api.AgentStatus{}, err
 		}
-		found = agentHooks(d.hooks.Find(root))
+		found = whichagent.Hooks(d.hooks.Find(root))
 	}
 	s, err := d.agent.Status(ctx, env)
 	if err != nil {
@@ -48,17 +47,6 @@ func (d *Daemon) AgentStatus(ctx context.Context, workspace string, env []string
 		s.AgentEnv = config.EnvClient
 	}
 	return s, nil
-}
-
-// agentHooks returns hooks in the form of agent/status.
-func agentHooks(set hooks.Set) (list []api.AgentHook) {
-	for _, h := range set.Hooks {
-		list = append(list, api.AgentHook{File: h.File, Event: h.Event, Command: h.Command, AfterEdit: h.AfterEdit})
-	}
-	for _, u := range set.Unreadable {
-		list = append(list, api.AgentHook{File: u.File, Problem: u.Err.Error()})
-	}
-	return list
 }
 
 // AgentModels asks the agent which models it offers, in the environment env (nil: the daemon's own). The current model is

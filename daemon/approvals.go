@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -204,7 +203,7 @@ func (d *Daemon) Approvals(path string) ([]*sessions.Approval, error) {
 func (d *Daemon) AnswerApproval(id, option, text string) (*sessions.Approval, error) {
 	w, err := d.workspaceOfTurn(sessions.TurnOfApproval(id))
 	if err != nil {
-		return nil, noApproval(id, err)
+		return nil, approvals.Missing(id, err)
 	}
 	defer w.release()
 	return stored(w, func(c *commit) (*sessions.Approval, error) {
@@ -212,7 +211,7 @@ func (d *Daemon) AnswerApproval(id, option, text string) (*sessions.Approval, er
 		if q == nil {
 			a, err := d.store.Approval(id)
 			if err != nil {
-				return nil, noApproval(id, err)
+				return nil, approvals.Missing(id, err)
 			}
 			if a.Status == sessions.ApprovalPending { // its end is about to be stored
 				a = approvals.Withdrawn(a)
@@ -231,16 +230,6 @@ func (d *Daemon) AnswerApproval(id, option, text string) (*sessions.Approval, er
 		w.settleIn(c, q, a)
 		return a, nil
 	})
-}
-
-func noApproval(id string, err error) error {
-	var e *api.Error
-	if errors.Is(err, sessions.ErrNotFound) || errors.As(err, &e) && e.Kind == api.KindNotFound {
-		e := api.Errorf(api.KindNotFound, "no such approval %s", plaintext.Cut(id, 100))
-		e.Hint = "approval/list has those that are pending (cursord approvals)"
-		return e
-	}
-	return api.StoreError(err)
 }
 
 // ApprovalRules returns the rules that hold in a workspace. If remove is not 0, the stored one with that number is removed first.

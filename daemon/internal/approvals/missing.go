@@ -1,0 +1,20 @@
+package approvals
+
+import (
+	"errors"
+
+	"cursord/agent/plaintext"
+	"cursord/daemon/api"
+	"cursord/sessions"
+)
+
+// Missing returns what clients get for an error of the store's about an approval.
+func Missing(id string, err error) error {
+	var e *api.Error
+	if errors.Is(err, sessions.ErrNotFound) || errors.As(err, &e) && e.Kind == api.KindNotFound {
+		e := api.Errorf(api.KindNotFound, "no such approval %s", plaintext.Cut(id, 100))
+		e.Hint = "approval/list has those that are pending (cursord approvals)"
+		return e
+	}
+	return api.StoreError(err)
+}
