@@ -114,6 +114,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/atomicfile",
 		"cursord/daemon/internal/filestat",
 		"cursord/daemon/internal/savewatch",
+		"cursord/daemon/internal/treewatch",
 		"cursord/daemon/overlay",
 		"cursord/editors/outbox",
 		"cursord/sessions",

@@ -156,6 +156,11 @@ func (r *Reviewer) windowClosed() {
 func (r *Reviewer) loop() {
 	defer close(r.done)
 	defer r.watch.Close()
+	defer func() {
+		for _, t := range r.trees {
+			t.starts.Close()
+		}
+	}()
 	for {
 		select {
 		case f := <-r.inbox:

@@ -4,11 +4,14 @@ import (
 	"context"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/treewatch"
 )
 
 // Bounds of what a snapshot takes over from an earlier one.
@@ -22,7 +25,9 @@ const (
 type keeper struct {
 	leaving sync.RWMutex // held while a snapshot that is ready leaves something; the next one waits for it
 	mu      sync.Mutex
-	last    *kept // guarded by mu
+	last    *kept            // guarded by mu
+	watch   *treewatch.Watch // the latest; guarded by mu
+	closed  bool             // there shall be no other; guarded by mu
 }
 
 // A kept is what a snapshot knew when it was taken. It never changes.
@@ -40,6 +45,8 @@ type kept struct {
 	spool  *spool
 	floor  int64 // the size of spool when all contents had been read
 	copied bool  // the tree is a session's copy
+
+	sight sight // as in Snapshot
 }
 
 // take returns what was left, if the caller can use its contents: it has to close the spool.
@@ -104,7 +111,7 @@ func (s *Snapshot) leave(was *kept) {
 	s.mu.Lock()
 	k := &kept{
 		basis: basis, began: s.began, root: s.root, repos: repos, nested: maps.Clone(s.nested), dirs: s.dirs, looked: maps.Clone(s.looked), whole: s.whole, rules: s.rules,
-		spool: s.first, floor: floor, copied: s.isolated,
+		spool: s.first, floor: floor, copied: s.isolated, sight: s.sight,
 	}
 	s.files.shared = true
 	k.files = s.files.clone()
@@ -161,30 +168,42 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 	go func() { basis <- s.basis(ctx, repos) }()
 	files := k.files.clone()
 	have := files.has
-	n, ok := s.look(ctx, looking{k.looked, k.dirs, k.nested, repos, k.rules, have, func(filestat.Stat) bool { return true }})
+	seen := k.sight
+	ev := seen.since(k.looked)
+	if clock.Now()-seen.full > int64(fullEvery) {
+		ev = nil
+	}
+	anew := func() {
+		ev = nil
+		v := s.watchAnew(k.looked)
+		seen.watch, seen.mark = v.watch, v.mark
+	}
+	if ev == nil {
+		anew()
+	}
+	n, ok := s.look(ctx, looking{k.looked, k.dirs, k.nested, repos, k.rules, have, func(filestat.Stat) bool { return true }, seen.watch, ev})
 	if !ok {
 		return false
 	}
-	names, table := files.names(), k.files.base.len()
-	for _, l := range s.control(n.files, repos) {
-		if !have(l.Path) {
-			names = append(names, l.Path)
-		}
+	if ev != nil && n.doubt {
+		anew()
 	}
-	path := func(i int) string { return names[i] }
-	stats, links, whole := filestat.Below(s.root, len(names), path, func() bool { return ctx.Err() != nil })
+	added := came(s.control(n.files, repos), have)
+	names, stats, links, whole := s.glance(ctx, ev, &files, seen, n.gone, slices.Collect(maps.Keys(added)))
 	if !whole || <-basis != k.basis {
 		return false
+	}
+	if path := func(i int) string { return names[i] }; ev == nil {
+		seen.linked, seen.full = linkedOf(path, links), s.began
+	} else {
+		seen.linked, seen.mark = linkedOf(path, links), ev.mark
 	}
 	var changed []git.Listed
 	for i, name := range names {
 		is := stats[i]
-		if files.same(i, name, is) {
-			continue
-		}
-		e := files.at(i, name)
+		e, same := files.is(i, name, is, ev == nil)
 		switch there := is.Exists() && !is.Mode.IsDir(); {
-		case e == nil && (i < table || !there):
+		case same, e == nil && !(added[name] && there):
 		case !there:
 			files.delete(name)
 		default:
@@ -196,16 +215,16 @@ func (s *Snapshot) follows(ctx context.Context, k *kept) bool {
 			changed = append(changed, l)
 		}
 	}
-	if len(changed) > keptChanges || !s.resume(k, n, repos, files) {
+	if len(changed) > keptChanges || !s.resume(k, n, repos, files, seen) {
 		return false
 	}
-	s.keepLinks(path, stats, links)
+	s.keepLinks(func(i int) string { return names[i] }, stats, links)
 	s.readContents(ctx, changed)
 	return true
 }
 
 // resume fills the snapshot. It returns false if that is too late.
-func (s *Snapshot) resume(k *kept, n news, repos []git.Repository, files states) bool {
+func (s *Snapshot) resume(k *kept, n news, repos []git.Repository, files states, seen sight) bool {
 	dirs, whole, rules := k.dirs, k.whole, k.rules
 	read := maps.Clone(k.looked)
 	maps.Copy(read, n.looked)
@@ -241,6 +260,6 @@ func (s *Snapshot) resume(k *kept, n news, repos []git.Repository, files states)
 	}
 	s.listed, s.first = true, k.spool
 	s.repos, s.nested, s.files, s.whole, s.rules = repos, maps.Clone(k.nested), files, whole, rules
-	s.dirs, s.looked = dirs, read
+	s.dirs, s.looked, s.sight = dirs, read, seen
 	return true
 }

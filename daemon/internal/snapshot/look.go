@@ -13,6 +13,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
+	"cursord/daemon/internal/treewatch"
 	"cursord/daemon/paths"
 )
 
@@ -86,6 +87,8 @@ type looking struct {
 	rules  map[string]ignoreFile
 	have   func(name string) bool         // whether it is a known file
 	stood  func(rules filestat.Stat) bool // whether an ignore file in a folder that was not read counts
+	watch  *treewatch.Watch               // of folders that are read
+	seen   *evidence
 }
 
 // news are what a look has found.
@@ -97,6 +100,7 @@ type news struct {
 	rules   map[string]ignoreFile    // in new folders
 	gone    []string                 // folders that are gone
 	unknown map[string]bool          // the folders that hold new names which git does not ignore
+	doubt   bool                     // the evidence has left out something
 }
 
 type lookedAt struct {
@@ -104,7 +108,7 @@ type lookedAt struct {
 	is  filestat.Stat
 }
 
-func (s *Snapshot) looking() looking {
+func (s *Snapshot) looking(ev *evidence) looking {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have := func(name string) bool {
@@ -112,7 +116,7 @@ func (s *Snapshot) looking() looking {
 		defer s.mu.Unlock()
 		return s.files.has(name)
 	}
-	return looking{s.looked, s.dirs, maps.Clone(s.nested), s.repos, s.rules, have, s.before}
+	return looking{s.looked, s.dirs, maps.Clone(s.nested), s.repos, s.rules, have, s.before, s.sight.watch, ev}
 }
 
 // look finds the names that have come to the folders since they were read. It returns false if only a list of all files tells.
@@ -141,7 +145,11 @@ func (s *Snapshot) look(ctx context.Context, was looking) (n news, ok bool) {
 			n.gone = append(n.gone, dir)
 		case !is.Mode.IsDir():
 			return n, false // perhaps a link, beyond which its files seem to be
+		case was.seen != nil && dir != "." && was.dirs[dir] != inode{is.Dev, is.Ino}:
+			n.doubt = true // another folder, whose files are others
+			queue = append(queue, lookedAt{dir, is})
 		case is != states[i]:
+			n.doubt = n.doubt || states[i].Exists() && !was.seen.explains(dir)
 			queue = append(queue, lookedAt{dir, is})
 		}
 	}
@@ -149,6 +157,9 @@ func (s *Snapshot) look(ctx context.Context, was looking) (n news, ok bool) {
 		var names []fs.DirEntry
 		var came []string
 		for _, at := range queue {
+			if !was.watch.Covers(at.dir) && was.watch.Cover(at.dir) { // from before it is read
+				at.is = filestat.Of(s.Full(at.dir))
+			}
 			list, err := os.ReadDir(s.Full(at.dir))
 			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) || ctx.Err() != nil {
 				return n, false
@@ -262,23 +273,22 @@ func inGit(dir string) bool { return strings.Contains("/"+dir+"/", "/.git/") }
 
 // names lists the files that may be new. It need not list others.
 func (s *Snapshot) names(ctx context.Context, left *LeftOut) []git.Listed {
-	if files, ok := s.newNames(ctx); ok {
+	if files, _, ok := s.newNames(ctx, nil); ok {
 		return files
 	}
 	return s.relist(ctx, left)
 }
 
-func (s *Snapshot) newNames(ctx context.Context) (files []git.Listed, ok bool) {
-	was := s.looking()
+func (s *Snapshot) newNames(ctx context.Context, ev *evidence) (files []git.Listed, n news, ok bool) {
+	was := s.looking(ev)
 	s.mu.Lock()
 	known := was.looked != nil && !s.reruled && !s.cut && (len(was.repos) == 0 || was.rules != nil)
 	s.mu.Unlock()
 	if !known || len(was.rules) >= rulesMost || !s.unmoved(was.repos, was.nested) || rulesChanged(was.rules, was.repos, s.began) {
-		return nil, false
+		return nil, n, false
 	}
-	n, ok := s.look(ctx, was)
-	if !ok {
-		return nil, false
+	if n, ok = s.look(ctx, was); !ok {
+		return nil, n, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,7 +297,7 @@ func (s *Snapshot) newNames(ctx context.Context) (files []git.Listed, ok bool) {
 			s.looked[dir] = is
 		}
 	}
-	return s.control(n.files, was.repos), true
+	return s.control(n.files, was.repos), n, true
 }
 
 // unmoved reports whether repositories are where they were, and none has come where one was missing.

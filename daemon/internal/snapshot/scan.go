@@ -221,21 +221,10 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	if s.shift != nil {
 		return s.shifted(ctx, left)
 	}
-	// Known files are looked at while git, or a walk, looks for others.
-	listing := make(chan []git.Listed, 1)
-	if list {
-		go func() { listing <- s.names(ctx, left) }()
-	} else {
-		listing <- nil
-	}
-	s.mu.Lock()
-	known := s.files.names()
-	s.mu.Unlock()
-	knownStats, whole := s.lstats(ctx, len(known), func(i int) string { return known[i] })
+	known := s.present(ctx, list, left)
 	var added []git.Listed
-	files := <-listing
 	s.mu.Lock()
-	for _, l := range files {
+	for _, l := range known.listed {
 		if !s.files.has(l.Path) {
 			added = append(added, l)
 		}
@@ -244,7 +233,7 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	slices.SortFunc(added, func(a, b git.Listed) int { return strings.Compare(a.Path, b.Path) })
 	added = slices.CompactFunc(added, func(a, b git.Listed) bool { return a.Path == b.Path })
 	addedStats, all := s.lstats(ctx, len(added), func(i int) string { return added[i].Path })
-	if !whole || !all || ctx.Err() != nil {
+	if !known.whole || !all || ctx.Err() != nil {
 		return nil, false
 	}
 	s.mu.Lock()
@@ -262,7 +251,12 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 		if e != nil && !e.racy && st == e.Stat || e == nil && !st.Exists() {
 			return
 		}
-		s.reruled = s.reruled || isIgnoreFile(name) && (e == nil || st != e.Stat)
+		if e == nil || st != e.Stat {
+			s.reruled = s.reruled || isIgnoreFile(name)
+			if known.all {
+				s.sight.watch.Touch(name) // perhaps it has not been told
+			}
+		}
 		suspects = append(suspects, candidate{path: name, entry: e, is: st})
 	}
 	for i, l := range added {
@@ -272,15 +266,12 @@ func (s *Snapshot) suspects(ctx context.Context, list bool, left *LeftOut) (susp
 	for i := range suspects {
 		came[inode{suspects[i].is.Dev, suspects[i].is.Ino}] = &suspects[i]
 	}
-	for i, name := range known {
-		st := knownStats[i]
+	for i, name := range known.names {
+		st := known.stats[i]
 		if len(came) > 0 && st.Ino != 0 && came[inode{st.Dev, st.Ino}] != nil { // it may have moved between the two looks
 			st = filestat.Of(s.Full(name))
 		}
-		if s.files.same(i, name, st) {
-			continue
-		}
-		if e := s.files.at(i, name); e != nil {
+		if e, same := s.files.is(i, name, st, known.all); e != nil && !same {
 			look(strings.Clone(name), e, st)
 		}
 	}

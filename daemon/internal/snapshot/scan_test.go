@@ -106,13 +106,13 @@ func TestSnapshotThatIsLate(t *testing.T) {
 
 	late := Empty(taken.root)
 	late.CallBegins()
-	late.keep(list, stats)
+	late.keep(list, stats, sight{})
 	require.Equal(t, "its files could not be read in time", late.Useless())
 	_, known := late.At("a")
 	require.False(t, known)
 
 	late = Empty(taken.root)
-	late.keep(list, stats)
+	late.keep(list, stats, sight{})
 	late.CallBegins()
 	late.readContents(t.Context(), list.files)
 	require.Empty(t, late.Useless())

@@ -58,6 +58,7 @@ type Snapshot struct {
 	cut      bool                        // a walk has reached its limits, and a notice has said so
 	noted    map[string]bool             // in a Shift: paths that were noted
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
+	sight    sight                       // since all were looked at for this snapshot
 	first    *spool                      // the contents when the turn began; later snapshots may use it
 	spool    *spool                      // later contents
 	mixed    bool                        // the state of a file has another state's content
@@ -166,6 +167,7 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 		s.readRules(list.files, list.repos)
 	}
 	path := func(i int) string { return list.files[i].Path }
+	seen := s.watchAll(list)
 	looked := len(list.stats)
 	stats, names, all := filestat.Below(s.root, len(list.files)-looked, func(i int) string { return path(looked + i) }, func() bool { return ctx.Err() != nil })
 	if looked > 0 {
@@ -179,7 +181,8 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 		return nil
 	}
 	s.first = newSpool(s.spool.dir)
-	s.keep(list, stats)
+	seen.linked, seen.full = linkedOf(path, names), s.began
+	s.keep(list, stats, seen)
 	s.keepLinks(path, stats, names)
 	s.readContents(ctx, list.files)
 	return nil
@@ -232,7 +235,7 @@ func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]
 func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
 
 // keep fills the table.
-func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
+func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) {
 	names, entries := make([]string, 0, len(list.files)), make([]entry, 0, len(list.files))
 	long := map[string]bool{}
 	for i, l := range list.files {
@@ -250,6 +253,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	files := states{base: newTable(names, entries)}
 	dirs, read := s.folders(files.base.names(), list)
+	seen.restless = files.base.restless(read)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -257,7 +261,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat) {
 	}
 	s.listed = true
 	s.repos, s.files, s.nested, s.whole, s.long, s.cut = list.repos, files, list.nested, list.whole, long, list.cut
-	s.dirs, s.looked = dirs, read
+	s.dirs, s.looked, s.sight = dirs, read, seen
 	if list.cut {
 		s.short = "some folders could not be listed within the limits"
 	}

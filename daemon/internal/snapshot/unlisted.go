@@ -41,7 +41,7 @@ func (s *Snapshot) took(asked context.Context, err error) {
 // listNow lists the files of a repository for a scan, which can go on without the list.
 func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut) (files []git.Listed, nested []string, err error) {
 	most := ScanTime // a scan between calls leaves the list to the next scan
-	if end, ok := ctx.Deadline(); ok && time.Until(end) > 2*ScanTime {
+	if last(ctx) {
 		most = lastListing
 	}
 	asked, cancel := context.WithTimeout(ctx, s.patience(most))
@@ -75,4 +75,10 @@ func blockedBy(err error) error {
 		return way
 	}
 	return err
+}
+
+// last reports whether a scan is the last one of its turn, by the time that it has.
+func last(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ok && time.Until(end) > 2*ScanTime
 }
