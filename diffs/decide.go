@@ -141,7 +141,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
-	if !accept {
+	if !accept || d.Replaces() {
 		r.follow(was, history.Decision, 0)
 	}
 	r.rev++

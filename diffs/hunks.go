@@ -106,11 +106,13 @@ func (r *Review) restyled(start int) bool {
 }
 
 // Hunks returns what there is to review, in file order.
-func (r *Review) Hunks() []Hunk {
+func (r *Review) Hunks() []Hunk { return r.hunks(false) }
+
+func (r *Review) hunks(beside bool) []Hunk {
 	pieces := r.list()
 	links := r.links(pieces)
 	hunks := make([]Hunk, len(pieces))
-	w := writer{r: r, lastOld: r.last(baseline), lastNew: r.last(current)}
+	w := writer{r: r, beside: beside, lastOld: r.last(baseline), lastNew: r.last(current)}
 	for i, p := range pieces {
 		h := Hunk{ID: p.id, Kind: FileHunk, Linked: links[i]}
 		switch {
@@ -163,9 +165,10 @@ func (r *Review) edits(p piece, more []int32) []int32 {
 // A writer fills in the lines of hunks, in file order.
 type writer struct {
 	r                *Review
-	lastOld, lastNew int // the last atom of each side
-	at               int // the atom up to which old and new are counted
-	old, new         int // lines of each side before at
+	beside           bool // Beside has all of the person's lines
+	lastOld, lastNew int  // the last atom of each side
+	at               int  // the atom up to which old and new are counted
+	old, new         int  // lines of each side before at
 }
 
 func (w *writer) count(to int) {
@@ -190,6 +193,9 @@ func (w *writer) write(h *Hunk, p piece) {
 		}
 		from = max(start-contextLines, p.contextFrom, 0)
 		to = min(p.end+contextLines, p.contextTo)
+		if w.beside {
+			from, to = min(from, w.r.besideFrom(start, p.contextFrom)), max(to, w.r.besideTo(p.end, p.contextTo))
+		}
 	}
 	w.count(from)
 	old, new := w.old, w.new
@@ -209,10 +215,7 @@ func (w *writer) write(h *Hunk, p piece) {
 		}
 		h.Lines = append(h.Lines, mark+strings.TrimSuffix(text, "\n"))
 	}
-	typed := start // where the person's lines right before the hunk begin
-	for typed > from && w.r.atoms[typed-1].user {
-		typed--
-	}
+	typed := w.r.besideFrom(start, from)
 	for i := from; i < start; i++ {
 		if i >= typed {
 			h.Beside = append(h.Beside, len(h.Lines))
@@ -229,9 +232,9 @@ func (w *writer) write(h *Hunk, p piece) {
 			add("+", i)
 		}
 	}
-	beside := true
+	typed = w.r.besideTo(p.end, to)
 	for i := p.end; i < to; i++ {
-		if beside = beside && w.r.atoms[i].user; beside {
+		if i < typed {
 			h.Beside = append(h.Beside, len(h.Lines))
 		}
 		add(" ", i)

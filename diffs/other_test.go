@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,5 +147,62 @@ func TestUndoAfterALookAtTheBaseline(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, again.Hunks(), r.Hunks())
 		}
+	}
+}
+
+// TestReplace accepts what an agent has written in a copy in the place of the person's lines beside it, goes back, and does it again. The
+// person's lines elsewhere stay, and an undo finds the place after more typing.
+func TestReplace(t *testing.T) {
+	for _, c := range []struct {
+		name, base, agent, real string
+		beside                  string // all lines, joined
+		took                    string // both sides after it
+	}{
+		{"the same line", `a\nb\nc\n`, `a\nx\nc\n`, `a\nmine\nc\n`, "mine", `a\nx\nc\n`},
+		{"more lines than context has", `a\nb\nc\n`, `a\nx\nc\n`, `a\n1\n2\n3\n4\n5\nc\n`, "1 2 3 4 5", `a\nx\nc\n`},
+		{"between two hunks", `a\nb\nc\nd\n`, `a\nx\ny\nd\n`, `a\nb\nmine\nc\nd\n`, "mine mine", `a\nx\ny\nd\n`},
+		{"and elsewhere", `a\nb\nc\nd\n`, `a\nx\nc\nd\n`, `a\nmine\nc\nours\n`, "mine", `a\nx\nc\nours\n`},
+		{"nothing", `a\nb\n`, `a\nx\n`, `a\nb\n`, "", `a\nx\n`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(moded(t, c.base))
+			r.Observe(moded(t, c.agent), agents["agent"])
+			r.ObserveBaseline(moded(t, c.real))
+			real, both := r.Baseline(), r.Current()
+			var ids []uint64
+			var beside []string
+			for _, h := range r.HunksBeside() {
+				ids = append(ids, h.ID)
+				for _, i := range h.Beside {
+					beside = append(beside, h.Lines[i][1:])
+				}
+			}
+			require.Equal(t, c.beside, strings.Join(beside, " "))
+			require.Equal(t, moded(t, c.real), normal(real))
+			shown := r.Hunks()
+			done, err := r.Replace(ids)
+			require.NoError(t, err)
+			for range 2 {
+				require.Equal(t, c.beside != "", done.Replaces())
+				require.Equal(t, moded(t, c.took), normal(r.Baseline()))
+				require.Equal(t, moded(t, c.took), normal(r.Current()))
+				wellFormed(t, r)
+				require.NoError(t, r.Undo(done))
+				require.Equal(t, real, r.Baseline())
+				require.Equal(t, both, r.Current())
+				require.Equal(t, shown, r.Hunks())
+				wellFormed(t, r)
+				r = reloaded(t, r)
+				done, err = r.Redo(done)
+				require.NoError(t, err)
+			}
+			// Typing at the end, by a person, does not stand in the way.
+			typed := normal(r.Baseline())
+			typed.Data = append(slices.Clone(typed.Data), "typed\n"...)
+			r.ObserveBaseline(typed)
+			require.NoError(t, r.Undo(done))
+			require.Equal(t, string(normal(real).Data)+"typed\n", string(normal(r.Baseline()).Data))
+			wellFormed(t, r)
+		})
 	}
 }

@@ -65,7 +65,8 @@ func (a *decidedAtom) atom() atom {
 // Without returns a decision without the lines of some hunks, and whether it still has lines.
 func (d Decision) Without(hunks []uint64) (Decision, bool) {
 	d.Runs = slices.DeleteFunc(slices.Clone(d.Runs), func(run decidedRun) bool {
-		first := slices.MinFunc(run.Atoms, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) })
+		pending := slices.DeleteFunc(slices.Clone(run.Atoms), func(a decidedAtom) bool { return a.settled() })
+		first := slices.MinFunc(pending, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) })
 		return slices.Contains(hunks, first.ID)
 	})
 	return d, len(d.Runs) > 0
@@ -80,7 +81,7 @@ func (r *Review) log(p piece, sel []bool, accept bool) decidedRun {
 	for i := p.start; i < p.end; i++ {
 		a := r.atoms[i]
 		l := decidedAtom{ID: a.id, Ins: a.ins, Del: a.del, User: a.user, Decided: sel[i]}
-		if l.Decided && (a.del != 0) == accept {
+		if l.Decided && ((a.del != 0) == accept || !a.pending()) {
 			l.Gone, l.Text = true, strings.Clone(a.text) // a copy, because the text that the line came from may be freed
 		}
 		d.Atoms = append(d.Atoms, l)
@@ -312,7 +313,14 @@ func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 		return Decision{}, ErrOvertaken
 	}
 	r.add(&sel, more)
-	return r.decide(r.list(), sel, d.Accept)
+	pieces := r.list()
+	if d.Replaces() {
+		r.widen(pieces, sel, func(a *atom) bool {
+			was, is := decided[a.id]
+			return is && was == [2]int32{}
+		})
+	}
+	return r.decide(pieces, sel, d.Accept)
 }
 
 // add adds pending lines to a selection.

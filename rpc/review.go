@@ -26,7 +26,7 @@ func (f *face) reject(ctx context.Context, p *DecideParams, reply func(api.Decid
 
 func (f *face) decide(ctx context.Context, p *DecideParams, accept bool, reply func(api.Decided, error)) {
 	decision := api.Decision{
-		Client: f.client, Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both,
+		Client: f.client, Accept: accept, Path: p.Path, TurnID: p.TurnID, All: p.All, Rev: p.Rev, Lines: p.Lines, Comment: p.Comment, Both: p.Both, Replace: p.Replace,
 		AsEdits: p.AsEdits,
 	}
 	if p.Hunks != nil {

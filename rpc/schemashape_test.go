@@ -209,7 +209,7 @@ var unions = map[string][]variant{
 		{"ExportedItem", "An item of an exported session.", "item", nil},
 	},
 	"DecideParams": {
-		{"DecideHunks", "A decision about hunks.", "workspace hunks rev? lines? comment? both? asEdits?", nil},
+		{"DecideHunks", "A decision about hunks.", "workspace hunks rev? lines? comment? both? replace? asEdits?", nil},
 		{"DecidePath", "A decision about a file.", "workspace path rev? comment? asEdits?", nil},
 		{"DecideTurn", "A decision about what a turn did.", "workspace turnId comment? asEdits?", nil},
 		{"DecideAll", "A decision about all that is pending.", "workspace all comment? asEdits?", map[string][]any{"all": {true}}},

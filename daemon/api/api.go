@@ -130,6 +130,7 @@ type Decision struct {
 	Lines   *LineRange // only these changed lines; allowed with a single hunk
 	Comment string     // a comment for the agent's next prompt
 	Both    bool       // for an accept of conflicts: keep the person's lines, and put the agent's behind them
+	Replace bool       // for an accept of isolated hunks: the person's lines that Beside names go
 	AsEdits bool       // change documents that Client has open by edits, even if they are saved
 	Commit  bool       // a person's commit makes this decision; no client can ask for that
 }

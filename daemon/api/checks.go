@@ -60,6 +60,8 @@ func (dec *Decision) Check() error {
 		return Invalid("lines", "from counts from 0, and to must be greater")
 	case dec.Both && (!dec.Accept || dec.Hunks == nil):
 		return Invalid("both", "needs an accept of hunks")
+	case dec.Replace && (!dec.Accept || dec.Hunks == nil || dec.Lines != nil || dec.Both):
+		return Invalid("replace", "needs an accept of whole hunks, without both")
 	case dec.Rev != nil && dec.Hunks == nil && dec.Path == "":
 		return Invalid("rev", "goes with hunks or path")
 	}

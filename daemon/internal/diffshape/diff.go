@@ -27,14 +27,18 @@ func (f File) Diff(review *diffs.Review) *sessions.Diff {
 		d.Baseline = "unknown"
 	}
 	Describe(d, review)
-	for _, h := range review.Hunks() {
+	hunks := review.Hunks
+	if f.Isolated { // elsewhere the old lines show what was there before both
+		hunks = review.HunksBeside
+	}
+	for _, h := range hunks() {
 		d.State = "pending"
 		hunk := sessions.Hunk{
 			ID: HunkID(f.N, h.ID), Kind: string(h.Kind), OldStart: h.OldStart, OldLines: h.OldLines,
 			NewStart: h.NewStart, NewLines: h.NewLines, Lines: h.Lines, OldNoEOL: h.OldNoEOL, NewNoEOL: h.NewNoEOL,
 			Isolated: f.Isolated, Sources: []sessions.Source{},
 		}
-		if f.Isolated { // elsewhere the old lines show what was there before both
+		if f.Isolated {
 			hunk.Beside = h.Beside
 		}
 		if hunk.Lines == nil {

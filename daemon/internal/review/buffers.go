@@ -86,7 +86,7 @@ func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Deci
 	}
 	decide := func() (unsaved.Decided, error) {
 		out.Edits, err = b.Change(func(review *diffs.Review) (err error) {
-			out.Decision, err = review.Decide(c.ids, accept, lines)
+			out.Decision, err = c.decide(review, dec)
 			return err
 		})
 		return out, err
@@ -120,6 +120,8 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	switch {
 	case dec.Both && !inBuffer:
 		return api.Invalid("both", "needs hunks of state conflict")
+	case dec.Replace && !(c.f.tree.isolated() && c.review.IsBeside(id)):
+		return api.Invalid("replace", "needs isolated hunks that have lines of a person beside them")
 	case inBuffer && dec.Lines != nil:
 		return api.Invalid("lines", "cannot be used with a hunk of state conflict")
 	case inBuffer:

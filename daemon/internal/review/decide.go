@@ -85,7 +85,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			in, err = r.decideInBuffer(c, dec)
 			done, rejections = in.Decision, words.Of(in.Hunks)
 		case p != nil:
-			if err = r.write(p.f, p.change); err != nil {
+			if err = r.carryOut(p); err != nil {
 				p.undo()
 			}
 			done, rejections, plan[i] = p.done, p.rejections, nil
@@ -130,6 +130,14 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 	return true
 }
 
+// decide makes the choice in a review of its file.
+func (c *choice) decide(review *diffs.Review, dec api.Decision) (diffs.Decision, error) {
+	if dec.Replace {
+		return review.Replace(c.ids)
+	}
+	return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
+}
+
 // planAll plans choices on the disk. Each gets a plan, or an error that says why it has none.
 func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned, failed []error) {
 	plan, failed = make([]*planned, len(choices)), make([]error, len(choices))
@@ -138,9 +146,7 @@ func (r *Reviewer) planAll(choices []*choice, dec api.Decision) (plan []*planned
 			continue
 		}
 		words := r.words(c, dec)
-		p, err := r.plan(dec.Client, c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) {
-			return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
-		})
+		p, err := r.plan(dec.Client, c.f, c.disk, func(review *diffs.Review) (diffs.Decision, error) { return c.decide(review, dec) })
 		if err != nil {
 			failed[i] = r.decisionError(c.f, err)
 			continue

@@ -19,7 +19,7 @@ func (r *Reviewer) holdAll(choices []*choice, dec api.Decision) {
 			continue
 		}
 		trial := c.f.Review.Copy()
-		if _, err := trial.Decide(c.ids, dec.Accept, linesOf(dec.Lines)); err != nil {
+		if _, err := c.decide(trial, dec); err != nil {
 			continue
 		}
 		if b := r.hold(dec.Client, c.f, trial); b != nil {

@@ -148,7 +148,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		return rollback(err)
 	}
 	for j, p := range plan {
-		if err := r.write(p.f, p.change); err != nil {
+		if err := r.carryOut(p); err != nil {
 			for _, back := range restore {
 				back()
 			}

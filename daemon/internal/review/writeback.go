@@ -31,7 +31,8 @@ type planned struct {
 	done       diffs.Decision
 	rejections []decisionlog.Rejection // for agents, once the change is carried out
 	change     *treeChange
-	undo       func() // restores the review from before the decision
+	inCopy     *treeChange // what a decision that changes both sides of a file in a copy changes there; else nil
+	undo       func()      // restores the review from before the decision
 }
 
 // plan makes a decision in a file's review, and computes the change of the disk that follows; s is the disk's present
@@ -45,6 +46,9 @@ func (r *Reviewer) plan(client api.ClientID, f *file, s sides, decide func(*diff
 	}
 	if p.change = r.change(f, s); p.done.Rewinds() && f.tree.isolated() {
 		p.change = r.changeHere(f, s) // the work tree has a review of its own
+	}
+	if p.done.Replaces() && f.tree.isolated() {
+		p.inCopy = r.changeHere(f, s)
 	}
 	if err = r.heldElsewhere(client, p.change); err != nil {
 		p.undo()
@@ -183,6 +187,18 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 			Hint: "repair the file or its folder, and try again", Diff: r.published[f.path],
 		}
 	}
+}
+
+// carryOut writes what was planned. If it returns an error, nothing has changed. A copy that cannot be written lags behind: what it has then
+// is to be reviewed again.
+func (r *Reviewer) carryOut(p *planned) error {
+	if err := r.write(p.f, p.change); err != nil || p.inCopy == nil || p.inCopy == p.change {
+		return err
+	}
+	if err := r.write(p.f, p.inCopy); err != nil {
+		r.setup.Log.Warn("a decision could not be written to the copy", "path", p.f.path, "err", err)
+	}
+	return nil
 }
 
 // created reports whether the file that a change creates is there, so that the change cannot succeed.

@@ -378,7 +378,7 @@ func TestNvimInstalled(t *testing.T) {
 		n.ex("quit")
 		n.turn("hello")
 		n.ex("checkhealth cursord")
-		require.Contains(t, n.text(), "connected: version")
+		require.Contains(t, n.text(), "connected: a development build, process")
 		require.Contains(t, n.text(), "1 session, 0 hunks to review")
 		require.NotContains(t, n.text(), "ERROR")
 		n.quiet()

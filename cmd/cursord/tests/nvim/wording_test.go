@@ -34,6 +34,30 @@ func TestNvimNamesItsOwnCommands(t *testing.T) {
 	})
 }
 
+// TestNvimNamesItsOwnPermissions has a command denied. The notice names what allows it in Neovim, and what only a shell can.
+func TestNvimNamesItsOwnPermissions(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		for sandbox, want := range map[string]string{
+			"": "allow it with sandbox enabled (:Cursord sandbox enabled), auto-review (:Cursord autoreview on), " +
+				"force, in a shell (cursord run --force), or permissions.allow",
+			"Cursord sandbox enabled": "allow it with auto-review (:Cursord autoreview on), " +
+				"force, in a shell (cursord run --force --sandbox disabled), or permissions.allow",
+		} {
+			w := world.New(t)
+			w.Plays(`{"fake":"begin"}`, `{"fake":"shell","command":"npm test","ask":true}`, `{"fake":"finish"}`)
+			w.Start()
+			w.Trusts()
+			n := neovim(w, t, bin, "")
+			if sandbox != "" {
+				n.ex(sandbox)
+			}
+			n.turn("do it")
+			n.until("it is in the chat", "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", want)
+		}
+	})
+}
+
 // TestNvimNamesWhatTheDaemonSays holds the table of such texts to the program: it has no text that nobody says any more.
 func TestNvimNamesWhatTheDaemonSays(t *testing.T) {
 	t.Parallel()
@@ -54,7 +78,8 @@ func TestNvimNamesWhatTheDaemonSays(t *testing.T) {
 		n := neovim(w, t, bin, "")
 		for _, one := range n.lua("return require('cursord.wording').commands").([]any) {
 			text := one.([]any)[0].(string)
-			text = strings.NewReplacer("SESSION", "%s", "REVISION", "%d", "(cursord run --sandbox", "(--sandbox", "(cursord run --auto", "(--auto").Replace(text)
+			text = strings.NewReplacer("SESSION", "%s", "REVISION", "%d", "(cursord run --sandbox", "(--sandbox", "(cursord run --auto", "(--auto",
+				"(cursord run --force", "(--force").Replace(text)
 			require.Contains(t, said, text)
 		}
 	})

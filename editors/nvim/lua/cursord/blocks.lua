@@ -60,6 +60,15 @@ function Blocks:close()
   self.timer:close()
 end
 
+--- Shows the end of a transcript in a window, also of a last line that takes many rows.
+--- @param win integer
+--- @param buf integer
+function Blocks.to_end(win, buf)
+  local last = api.nvim_buf_line_count(buf)
+  local text = api.nvim_buf_get_lines(buf, last - 1, last, false)[1] or ''
+  api.nvim_win_set_cursor(win, { last, #text })
+end
+
 --- Changes the buffer. A window whose cursor is on the last line follows; other windows stay where they are.
 function Blocks:edit(change)
   local buf = self.buf
@@ -81,8 +90,8 @@ function Blocks:edit(change)
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
   local now = api.nvim_buf_line_count(buf)
-  for _, win in ipairs(now ~= last and followers or {}) do
-    api.nvim_win_set_cursor(win, { now, 0 })
+  for _, win in ipairs(followers) do
+    Blocks.to_end(win, buf)
   end
   if not ok then
     error(err, 0)

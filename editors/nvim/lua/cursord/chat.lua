@@ -97,6 +97,7 @@ local function set_transcript_options(win)
     foldtext = '',
     fillchars = 'fold: ',
     conceallevel = 2,
+    smoothscroll = true, -- a last paragraph that is higher than the window shows its end
     winfixwidth = is_beside(position),
   })
   api.nvim_win_call(win, function()
@@ -122,7 +123,7 @@ local function refresh(ws)
   if above and old ~= now then
     api.nvim_win_set_buf(above, now.buf)
     set_transcript_options(above)
-    api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
+    now.to_end(above, now.buf)
   end
   if old and old ~= now and not old.session then
     api.nvim_buf_delete(old.buf, { force = true })
@@ -155,7 +156,7 @@ function M.show(ws)
       })
     end
     set_transcript_options(above)
-    api.nvim_win_set_cursor(above, { api.nvim_buf_line_count(now.buf), 0 })
+    now.to_end(above, now.buf)
   end
   if not below then
     -- Most of the room goes to the transcript.

@@ -64,8 +64,8 @@ local function check_daemon()
     return
   end
   health.ok(
-    ('connected: version %s, process %s, %s, %s running'):format(
-      status.version,
+    ('connected: %s, process %s, %s, %s running'):format(
+      status.version == 'dev' and 'a development build' or 'version ' .. status.version,
       status.pid,
       counts.count(status.clients, 'client'),
       counts.count(status.turns.running, 'turn')

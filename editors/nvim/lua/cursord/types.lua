@@ -104,6 +104,8 @@
 --- @field tied? string the places of the linked hunks, in words; set by this plugin
 --- @field state? 'conflict' the person has changed the same lines in unsaved text
 --- @field isolated? boolean its new lines are in a copy of the workspace, or on disk below unsaved text
+--- @field beside? integer[] of lines, from 0: those that the person has changed at the same place; the file is in a copy
+--- @field yours? boolean there are such lines, and lines has them as deleted; set by this plugin
 --- @field sources { sessionId: string, turnId: string, itemId?: string, via: 'edit'|'shell'|'tool'|'hook'|'unknown' }[]
 
 --- @class cursord.TextEdit

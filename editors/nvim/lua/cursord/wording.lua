@@ -7,6 +7,12 @@ local M = {}
 M.commands = {
   { '(cursord run --sandbox enabled', '(:Cursord sandbox enabled' },
   { '(cursord run --auto-review', '(:Cursord autoreview on' },
+  { '(cursord run --force', '(--force' },
+  {
+    'force and sandbox disabled (--force --sandbox disabled)',
+    'force, in a shell (cursord run --force --sandbox disabled)',
+  },
+  { 'force (--force)', 'force, in a shell (cursord run --force)' },
   { '(--auto-review', '(:Cursord autoreview on' },
   { '(cursord run --mode agent; in cursord chat: /mode agent)', '(:Cursord mode agent)' },
   { '"cursord logs"', ':Cursord log' },

@@ -245,10 +245,12 @@ function Workspace:put_diff(diff)
   if diff.seq and diff.seq < (self.diff_seqs[diff.path] or 0) then
     return
   end
+  local author = require('cursord.review.author')
   for _, hunk in ipairs(diff.hunks) do
+    author.oppose(hunk)
     hunk.isolated = hunk.isolated or hunk.state == 'conflict' or nil
   end
-  require('cursord.review.author').tie(diff)
+  author.tie(diff)
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)

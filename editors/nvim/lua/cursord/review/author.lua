@@ -47,11 +47,31 @@ function M.tie(diff)
   end
 end
 
+--- Whether the person has changed the same lines: in unsaved text, or beside a copy. Such a hunk is decided as a whole.
+--- @param hunk cursord.Hunk
+--- @return boolean
+function M.is_conflict(hunk)
+  return hunk.state == 'conflict' or hunk.yours or false
+end
+
+--- Has a hunk of a copy show the person's lines beside the agent's as those that an accept of the agent's replaces.
+--- @param hunk cursord.Hunk
+function M.oppose(hunk)
+  if hunk.yours or not hunk.isolated or #(hunk.beside or {}) == 0 then
+    return
+  end
+  hunk.yours = true
+  for _, at in ipairs(hunk.beside) do
+    hunk.lines[at + 1] = '-' .. hunk.lines[at + 1]:sub(2)
+  end
+  hunk.newLines = hunk.newLines - #hunk.beside
+end
+
 --- The note above a hunk's first line, if it needs one.
 --- @param hunk cursord.Hunk
 --- @return string?
 function M.note_of(hunk)
-  if hunk.state == 'conflict' then
+  if M.is_conflict(hunk) then
     return "you have changed this, too: reject keeps yours, accept takes the agent's, accept both keeps both"
   end
   local tied = hunk.tied and 'a moved line of yours: decided together with ' .. hunk.tied

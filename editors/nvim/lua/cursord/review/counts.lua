@@ -48,6 +48,51 @@ function M.ids(ws, parts, path)
   return out
 end
 
+--- Which files of the work tree a decision writes: those of which it rejects hunks, or accepts hunks that are in a copy.
+--- @param verb string
+--- @param ws cursord.Workspace
+--- @param ids string[] of the hunks that are decided
+--- @return fun(path: string): boolean
+function M.written(verb, ws, ids)
+  local decided, writes, any = {}, {}, false
+  for _, id in ipairs(ids) do
+    decided[id] = true
+  end
+  for path, diff in pairs(ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      if decided[hunk.id] then
+        writes[path] = writes[path] or verb == (hunk.isolated and 'accept' or 'reject')
+        any = any or writes[path]
+      end
+    end
+  end
+  return function(path)
+    if writes[path] == nil then
+      return any -- the path of a file that the decision moves
+    end
+    return writes[path]
+  end
+end
+
+--- How many hunks of a file, of a turn or of the workspace have lines of the person's beside the agent's in a copy.
+--- @param ws cursord.Workspace
+--- @param path? string
+--- @param turn? string
+--- @return integer
+function M.yours(ws, path, turn)
+  local count = 0
+  for _, diff in pairs(path and { ws.diffs[path] } or ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      local of = not turn
+      for _, source in ipairs(turn and hunk.sources or {}) do
+        of = of or source.turnId == turn
+      end
+      count = count + (of and hunk.yours and 1 or 0)
+    end
+  end
+  return count
+end
+
 --- Whether one of some hunks is pending.
 --- @param ws cursord.Workspace
 --- @param ids string[]

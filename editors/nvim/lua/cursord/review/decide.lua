@@ -16,12 +16,14 @@ local done_words = { accept = 'accepted', reject = 'rejected' }
 --- @param verb string
 --- @param ws cursord.Workspace
 --- @param result cursord.Decided
---- @param isolated? boolean the hunks are in a copy of the workspace
 --- @param hunks? string[] the ids of the decided hunks
-local function take(verb, ws, result, isolated, hunks)
+--- @param writes? fun(path: string): boolean which files it writes
+local function take(verb, ws, result, hunks, writes)
   local applied = true
-  local wrote = verb == (isolated and 'accept' or 'reject') and result.decision
-  for _, diff in ipairs(wrote and result.diffs or {}) do
+  local wrote = vim.tbl_filter(function(diff)
+    return result.decision ~= nil and writes ~= nil and writes(diff.path)
+  end, result.diffs)
+  for _, diff in ipairs(wrote) do
     docs.will_write(ws, diff.path)
   end
   if result.edits and #result.edits > 0 then
@@ -34,7 +36,7 @@ local function take(verb, ws, result, isolated, hunks)
   for _, diff in ipairs(result.diffs) do
     ws:put_diff(diff)
   end
-  for _, diff in ipairs(wrote and result.diffs or {}) do
+  for _, diff in ipairs(wrote) do
     docs.wrote(ws, diff.path, result.decision, hunks or {})
   end
   return applied
@@ -105,12 +107,11 @@ local function send(verb, ws, selector, parts, after, again)
     return after(false, 0, {})
   end
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
-  local diff = ws.diffs[selector.path]
-  local first = parts and parts[1] and parts[1].hunk or diff and diff.hunks[1]
   local ids = counts.ids(ws, parts, selector.path)
+  local writes = counts.written(verb, ws, ids)
   ws:decide('diff/' .. verb, params, function(err, result)
     if not err then
-      if not take(verb, ws, result, first and first.isolated, ids) then
+      if not take(verb, ws, result, ids, writes) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end
@@ -136,6 +137,7 @@ end
 --- @field turn? string decide only hunks in which this turn had a part
 --- @field skipped? cursord.Skipped[] hunks of the selection that are left alone
 --- @field step? cursord.Step of the undo history, which is made again
+--- @field beside? integer how many hunks have lines of the person's beside the agent's, which stay
 --- @field gone? boolean the reject of a new file, which is in a buffer: the file goes
 
 local deciding = {} --- @type table<string, true> by hunk
@@ -174,6 +176,10 @@ local function finish(verb, ws, opts, ok, applied, skipped)
       counts.count(applied, 'hunk'),
       counts.left(ws)
     )
+    if (opts.beside or 0) > 0 then
+      local places = counts.count(opts.beside, 'place')
+      text = ("%s; your lines stay beside the agent's in %s"):format(text, places)
+    end
     text = opts.gone and text .. '; the file is gone, u brings it back' or text
     if #skipped > 0 then
       rpc.say(text .. counts.skipped(ws, skipped), vim.log.levels.WARN)
@@ -194,15 +200,23 @@ end
 function M.parts(verb, ws, parts, opts)
   opts = opts or {}
   local steps = {} --- @type { selector: table, parts: cursord.Part[] }[]
-  local whole = vim.tbl_filter(function(part)
-    return not part.lines
-  end, parts)
-  if #whole > 0 then
-    local ids = vim.tbl_map(function(part)
-      return part.id
-    end, whole)
-    local selector = { hunks = ids, comment = opts.comment, both = opts.both }
-    steps[1] = { selector = selector, parts = whole }
+  local whole = {} --- @type cursord.Part[]
+  for _, replace in ipairs({ false, true }) do
+    local some = vim.tbl_filter(function(part)
+      local yours = verb == 'accept' and part.hunk.yours and not opts.both or false
+      return not part.lines and yours == replace
+    end, parts)
+    if #some > 0 then
+      local ids = vim.tbl_map(function(part)
+        return part.id
+      end, some)
+      -- Of hunks in a copy, an accept keeps both sides by itself.
+      local both = opts.both and not some[1].hunk.yours or nil
+      local selector = { hunks = ids, comment = opts.comment, both = both }
+      selector.replace = replace or nil
+      steps[#steps + 1] = { selector = selector, parts = some }
+      vim.list_extend(whole, some)
+    end
   end
   for _, part in ipairs(parts) do
     if part.lines then
@@ -261,6 +275,7 @@ function M.all(verb, ws, path, opts)
       return done()
     end
     local of = undo_steps.begin(verb, ws, undo_steps.of(verb, ws, path, opts.turn))
+    opts.beside = verb == 'accept' and counts.yours(ws, path, opts.turn) or 0
     send(verb, ws, selector, nil, function(ok, applied, skipped, decision)
       undo_steps.finish(of, { decision })
       finish(verb, ws, opts, ok, applied, skipped)

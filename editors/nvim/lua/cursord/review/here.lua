@@ -20,7 +20,7 @@ function M.at(verb, buf, row, comment, both)
   if not ws or not place then
     places.say_none(ws, 'here')
     return
-  elseif both and place.hunk.state ~= 'conflict' then
+  elseif both and not author.is_conflict(place.hunk) then
     rpc.say('"accept both" is for lines that you have changed, too', vim.log.levels.WARN)
     return
   end
@@ -54,6 +54,12 @@ function M.range(verb, buf, first, last, comment)
   if not ws or #parts == 0 then
     places.say_none(ws, 'in these lines')
     return
+  end
+  for _, part in ipairs(parts) do
+    if part.lines and author.is_conflict(part.hunk) then
+      local text = 'you have changed these lines, too: decide the hunk as a whole, without a range'
+      return rpc.say(text, vim.log.levels.WARN)
+    end
   end
   local skipped = {}
   if verb == 'reject' and #parts > 1 then

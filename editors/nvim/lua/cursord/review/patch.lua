@@ -71,7 +71,7 @@ end
 local function notes(diff, hunks)
   local out, isolated, maybe, conflict = {}, false, false, false
   for _, hunk in ipairs(hunks) do
-    conflict = conflict or hunk.state == 'conflict'
+    conflict = conflict or author.is_conflict(hunk)
     isolated = isolated or hunk.isolated and hunk.state ~= 'conflict' or false
     maybe = maybe or author.maybe_yours(hunk)
   end
@@ -107,7 +107,7 @@ end
 local function add_hunk(out, diff, hunk)
   local by = author.made_by(hunk)
   local about = by ~= '' and ' by ' .. by or ''
-  local note = hunk.state == 'conflict' and 'changed by you, too'
+  local note = author.is_conflict(hunk) and 'changed by you, too'
     or author.maybe_yours(hunk) and 'may be yours'
   about = about .. (note and (' (%s)'):format(note) or '')
   about = about .. (hunk.tied and (' (with %s)'):format(hunk.tied) or '')
