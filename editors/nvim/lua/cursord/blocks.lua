@@ -89,7 +89,6 @@ function Blocks:edit(change)
   local ok, err = pcall(change)
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
-  local now = api.nvim_buf_line_count(buf)
   for _, win in ipairs(followers) do
     Blocks.to_end(win, buf)
   end
