@@ -40,6 +40,7 @@ type Document struct {
 	Known   *diffs.Content   // the file when the client last had the same content; nil: unknown
 	Form    editorfile.Form  // what Text leaves out of the file, such as line ends; taken from Known
 	formed  bool             // Form is known
+	before  *diffs.Content   // what the client had before it reported the text that the file has already; nil: it has reported no such text
 	Editing bool             // the text equals the file, and edits of it are on their way to the client
 }
 
@@ -117,7 +118,11 @@ func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) 
 func (ds *Set) Change(client api.ClientID, uri string, version int, text string) error {
 	name, old, err := ds.opened(client, uri)
 	if err == nil && version > old.Version {
-		ds.put(name, &Document{Client: client, Path: old.Path, Version: version}, &text, false)
+		doc := &Document{Client: client, Path: old.Path, Version: version}
+		if old.Known != nil && string(old.Known.Data) != text {
+			doc.before = old.Known
+		}
+		ds.put(name, doc, &text, false)
 	}
 	return err
 }
@@ -276,14 +281,19 @@ func (ds *Set) HeldElsewhere(path string) bool {
 	if !editorfile.Locked(path) {
 		return false
 	}
+	return !ds.HasAny(path)
+}
+
+// HasAny reports whether any client has a path open.
+func (ds *Set) HasAny(path string) bool {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	for client := range ds.docs {
 		if _, doc := ds.openedLocked(client, path); doc != nil {
-			return false
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // Within reports whether a client has a document open that lies in a folder.

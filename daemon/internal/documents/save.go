@@ -50,11 +50,17 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	return nil
 }
 
+// unsaid is the base of a text that was saved before it was reported.
+var unsaid = atomicfile.State{Unreadable: "the client has not said when it began to change the text"}
+
 // savedAs returns doc as its client has saved it with a version; nil if nothing is known to be new in that.
 func (doc *Document) savedAs(version int) *Document {
 	if version == doc.Version {
 		if doc.Held {
 			return doc
+		}
+		if doc.before != nil && doc.Known != nil { // it was saved before it was reported
+			return &Document{Client: doc.Client, Path: doc.Path, Version: version, Held: true, Text: string(doc.Known.Data), Base: unsaid, Known: doc.before}
 		}
 		return nil // it equals the file since the client has opened, loaded or saved it
 	}
@@ -73,7 +79,7 @@ func (doc *Document) savedAs(version int) *Document {
 		Base: doc.Base, Based: doc.Based, Known: doc.Known,
 	}
 	if !doc.dirty {
-		saved.Base = atomicfile.State{Unreadable: "the client has not said when it began to change the text"}
+		saved.Base = unsaid
 	}
 	return saved
 }

@@ -187,7 +187,9 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
 		b = r.savedAs(f.path, disk.Content)
 	}
 	if b == nil && !f.tree.isolated() && r.author(f.path, disk, f.lookedAt) == nil {
-		b = f.SavedUnheard(disk)
+		if b = f.SavedUnheard(disk); b == nil && r.setup.Documents.HasAny(r.absolute(f)) {
+			b = f.SavedRejected(disk)
+		}
 	}
 	if b == nil || !r.takeSaved(f, b, disk) {
 		return false

@@ -3,6 +3,7 @@ package unsaved
 import (
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
@@ -311,6 +312,19 @@ func (f *File) SavedUnheard(disk atomicfile.State) *Buffer {
 	}
 	b := &Buffer{f: f, Doc: &documents.Document{Text: string(disk.Data), Held: true}}
 	if b.lookBeneath(string(disk.Data)); len(b.Conflicts) == 0 {
+		return nil
+	}
+	return b
+}
+
+// SavedRejected returns a buffer with a text on disk that a client may have saved before this daemon has heard of it, if the text takes rejects
+// back as a report of it would; nil if it takes none.
+func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
+	if f.Isolated || !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data) || len(f.Owner.Rejects()) == 0 {
+		return nil
+	}
+	b := &Buffer{f: f}
+	if b.sync(&documents.Document{Text: string(disk.Data), Held: true}); len(b.steps.Made()) == 0 {
 		return nil
 	}
 	return b
