@@ -65,11 +65,31 @@ func (a *decidedAtom) atom() atom {
 // Without returns a decision without the lines of some hunks, and whether it still has lines.
 func (d Decision) Without(hunks []uint64) (Decision, bool) {
 	d.Runs = slices.DeleteFunc(slices.Clone(d.Runs), func(run decidedRun) bool {
-		pending := slices.DeleteFunc(slices.Clone(run.Atoms), func(a decidedAtom) bool { return a.settled() })
-		first := slices.MinFunc(pending, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) })
-		return slices.Contains(hunks, first.ID)
+		return slices.Contains(hunks, run.hunk())
 	})
 	return d, len(d.Runs) > 0
+}
+
+// Parts returns by which ids Without finds what the decision has of some hunks of r, a copy with other lines of a person's.
+func (d Decision) Parts(r *Review, hunks []uint64) (ids []uint64) {
+	of := map[uint64]bool{}
+	for _, p := range r.list() {
+		for i := p.start; p.what == aRun && slices.Contains(hunks, p.id) && i < p.end; i++ {
+			of[r.atoms[i].id] = true
+		}
+	}
+	for _, run := range d.Runs {
+		if slices.ContainsFunc(run.Atoms, func(a decidedAtom) bool { return of[a.ID] }) {
+			ids = append(ids, run.hunk())
+		}
+	}
+	return ids
+}
+
+// hunk returns the id of the hunk that the run was.
+func (d *decidedRun) hunk() uint64 {
+	pending := slices.DeleteFunc(slices.Clone(d.Atoms), func(a decidedAtom) bool { return a.settled() })
+	return slices.MinFunc(pending, func(a, b decidedAtom) int { return cmp.Compare(a.ID, b.ID) }).ID
 }
 
 // neighbours is how many lines on each side of a run are kept to find its place again.

@@ -280,7 +280,7 @@ func (b *Buffer) Step(undo bool, n uint64, part *decisionlog.File) (edits *api.D
 	edits, err = b.Change(func(review *diffs.Review) (err error) {
 		plain, more := part.Decision, true
 		if len(open) > 0 {
-			plain, more = plain.Without(open)
+			plain, more = plain.Without(part.Conflicts)
 		}
 		switch {
 		case !more:

@@ -21,7 +21,8 @@ import (
 // A Conflict is a place that a person has changed in a buffer and an agent on disk.
 type Conflict struct {
 	threeway.Place
-	IDs []uint64 // hunks of the file's review; the conflict has the id of the first
+	IDs   []uint64 // hunks of the file's review; the conflict has the id of the first
+	inner []uint64 // hunks of the buffer's review that are what the person has left of these
 }
 
 // lookBeneath compares the file with the buffer's text and finds conflicts.
@@ -42,9 +43,22 @@ func (b *Buffer) lookBeneath(text string) {
 		if ids := touched(places, c.Disk); len(ids) == 0 {
 			b.overlaps++
 		} else if !b.Decided() || b.Stem().Fingerprint(ids[0]) != "" {
-			b.Conflicts = append(b.Conflicts, Conflict{c, ids})
+			b.Conflicts = append(b.Conflicts, Conflict{Place: c, IDs: ids, inner: b.inside(c.Text, places)})
 		}
 	}
+}
+
+// inside returns the hunks of the buffer's review in a span of its text that the file's review, with hunks at places, does not have.
+func (b *Buffer) inside(s threeway.Span, places []diffs.Place) (ids []uint64) {
+	if b.Review == nil {
+		return nil
+	}
+	for _, id := range touched(b.Review.Places(), s) {
+		if !slices.ContainsFunc(places, func(p diffs.Place) bool { return p.ID == id }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // Reopen makes decided conflicts open in the buffers, or with open false, decided again.
@@ -90,8 +104,8 @@ func (b *Buffer) Conflict(id uint64) *Conflict {
 		return nil
 	}
 	for i := range b.Conflicts {
-		if slices.Contains(b.Conflicts[i].IDs, id) {
-			return &b.Conflicts[i]
+		if c := &b.Conflicts[i]; slices.Contains(c.IDs, id) || slices.Contains(c.inner, id) {
+			return c
 		}
 	}
 	return nil
@@ -125,6 +139,11 @@ func (b *Buffer) addConflicts(diff *sessions.Diff) {
 	disk, text := string(f.Review.Current().Data), b.Text()
 	onDisk := f.Owner.Diff(f.Review)
 	var found []sessions.Hunk
+	diff.Hunks = slices.DeleteFunc(slices.Clone(diff.Hunks), func(h sessions.Hunk) bool {
+		return slices.ContainsFunc(b.Conflicts, func(c Conflict) bool {
+			return slices.ContainsFunc(c.inner, func(id uint64) bool { return f.Owner.HunkID(id) == h.ID })
+		})
+	})
 	for _, c := range b.Conflicts {
 		h := diffshape.Conflict(threeway.Lines(text, c.Text), threeway.Lines(disk, c.Disk), c.Text.From)
 		for _, id := range c.IDs {
@@ -197,12 +216,15 @@ func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decid
 			}
 		}
 		left := review.Current()
-		*review = *b.Stem()
+		stem := b.Stem()
+		*review = *stem.Copy()
 		with := left
 		with.Data = []byte(both)
-		review.Observe(with, nil)
-		if out.Decision, err = review.Decide(all, false, nil); err == nil {
+		review.Observe(with, nil) // what the person has left of a hunk's old lines changes its id
+		if out.Decision, err = review.DecideFrom(stem, all, false, nil); err == nil {
 			review.Observe(left, nil)
+			parts := out.Decision.Parts(stem, out.Conflicts)
+			out.Conflicts = append(out.Conflicts, slices.DeleteFunc(parts, func(id uint64) bool { return slices.Contains(out.Conflicts, id) })...)
 		}
 		return err
 	})

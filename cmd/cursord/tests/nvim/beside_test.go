@@ -97,3 +97,42 @@ func TestNvimAcceptsAllOfACopy(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimConflictOfManyLines changes one line of four that the agent changes, in unsaved text. All four are one conflict, and a line number
+// within it names all of it. A selection of a part decides nothing.
+func TestNvimConflictOfManyLines(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(12, nil)
+	theirs := map[int]string{4: "agent 4\n", 5: "agent 5\n", 6: "agent 6\n", 7: "agent 7\n"}
+	text := world.Numbered(12, map[int]string{5: "mine 5\nmine new\n", 10: "mine 10\n"})
+	eachNvim(t, func(t *testing.T, bin string) {
+		for command, want := range map[string]string{
+			"6Cursord reject": text,
+			"6Cursord accept": world.Numbered(12, map[int]string{4: theirs[4], 5: theirs[5], 6: theirs[6], 7: theirs[7], 10: "mine 10\n"}),
+		} {
+			w := world.New(t)
+			w.Put("f", before)
+			w.Plays(world.Lines(world.Edits("1", "f", before, world.Numbered(12, theirs)))...)
+			w.Start()
+			w.Opens()
+			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+			n.follows()
+			n.keys("5Gccmine 5<CR>mine new<Esc>11Gccmine 10<Esc>")
+			n.ex("Cursord ask do it")
+			n.untilScreen("┃ line 4\n┃ mine 5\n┃ mine new\n┃ line 6\n┃ line 7\n  you have changed this")
+			n.untilScreen("\n  agent 4\n  agent 5\n  agent 6\n  agent 7\n  line 8")
+			n.knowsTheMerge()
+			n.lua("said = {}")
+			n.ex("5,6Cursord accept")
+			n.hears("such a hunk is decided as a whole")
+			n.ex(command)
+			n.untilText("f", want)
+			n.decided()
+			n.hunksOf("f", 0)
+			n.keys("u")
+			n.untilText("f", text)
+			n.hunksOf("f", 1)
+			n.kill()
+		}
+	})
+}

@@ -56,8 +56,10 @@ function M.range(verb, buf, first, last, comment)
     return
   end
   for _, part in ipairs(parts) do
-    if part.lines and author.is_conflict(part.hunk) then
-      local text = 'you have changed these lines, too: decide the hunk as a whole, without a range'
+    if author.is_conflict(part.hunk) and first == last then
+      part.lines = nil -- one line names the hunk
+    elseif part.lines and author.is_conflict(part.hunk) then
+      local text = 'you have changed these lines, too: such a hunk is decided as a whole'
       return rpc.say(text, vim.log.levels.WARN)
     end
   end
