@@ -80,7 +80,9 @@ func TestNvimNamesWhatTheDaemonSays(t *testing.T) {
 			text := one.([]any)[0].(string)
 			text = strings.NewReplacer("SESSION", "%s", "REVISION", "%d", "(cursord run --sandbox", "(--sandbox", "(cursord run --auto", "(--auto",
 				"(cursord run --force", "(--force").Replace(text)
-			require.Contains(t, said, text)
+			if raw := one.([]any)[0].(string); !strings.Contains(said, raw) {
+				require.Contains(t, said, text)
+			}
 		}
 	})
 }

@@ -282,6 +282,10 @@ function M.help(more)
   })
 end
 
+local function ask_again()
+  require('cursord.again').send()
+end
+
 --- @param buf integer a transcript
 function M.transcript(buf)
   M.map(buf, {
@@ -289,6 +293,7 @@ function M.transcript(buf)
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'take this turn and later back', 'X', 'n', '<Cmd>Cursord rewind<CR>' },
     { 'edit and resend the last prompt', 'e', 'n', '<Cmd>Cursord edit<CR>' },
+    { 'ask again with the transcript', 'R', 'n', ask_again },
     { 'the next prompt', ']]', 'n', prompt('') },
     { 'the prompt before', '[[', 'n', prompt('b') },
     { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },

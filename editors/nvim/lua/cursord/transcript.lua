@@ -130,6 +130,7 @@ function Transcript:item(item, read)
   end
   block.seq = item.seq
   local text = item.text or ''
+  require('cursord.again').see(item)
   self:set(block, form.head, item.kind == 'notice' and wording.here(text) or text)
 end
 

@@ -43,6 +43,14 @@ local function taken(ws, id)
   return ''
 end
 
+--- The activity in fewer words, for narrow windows.
+--- @param text string
+--- @return string
+function M.short(text)
+  text = text:gsub('waiting for (%d+) background commands?', '%1 in background')
+  return (text:gsub('no output for ', 'silent '))
+end
+
 --- @param ws cursord.Workspace
 --- @param id? string a session
 --- @param width? integer
@@ -62,8 +70,11 @@ function M.text(ws, id, width)
   }) do
     about[#about + 1] = text ~= '' and text or nil
   end
-  -- If the bar is too narrow, the title is cut, and then the end of the activity.
+  -- If the bar is too narrow, the activity is said shortly, then the title is cut, and then the end of the activity.
   local state = table.concat(about, ' · ')
+  if width and vim.api.nvim_strwidth(state .. of.title) + 4 > width then
+    state = M.short(state)
+  end
   local room = width and width - vim.api.nvim_strwidth(state) - 4 or #of.title
   local title = room > 2 and message.cut(of.title:gsub('%c', ' '), room) .. '  ' or ''
   return (' %s%%=%s %%<'):format(plain(title), plain(state))

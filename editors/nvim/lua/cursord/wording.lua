@@ -15,6 +15,10 @@ M.commands = {
   { 'force (--force)', 'force, in a shell (cursord run --force)' },
   { '(--auto-review', '(:Cursord autoreview on' },
   { '(cursord run --mode agent; in cursord chat: /mode agent)', '(:Cursord mode agent)' },
+  {
+    'ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap',
+    'press R here: that asks your prompt again, with the transcript',
+  },
   { '"cursord logs"', ':Cursord log' },
   { '(cursord logs)', '(:Cursord log)' },
   { '"cursord show SESSION"', '":!cursord show SESSION"' },
