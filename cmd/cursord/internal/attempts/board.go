@@ -121,7 +121,7 @@ func (b *board) draw() {
 		}
 		return
 	}
-	b.clear()
+	text := b.cleared() // in one write with the rest, so that nothing flickers
 	columns := term.Columns(b.w)
 	for i, r := range b.rows {
 		line := fmt.Sprintf("attempt %d: %s", i+1, r.state())
@@ -135,23 +135,26 @@ func (b *board) draw() {
 		if columns > 1 {
 			line = term.Fit(line, columns-1)
 		}
-		fmt.Fprintln(b.w, line)
+		text += line + "\n"
 	}
+	io.WriteString(b.w, text)
 	b.drawn = len(b.rows)
 }
 
-// clear removes what is drawn. The mutex must be held.
-func (b *board) clear() {
-	if b.drawn > 0 {
-		fmt.Fprintf(b.w, "\x1b[%dA\x1b[J", b.drawn)
-		b.drawn = 0
+// cleared returns what removes the lines that are drawn. The mutex must be held.
+func (b *board) cleared() string {
+	if b.drawn == 0 {
+		return ""
 	}
+	up := b.drawn
+	b.drawn = 0
+	return fmt.Sprintf("\r\x1b[%dA\x1b[J", up)
 }
 
 // say prints lines to w above what is drawn.
 func (b *board) say(w io.Writer, lines ...string) {
 	b.mu.Lock()
-	b.clear()
+	io.WriteString(b.w, b.cleared())
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
 	}
@@ -163,8 +166,6 @@ func (b *board) say(w io.Writer, lines ...string) {
 func (b *board) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.terminal {
-		b.clear()
-	}
+	io.WriteString(b.w, b.cleared())
 	b.ended = true
 }
