@@ -29,7 +29,7 @@ func stillAmong(commands []behind, running []process.Member) (still []behind) {
 		for i, p := range running {
 			whole := what != "" && strings.Contains(p.Line, what)
 			part := p.Line != "" && (strings.HasPrefix(what, p.Line) || strings.Contains(p.Line, " ") && strings.Contains(what, p.Line))
-			if c.pid != 0 && c.pid == p.ID || c.pid == 0 && (whole || part) {
+			if c.pid != 0 && c.pid == p.Inner || c.pid == 0 && (whole || part) {
 				is, known[i], shown = true, true, shown || whole
 			}
 		}

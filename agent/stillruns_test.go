@@ -12,7 +12,7 @@ import (
 // TestStillAmong chooses the commands in the background that still ran at the run's end.
 func TestStillAmong(t *testing.T) {
 	runs := func(pid, parent int, line string) process.Member {
-		return process.Member{ID: pid, Parent: parent, Group: 10, Line: line}
+		return process.Member{ID: pid + 1000, Parent: parent + 1000, Group: 10, Inner: pid, Line: line}
 	}
 	dev, watch := behind{what: "npm run dev"}, behind{what: "make\twatch"}
 	numbered := behind{what: "sleep 7", pid: 7}

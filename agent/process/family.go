@@ -80,6 +80,7 @@ func (f *Family) members(all []relative, alive bool) (list []relative) {
 // A Member is a process of a family.
 type Member struct {
 	ID, Parent, Group int
+	Inner             int    // the number by which it knows itself, and the agent it: another one than ID in a PID namespace
 	Line              string // its command line, with single blanks
 }
 
@@ -105,9 +106,28 @@ func (f *Family) list(alive bool) (members []Member) {
 		}
 	}
 	for _, p := range list {
-		members = append(members, Member{ID: p.pid, Parent: p.parent, Group: p.group, Line: commandLine(p.pid)})
+		members = append(members, Member{ID: p.pid, Parent: p.parent, Group: p.group, Inner: inner(p.pid), Line: commandLine(p.pid)})
+	}
+	if alive {
+		return f.withoutStarters(members)
 	}
 	return members
+}
+
+// withoutStarters leaves out the first process of a PID namespace that the leader has made for the agent, and the agent, which is the first
+// that this one has started.
+func (f *Family) withoutStarters(list []Member) []Member {
+	first := slices.IndexFunc(list, func(m Member) bool { return m.Parent == f.leader && m.Inner == 1 && m.ID != 1 })
+	if first < 0 {
+		return list
+	}
+	init, agent := list[first].ID, 0
+	for _, m := range list {
+		if m.Parent == init && (agent == 0 || m.Inner < agent) {
+			agent = m.Inner
+		}
+	}
+	return slices.DeleteFunc(list, func(m Member) bool { return m.ID == init || m.Parent == init && m.Inner == agent })
 }
 
 // End ends the family after the leader and its group: by TERM, and after termLeft by KILL. It returns when none of the

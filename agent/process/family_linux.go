@@ -61,3 +61,19 @@ func beginning(pid int) uint64 {
 	r, _ := relativeOf(pid, new([]byte))
 	return r.began
 }
+
+// inner returns the number of a process in its own PID namespace; its number here if it cannot be told.
+func inner(pid int) int {
+	status, err := readInto(nil, "/proc/"+strconv.Itoa(pid)+"/status")
+	if err != nil {
+		return pid
+	}
+	_, rest, _ := bytes.Cut(status, []byte("\nNSpid:"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	if numbers := bytes.Fields(line); len(numbers) > 1 {
+		if n, err := strconv.Atoi(string(numbers[len(numbers)-1])); err == nil {
+			return n
+		}
+	}
+	return pid
+}

@@ -15,6 +15,9 @@ const (
 	helperArg = "cursord-overlay"
 	mountArg  = "mount"
 	probeArg  = "probe"
+	leadArg   = "lead"
+	firstArg  = "first"
+	waitArg   = "wait"
 	keepArg   = "--" // between the folders to hide and those to keep
 )
 
@@ -45,6 +48,12 @@ func Helper() {
 		err = probeWithin()
 	case os.Args[2] == mountArg && len(args) >= 4:
 		err = mountAndTell(args)
+	case os.Args[2] == leadArg && len(args) >= 3:
+		err = leadWithin(args)
+	case os.Args[2] == firstArg && len(args) >= 2 && os.Getpid() == 1:
+		err = firstWithin(args)
+	case os.Args[2] == waitArg && len(args) >= 2 && os.Getpid() == 1:
+		err = waitWithin(args)
 	default:
 		err = errors.New("cursord starts this by itself")
 	}
@@ -92,7 +101,7 @@ func mountWithin(lower, upper, work, at string, hide, keep []string) (fds []int,
 	if st.Flags&unix.ST_NOEXEC != 0 {
 		flags |= unix.MS_NOEXEC
 	}
-	if err := unix.Mount("overlay", at, "overlay", flags, options); err != nil {
+	if err := unix.Mount(upper, at, "overlay", flags, options); err != nil { // its source is a name for users and heldBy
 		return nil, fmt.Errorf("cannot mount at %s: %w", at, err)
 	}
 	if err := hideAll(hide, keep); err != nil {

@@ -9,7 +9,9 @@
 // descriptors of this process, and the processes that were entered. With the last of these the mount is gone, however they end,
 // and the upper folder has the changes (Changes lists them). The next Mount goes on from there.
 //
-// Processes within have no capability, not even those that root has otherwise: root is another user there.
+// A command that was entered is in a PID namespace of its own: it sees no other processes, signals none, and all that it starts ends with
+// it. Processes within have no capability, nor can programs give them some, not even those that root has otherwise: root is another user
+// there. In a user namespace that they make they have all, over what they make there.
 //
 // What the lower folder gets while it is mounted shows, as far as the upper folder has nothing there. But a name that was
 // looked up before may show what it led to then: an absent file, or the one that another has replaced or that was removed.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -239,11 +240,24 @@ func TestNoCapabilityWithin(t *testing.T) {
 	w := newWorld(t)
 	w.put("f", "one\n")
 	w.mount()
-	for line := range strings.Lines(w.sh("grep -E 'Cap(Inh|Prm|Eff|Amb)' /proc/self/status")) {
-		require.Regexp(t, `^Cap\w+:\t0+\n$`, line)
+	const status = "grep -E '^Cap|^NoNewPrivs' /proc/self/status"
+	lines := strings.Split(strings.TrimSpace(w.sh(status)), "\n")
+	require.Len(t, lines, 6)
+	for _, line := range lines[:5] {
+		require.Regexp(t, `^Cap(Inh|Prm|Eff|Bnd|Amb):\t0+$`, line)
 	}
-	for _, script := range []string{"umount .", "mount -t tmpfs tmpfs .", "mount --bind / .", "chroot . true"} {
+	require.Equal(t, "NoNewPrivs:\t1", lines[5])
+	require.Equal(t, "0\n", w.sh("findmnt -no OPTIONS / | grep -vc nosuid || true"), "programs get no privileges from their files")
+	for _, script := range []string{"umount .", "mount -t tmpfs tmpfs .", "mount --bind / .", "chroot . true", "umount /proc"} {
 		w.fails(script)
+	}
+	require.Equal(t, "0\n", w.sh("ls /proc | grep -cx "+strconv.Itoa(os.Getpid())+" || true"), "other processes do not show")
+	w.fails("kill -0 " + strconv.Itoa(os.Getpid()))
+	// The capabilities of a namespace that the process makes are over what it makes there.
+	require.Contains(t, w.sh("unshare -Ur "+status), "NoNewPrivs:\t1\n")
+	for _, script := range []string{"umount " + w.At, "umount /proc", "mount -o remount,bind,suid /", "nsenter -t 1 -m true", "nsenter -t 1 -U true", "mknod x c 1 3",
+		"setpriv --ambient-caps +all true", "chown 12345 f"} {
+		w.fails("cd /; unshare -Urm sh -c 'cd " + w.At + "; " + script + "'")
 	}
 	// A sandbox of the agent's own works, and has its capabilities over what it makes itself only.
 	require.Equal(t, "two\n", w.sh("unshare -Urm sh -c 'echo two > f; mount -t tmpfs tmpfs . && cd . && test ! -e $PWD/f'; cat f"))

@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"cursord/agent/process"
 )
 
 // keep is a process that mounts, has another process in the tree, tells its number, and waits until it is killed.
@@ -97,6 +99,135 @@ func TestTheMountGoesWithItsProcesses(t *testing.T) {
 	require.Empty(t, seeing(t, w.At))
 }
 
+// TestNothingOutlivesTheCommand has processes that try to live on. The command ends by itself, or is killed.
+func TestNothingOutlivesTheCommand(t *testing.T) {
+	t.Parallel()
+	const live = "echo $$ > $0.at; while :; do echo x >> $0; done"
+	for _, tt := range []struct{ name, script string }{
+		{"a session of its own", "setsid sh -c '" + live + "' a &"},
+		{"two forks", "(setsid sh -c '(" + live + ") & exit' a &)"},
+		{"no signal but KILL", "setsid sh -c 'trap \"\" TERM INT HUP QUIT; " + live + "' a &"},
+		{"a user namespace of its own", "setsid unshare -Urm sh -c '" + live + "' a &"},
+		{"a PID namespace of its own", "setsid unshare -Urmpf sh -c '" + live + "' a &"},
+		{"many that fork", "for i in 1 2 3 4 5 6 7 8; do setsid sh -c 'f() { echo x >> $0; echo $$ > $0.at; (f &) ; }; f' a & done"},
+	} {
+		for _, end := range []string{"ends", "is killed"} {
+			t.Run(tt.name+", the command "+end, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.mount()
+				last := "exit 3"
+				if end == "is killed" {
+					last = "trap '' INT TERM; echo > waits; while :; do sleep 1; done"
+				}
+				cmd := exec.Command("/bin/sh", "-c", tt.script+"\nuntil test -s a -a -s a.at; do sleep 0.01; done; "+last)
+				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+				require.NoError(t, w.tree.Enter(cmd))
+				require.NoError(t, cmd.Start())
+				if end == "is killed" {
+					require.Eventually(t, exists(w.Upper+"/waits"), time.Minute, time.Millisecond)
+					unix.Kill(-cmd.Process.Pid, unix.SIGTERM) // the command's own to answer
+					require.NotEmpty(t, seeing(t, w.At))
+					require.NoError(t, cmd.Process.Kill())
+				}
+				cmd.Wait()
+				if end == "ends" {
+					require.Equal(t, 3, cmd.ProcessState.ExitCode())
+				}
+				require.Eventually(t, func() bool { return len(seeing(t, w.At)) == 0 }, time.Minute, time.Millisecond)
+				was, err := os.Stat(filepath.Join(w.Upper, "a"))
+				require.NoError(t, err)
+				require.NoError(t, w.tree.Close())
+				w.mount()
+				is, err := os.Stat(filepath.Join(w.tree.Root(), "a"))
+				require.NoError(t, err)
+				require.Equal(t, was.Size(), is.Size(), "nobody writes")
+			})
+		}
+	}
+}
+
+// TestHoldersEnd has a process in a tree that no command has started: who has the tree's descriptors may enter it by itself.
+func TestHoldersEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Upper += ` "odd\ name`
+	require.NoError(t, os.Mkdir(w.Upper, 0o755))
+	w.mount()
+	cmd := exec.Command("nsenter", "--preserve-credentials", "--user="+handle(w.tree.held[1]), "--mount="+handle(w.tree.held[2]), "--wd="+handle(w.tree.held[0]),
+		"sh", "-c", "trap '' TERM; echo > in; exec sleep 1000")
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return w.changes() == "[{in written}]" }, time.Minute, time.Millisecond)
+	require.NoError(t, w.tree.Close())
+	held, err := holders(w.Upper)
+	require.NoError(t, err)
+	require.Equal(t, []int{cmd.Process.Pid}, held)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	w.mount()
+	require.ErrorContains(t, <-ended, "killed")
+	held, err = holders(w.Upper)
+	require.NoError(t, err)
+	require.Empty(t, held)
+}
+
+// TestTheEndOfACommand is what its starter hears of it.
+func TestTheEndOfACommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mount()
+	for script, want := range map[string]int{"exit 0": 0, "exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "sleep 0.01 & (sleep 0.02 &); exit 5": 5,
+		"kill -TERM 1; kill -KILL 1; exit 6": 6} {
+		cmd := exec.Command("/bin/sh", "-c", script)
+		require.NoError(t, w.tree.Enter(cmd))
+		cmd.Run()
+		require.Equal(t, want, cmd.ProcessState.ExitCode(), script)
+	}
+	// The group gets signals, and the command what they mean to it.
+	cmd := exec.Command("/bin/sh", "-c", "trap 'exit 9' INT; echo > ready; while :; do sleep 0.01; done")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, w.tree.Enter(cmd))
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, exists(w.Upper+"/ready"), time.Minute, time.Millisecond)
+	require.NoError(t, unix.Kill(-cmd.Process.Pid, unix.SIGINT))
+	cmd.Wait()
+	require.Equal(t, 9, cmd.ProcessState.ExitCode())
+}
+
+// TestTheFamilyOfACommand finds what the command has started, by the numbers by which it knows that.
+func TestTheFamilyOfACommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.mount()
+	cmd := exec.Command("/bin/sh", "-c", "setsid sleep 1001 & echo $! > .pid; (sleep 1002 & sleep 1003) & mv .pid pid; wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, w.tree.Enter(cmd))
+	require.NoError(t, cmd.Start())
+	family := process.NewFamily(cmd.Process.Pid, "")
+	want := map[string]bool{"sleep 1001": true, "sleep 1002": true, "sleep 1003": true}
+	var inner map[string]int
+	require.Eventually(t, func() bool {
+		inner = map[string]int{}
+		for _, m := range family.Running() {
+			inner[m.Line] = m.Inner
+		}
+		for line := range want {
+			if inner[line] == 0 {
+				return false
+			}
+		}
+		return exists(w.Upper + "/pid")()
+	}, time.Minute, time.Millisecond)
+	for line := range inner {
+		require.NotContains(t, line, helperArg)
+	}
+	require.Equal(t, strconv.Itoa(inner["sleep 1001"])+"\n", w.sh("cat pid"))
+	require.NoError(t, cmd.Process.Kill())
+	cmd.Wait()
+	family.End()
+	require.Empty(t, family.Left())
+}
+
 // ended reports whether a process only waits for its parent to hear of its end.
 func ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -141,4 +272,9 @@ func TestAsAnOrdinaryUser(t *testing.T) {
 	if strings.Contains(string(out), "--- SKIP") && !strings.Contains(string(out), "--- PASS: TestProbe") {
 		t.Skipf("skipped as an ordinary user, too: %s", out)
 	}
+}
+
+// exists returns a test for a file.
+func exists(name string) func() bool {
+	return func() bool { _, err := os.Lstat(name); return err == nil }
 }

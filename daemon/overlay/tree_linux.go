@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -26,11 +24,12 @@ type Tree struct {
 	nsenter string
 
 	mu   sync.Mutex
-	held []*os.File // guarded by mu; the tree's top, the user namespace, the mount namespace; nil once closed
+	held []*os.File // guarded by mu; the tree's top, the user namespace, the mount namespace, this program; nil once closed
 }
 
-// Mount mounts an overlay. Only one Tree with the same upper folder may be in use at a time. An error that is no ErrRefused
-// or that of ctx says what is wrong with the layout.
+// Mount mounts an overlay. Only one Tree with the same upper folder may be in use at a time. Processes that still have an earlier mount
+// of the upper folder are killed; if some do not end, the error says which. An error that is no ErrRefused or that of ctx says what is
+// wrong with the layout.
 func Mount(ctx context.Context, l Layout) (*Tree, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -45,11 +44,19 @@ func Mount(ctx context.Context, l Layout) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	held, err := mounted(ctx, slices.Concat([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide, []string{keepArg}, l.Keep))
+	if err := endHolders(ctx, l.Upper); err != nil {
+		return nil, err
+	}
+	self, err := os.Open("/proc/self/exe") // what its path leads to within may be a process's there
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{at: l.At, nsenter: nsenter, held: held}, nil
+	held, err := mounted(ctx, slices.Concat([]string{l.Lower, l.Upper, l.Work, l.At}, l.Hide, []string{keepArg}, l.Keep))
+	if err != nil {
+		self.Close()
+		return nil, err
+	}
+	return &Tree{at: l.At, nsenter: nsenter, held: append(held, self)}, nil
 }
 
 // enterer returns the program that starts others in namespaces. Go cannot do that: a process of several threads enters no user
@@ -61,45 +68,6 @@ func enterer() (string, error) {
 		}
 	}
 	return "", errors.New("there is no nsenter, which is part of util-linux")
-}
-
-// nothingWithin returns an error if a file system is mounted in a folder: an overlay would show an empty folder in its place.
-func nothingWithin(dir string) error {
-	f, err := os.Open("/proc/self/mountinfo")
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 5 {
-			continue
-		}
-		if at := unescaped(fields[4]); at != dir {
-			if _, in := below(dir, at); in {
-				return fmt.Errorf("%s: another file system is mounted there, which an overlay would not show", at)
-			}
-		}
-	}
-	return lines.Err()
-}
-
-// unescaped returns a path of mountinfo, in which some bytes are three octal digits.
-func unescaped(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(n))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // mounted has a helper mount in new namespaces, and returns what it hands over.
@@ -187,7 +155,8 @@ func (t *Tree) Root() string {
 }
 
 // Enter makes cmd, which has not been started, start in the tree. Its folder is At or one below it, or "" for At. Start it
-// before Close.
+// before Close. The process that is started leads the command's group, and ends with it. All that the command has started ends then, too,
+// also if that process is killed. If a signal has ended the command, its exit code is that of a shell.
 func (t *Tree) Enter(cmd *exec.Cmd) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,10 +180,15 @@ func (t *Tree) Enter(cmd *exec.Cmd) error {
 	if _, err := exec.LookPath(cmd.Path); err != nil {
 		return err
 	}
+	if len(cmd.Args) == 0 {
+		cmd.Args = []string{cmd.Path}
+	}
+	own := 3 + len(cmd.ExtraFiles) // its number for the process
 	cmd.Args = append([]string{
 		t.nsenter, "--preserve-credentials", "--user=" + handle(t.held[1]), "--mount=" + handle(t.held[2]),
-		"--wd=" + filepath.Join(handle(t.held[0]), rel), "--", cmd.Path,
-	}, cmd.Args[min(1, len(cmd.Args)):]...)
+		"--wd=" + filepath.Join(handle(t.held[0]), rel), "--", fmt.Sprintf("/proc/self/fd/%d", own), helperArg, leadArg, strconv.Itoa(own), cmd.Path,
+	}, cmd.Args...)
+	cmd.ExtraFiles = append(cmd.ExtraFiles, t.held[3])
 	if cmd.Env == nil {
 		cmd.Env = os.Environ()
 	}
