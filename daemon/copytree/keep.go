@@ -22,12 +22,15 @@ const (
 // OverlayMark is the file that makes a session's folder that of a tree on an overlay; it has the workspace. Package apart makes these.
 const OverlayMark = ".overlay/workspace"
 
+// OverlayWhy is the file beside OverlayMark that says why the workspace does not suit an overlay any more, if that is so.
+const OverlayWhy = ".overlay/why"
+
 // An Info describes one tree of a state directory.
 type Info struct {
 	Session  string
 	Dir      string
 	Kind     string
-	Why      string // why the tree is a copy; "" if nobody has said
+	Why      string // why the tree is a copy, or should be one; "" if nobody has said
 	Root     string // the workspace; "" if the copy was never finished, or is damaged
 	Bytes    int64  // of all files, also if blocks are shared
 	LastUsed time.Time
@@ -50,7 +53,8 @@ func List(ctx context.Context, stateDir string) ([]Info, error) {
 		}
 		st := filestat.Of(filepath.Join(info.Dir, metaName, tableName))
 		if root, err := os.ReadFile(filepath.Join(info.Dir, OverlayMark)); err == nil {
-			info.Kind, info.Root = KindOverlay, string(root)
+			why, _ := os.ReadFile(filepath.Join(info.Dir, OverlayWhy))
+			info.Kind, info.Root, info.Why = KindOverlay, string(root), string(why)
 			st = filestat.Of(filepath.Join(info.Dir, OverlayMark))
 		} else if t, err := readTable(info.Dir, false); err == nil {
 			info.Root = t.root

@@ -27,6 +27,7 @@ const (
 	turnName  = ".overlay/turn"     // is as old as the begin of the last turn
 	nextName  = ".overlay/turn.new" // the same for a turn that is beginning
 	rulesName = ".overlay/rules"    // ignore files of the tree, while git is asked
+	whyName   = copytree.OverlayWhy // why the workspace does not suit an overlay any more
 )
 
 // mountTime bounds a mount between turns.
@@ -67,113 +68,6 @@ func newOverlaid(p Places) (*overlaid, error) {
 		return nil, err
 	}
 	return &overlaid{root: p.Root, dir: filepath.Join(parent, filepath.Base(p.Dir)), state: state, guard: p.guard()}, nil
-}
-
-// makeOverlaid makes a tree on an overlay. Its error says why there is none.
-func makeOverlaid(ctx context.Context, p Places) (Tree, error) {
-	if err := p.Overlays(ctx); err != nil {
-		return nil, err
-	}
-	if name := filestat.RemoteFS(p.Root); name != "" {
-		return nil, fmt.Errorf("the workspace lies on a file system of another machine (%s)", name)
-	}
-	if _, err := copytree.Open(p.Dir, p.Copy); !errors.Is(err, copytree.ErrNotACopy) {
-		return nil, errors.New("the session has a copy already")
-	}
-	suited := make(chan error, 1)
-	go func() { suited <- suits(ctx, p.Root) }() // takes as long as a mount
-	o, err := mountNew(ctx, p)
-	if no := <-suited; no != nil {
-		if err == nil {
-			o.mounted.Close()
-		}
-		err = no
-	}
-	if err == nil {
-		err = os.WriteFile(o.in(copytree.OverlayMark), []byte(o.root), 0o600)
-	}
-	if err != nil {
-		overlay.RemoveAll(p.Dir)
-		return nil, err
-	}
-	return o, nil
-}
-
-// mountNew makes the folder of a tree, and mounts it for the first turn.
-func mountNew(ctx context.Context, p Places) (*overlaid, error) {
-	if err := overlay.RemoveAll(p.Dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(p.Dir, 0o700); err != nil {
-		return nil, err
-	}
-	o, err := newOverlaid(p)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range []string{upperName, workName, noneName} {
-		if err := os.MkdirAll(o.in(name), 0o700); err != nil {
-			return nil, err
-		}
-	}
-	info, err := os.Lstat(o.root)
-	if err == nil {
-		err = os.Chmod(o.in(upperName), info.Mode().Perm()) // it shows as that of the tree's top
-	}
-	if err == nil {
-		err = os.WriteFile(o.in(nextName), nil, 0o600)
-	}
-	if err == nil {
-		o.mounted, err = o.mount(ctx)
-	}
-	return o, err
-}
-
-// suits returns why a workspace cannot be the lower folder of an overlay in which an agent works; nil if it can.
-func suits(ctx context.Context, root string) error {
-	if r, ok := askgit.Find(root); ok {
-		if r.Top != root {
-			return fmt.Errorf("the workspace is a folder of the repository in %s, which the agent could write to", paths.Shown(r.Top))
-		}
-		common, err := r.Common()
-		if err != nil {
-			return err
-		}
-		for _, dir := range []string{r.Dir, common} {
-			if err := inside(root, dir); err != nil {
-				return err
-			}
-		}
-	}
-	found, err := overlay.Look(ctx, root)
-	switch {
-	case err != nil:
-		return err
-	case found.Foreign != "":
-		return fmt.Errorf("%s belongs to another user or group, and an overlay could not change it", paths.Shown(found.Foreign))
-	}
-	for _, name := range found.GitFiles {
-		r, ok := askgit.At(filepath.Dir(name))
-		if !ok {
-			continue
-		}
-		if err := inside(root, r.Dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inside returns an error if a folder of a repository lies outside of the workspace: an agent in an overlay could write to it.
-func inside(root, dir string) error {
-	resolved, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return err
-	}
-	if _, in := paths.Within(root, resolved); !in {
-		return fmt.Errorf("a repository of the workspace is kept in %s, which the agent could write to", paths.Shown(resolved))
-	}
-	return nil
 }
 
 // mount mounts the tree. Processes in it see nothing of the daemon's folder but its images.
@@ -256,15 +150,20 @@ func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string,
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.mounted == nil {
-		if err := o.settle(ctx); err != nil {
-			return nil, err
+		suited := make(chan error, 1)
+		go func() { suited <- suits(ctx, o.root) }() // takes as long as a mount
+		err := o.ready(ctx)
+		if why := <-suited; why != nil && err == nil {
+			err = o.unsuited(ctx, why)
+		} else if why == nil {
+			os.Remove(o.in(whyName))
 		}
-		// What is changed from now on counts as changed since.
-		if err := os.WriteFile(o.in(nextName), nil, 0o600); err != nil {
+		if err != nil {
+			if o.mounted != nil {
+				o.mounted.Close()
+				o.mounted = nil
+			}
 			return nil, err
-		}
-		if o.mounted, err = o.mount(ctx); err != nil {
-			return nil, fmt.Errorf("the tree of the session cannot be mounted: %w", err)
 		}
 	}
 	o.turns++
@@ -274,6 +173,22 @@ func (o *overlaid) Begin(ctx context.Context, known []string) (changed []string,
 		}
 	}
 	return changed, nil
+}
+
+// ready settles the tree and mounts it for a turn.
+func (o *overlaid) ready(ctx context.Context) error {
+	if err := o.settle(ctx); err != nil {
+		return err
+	}
+	// What is changed from now on counts as changed since.
+	err := os.WriteFile(o.in(nextName), nil, 0o600)
+	if err == nil {
+		o.mounted, err = o.mount(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("the tree of the session cannot be mounted: %w", err)
+	}
+	return nil
 }
 
 // changedSince reports whether the work tree's file of a path may have changed since the last turn began.

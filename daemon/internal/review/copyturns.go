@@ -16,6 +16,13 @@ import (
 // BeginInCopy makes a session's copy, or brings it up to date with the work tree. Until then nobody else touches it. It runs
 // in the turn's goroutine.
 func (r *Reviewer) BeginInCopy(ctx context.Context, session, turn string) (t *Worktree, fresh bool, err error) {
+	if t, fresh, err = r.beginInCopy(ctx, session, turn); errors.Is(err, apart.ErrUnsuited) {
+		return r.beginInCopy(ctx, session, turn)
+	}
+	return t, fresh, err
+}
+
+func (r *Reviewer) beginInCopy(ctx context.Context, session, turn string) (t *Worktree, fresh bool, err error) {
 	var known []string // what is or was under review in it
 	stopped := r.call(func() {
 		t = r.treeOf(session)

@@ -41,8 +41,12 @@ func Workspaces(out, errOut io.Writer, list []api.WorkspaceInfo) {
 	}
 	for _, w := range list {
 		for _, c := range w.Copies {
+			what := "has a copy and no overlay"
+			if c.Kind == "overlay" {
+				what = "stays on an overlay only until its changes are decided"
+			}
 			if c.Reason != "" {
-				term.PrintFolded(errOut, fmt.Sprintf("%s has a copy and no overlay: %s\n", term.Clean(c.SessionID), term.Clean(c.Reason)))
+				term.PrintFolded(errOut, fmt.Sprintf("%s %s: %s\n", term.Clean(c.SessionID), what, term.Clean(c.Reason)))
 			}
 		}
 		if _, err := os.Lstat(w.Workspace); errors.Is(err, fs.ErrNotExist) {
