@@ -109,7 +109,8 @@ func RemoveAll(dir string) error {
 }
 
 // Walk calls visit for all that is in a folder of root, folders before what is in them, and never leaves root, whatever anybody does there
-// meanwhile. Paths are relative to root. It skips what is gone, and ends with the error of visit or of ctx.
+// meanwhile. Paths are relative to root. It skips what is gone, and what lies deeper than people's folders do. It ends with the error
+// of visit or of ctx.
 func Walk(ctx context.Context, root *os.Root, dir string, visit func(path string, d fs.DirEntry) error) error {
 	f, err := root.Open(dir + "/.") // a folder, and nothing that opening would wait for
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,6 +130,9 @@ func Walk(ctx context.Context, root *os.Root, dir string, visit func(path string
 			return ctx.Err()
 		}
 		name := filepath.Join(dir, d.Name())
+		if strings.Count(name, string(filepath.Separator)) >= deepest {
+			continue
+		}
 		err := visit(filepath.ToSlash(name), d)
 		if err == nil && d.IsDir() {
 			err = Walk(ctx, root, name, visit)
@@ -139,6 +143,9 @@ func Walk(ctx context.Context, root *os.Root, dir string, visit func(path string
 	}
 	return nil
 }
+
+// deepest is how many folders may be in each other. Each is opened from the top, so without an end deep ones take hours.
+const deepest = 256
 
 // A Survey says what of a folder matters before it becomes a lower one.
 type Survey struct {

@@ -44,7 +44,7 @@ func Probe(ctx context.Context, dir string) (err error) {
 	}
 	t, err := Mount(ctx, l)
 	if err != nil {
-		return err
+		return explained(err, setting)
 	}
 	defer t.Close()
 	program, err := os.Executable()
@@ -56,7 +56,7 @@ func Probe(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w: a process within: %w: %.500s", ErrRefused, err, strings.TrimSpace(string(out)))
+		return explained(fmt.Errorf("%w: a process within: %w: %.500s", ErrRefused, err, strings.TrimSpace(string(out))), setting)
 	}
 	if data, err := os.ReadFile(filepath.Join(t.Root(), "changed")); err != nil || string(data) != "within\n" {
 		return fmt.Errorf("%w: what is written within does not show outside: %q, %v", ErrRefused, data, err)
@@ -70,6 +70,14 @@ func Probe(ctx context.Context, dir string) (err error) {
 	found, err := Changes(ctx, l.Upper)
 	if want := "[{changed written} {folder replaced} {folder/new written} {removed removed}]"; err == nil && fmt.Sprint(found) != want {
 		err = fmt.Errorf("%w: the upper folder has %v", ErrRefused, found)
+	}
+	return err
+}
+
+// explained adds to the error of a system that refuses what to do about it, where its settings say why it does.
+func explained(err error, read func(file string) string) error {
+	if why := remedy(read); why != "" && errors.Is(err, ErrRefused) {
+		return fmt.Errorf("%w (%s)", err, why)
 	}
 	return err
 }

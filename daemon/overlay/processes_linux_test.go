@@ -245,6 +245,24 @@ func TestProbe(t *testing.T) {
 	require.ErrorIs(t, Probe(t.Context(), "/proc/self"), fs.ErrNotExist)
 }
 
+func TestWhatToDoAboutARefusal(t *testing.T) {
+	t.Parallel()
+	refused := fmt.Errorf("%w: EPERM", ErrRefused)
+	for _, p := range policies {
+		read := func(file string) string {
+			if file == p.file {
+				return p.value
+			}
+			return "63000"
+		}
+		err := explained(refused, read)
+		require.ErrorIs(t, err, ErrRefused)
+		require.ErrorContains(t, err, "sysctl "+strings.ReplaceAll(p.file, "/", "."))
+		require.Equal(t, fs.ErrClosed, explained(fs.ErrClosed, read))
+	}
+	require.Equal(t, refused, explained(refused, func(string) string { return "" }))
+}
+
 // TestAsAnOrdinaryUser runs the other tests as a user without privileges, where they were run by root.
 func TestAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()

@@ -71,6 +71,9 @@ func (o *overlaid) Changed(ctx context.Context) (list []string, hidden int, err 
 func (o *overlaid) listed(ctx context.Context, list []string, rules bool) (_ []string, over int, err error) {
 	byRepo := map[string][]string{} // by the repository's folder
 	for _, name := range list {
+		if o.barred(name) {
+			continue // git would refuse to say anything about it
+		}
 		at := o.repositoryOf(name)
 		byRepo[at] = append(byRepo[at], name)
 	}
@@ -91,7 +94,17 @@ func (o *overlaid) listed(ctx context.Context, list []string, rules bool) (_ []s
 		}
 		ignored, err := repo.Hidden(ctx, names)
 		if err != nil {
-			return nil, 0, err
+			// It says nothing about what lies in a submodule. One that is not checked out in the work tree may be in the agent's.
+			links, other := repo.Git.Submodules(ctx)
+			if other != nil {
+				return nil, 0, err
+			}
+			names = slices.DeleteFunc(names, func(name string) bool {
+				return slices.ContainsFunc(links, func(link string) bool { return strings.HasPrefix(name, repo.At+link+"/") })
+			})
+			if ignored, err = repo.Hidden(ctx, names); err != nil {
+				return nil, 0, err
+			}
 		}
 		for name := range ignored {
 			hidden[name] = false

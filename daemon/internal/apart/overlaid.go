@@ -85,7 +85,28 @@ func (o *overlaid) mount(ctx context.Context) (*overlay.Tree, error) {
 
 func (o *overlaid) in(name string) string    { return filepath.Join(o.dir, filepath.FromSlash(name)) }
 func (o *overlaid) upper(path string) string { return o.in(upperName + "/" + path) }
-func (o *overlaid) lower(path string) string { return filepath.Join(o.root, filepath.FromSlash(path)) }
+
+// lower returns where the work tree has a path. Where it has a link or a file on the way it has nothing at the path, and neither has what is
+// returned then: the agent may have a folder there.
+func (o *overlaid) lower(path string) string {
+	if o.barred(path) {
+		return filepath.Join(o.in(noneName), "none")
+	}
+	return filepath.Join(o.root, filepath.FromSlash(path))
+}
+
+// barred reports whether the work tree has a link or a file on the way to a path.
+func (o *overlaid) barred(path string) bool {
+	for at, c := range path {
+		if c != '/' {
+			continue
+		}
+		if is := filestat.Of(filepath.Join(o.root, path[:at])); is.Exists() && !is.Mode.IsDir() {
+			return true
+		}
+	}
+	return false
+}
 
 func (o *overlaid) Name() string           { return o.root }
 func (o *overlaid) Kind() string           { return copytree.KindOverlay }

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrByConfiguration is the reason why there are no overlays unless the configuration allows them.
-var ErrByConfiguration = errors.New(`overlays are new, and off: turn them on with isolation_tree = "auto" in the configuration`)
+var ErrByConfiguration = errors.New(`overlays, for large and precious folders, are new, and off: turn them on with isolation_tree = "auto" in the configuration`)
 
 // A Prober knows whether the system has overlays for trees. It tries one when it is made. Any goroutine may call its methods.
 type Prober struct {

@@ -60,7 +60,7 @@ func (o *overlaid) drop(ctx context.Context, upper *os.Root, list []overlay.Chan
 		drop := false
 		switch c.Kind {
 		case overlay.Removed:
-			drop = !o.there(c.Path)
+			drop = !filestat.Of(o.lower(c.Path)).Exists()
 		case overlay.Written:
 			drop = same(upper, c.Path, o.lower(c.Path))
 		case overlay.Folder: // an empty one goes
@@ -74,16 +74,6 @@ func (o *overlaid) drop(ctx context.Context, upper *os.Root, list []overlay.Chan
 		}
 	}
 	return nil
-}
-
-// there reports whether the work tree holds anything at a path, without links on the way.
-func (o *overlaid) there(path string) bool {
-	for at, c := range path {
-		if c == '/' && !filestat.Of(o.lower(path[:at])).Mode.IsDir() {
-			return false
-		}
-	}
-	return filestat.Of(o.lower(path)).Exists()
 }
 
 // same reports whether a path of the upper folder and a full path hold the same file or link.

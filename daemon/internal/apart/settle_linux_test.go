@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/daemon/internal/askgit"
 	"cursord/daemon/overlay"
 )
 
@@ -115,4 +116,60 @@ func TestSettleStaysInTheUpperFolder(t *testing.T) {
 	names, err := os.ReadDir(o.lower("src"))
 	require.NoError(t, err)
 	require.Len(t, names, 2)
+}
+
+// TestAFolderInThePlaceOfALink: the work tree's link leads to a folder that holds the same. What the agent has in its own folder stays,
+// and nothing is looked up behind the link.
+func TestAFolderInThePlaceOfALink(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"v1", ""} {
+		o := newTree(t)
+		o.guard = &askgit.Guard{Home: filepath.Join(o.dir, "git"), Root: o.root}
+		require.NoError(t, os.RemoveAll(o.lower(".git")))
+		require.NoError(t, os.RemoveAll(o.upper(".git")))
+		if to == "" {
+			to = filepath.Join(filepath.Dir(o.root), "outside")
+		}
+		target := to
+		if !filepath.IsAbs(to) {
+			target = o.lower(to)
+		}
+		put(t, filepath.Join(target, "f"), "same\n")
+		put(t, filepath.Join(target, "gone/secret"), "secret\n")
+		require.NoError(t, os.Mkdir(filepath.Join(target, "empty"), 0o755))
+		link(t, to, o.lower("current"))
+		put(t, o.upper("current/f"), "same\n")
+		put(t, o.upper("current/gone"), "a file\n")
+		require.NoError(t, os.Mkdir(o.upper("current/empty"), 0o755))
+		require.NoError(t, o.settle(t.Context()))
+		require.FileExists(t, o.upper("current/f"))
+		require.DirExists(t, o.upper("current/empty"))
+		list, hidden, err := o.Changed(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, hidden)
+		require.Equal(t, []string{"current", "current/f", "current/gone"}, list)
+	}
+}
+
+// TestDeepFolders: an agent can make folders so deep that to look at each from the top takes hours.
+func TestDeepFolders(t *testing.T) {
+	t.Parallel()
+	o := newTree(t)
+	require.NoError(t, os.MkdirAll(o.upper("."), 0o755))
+	at, err := os.OpenRoot(o.upper("."))
+	require.NoError(t, err)
+	for range 1_000 {
+		require.NoError(t, at.Mkdir("dd", 0o755))
+		next, err := at.OpenRoot("dd")
+		at.Close()
+		require.NoError(t, err)
+		at = next
+	}
+	require.NoError(t, at.WriteFile("f", nil, 0o644))
+	require.NoError(t, at.Close())
+	list, _, err := o.Changed(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list)
+	require.NoError(t, o.settle(t.Context()))
+	require.NoError(t, overlay.RemoveAll(o.dir))
 }

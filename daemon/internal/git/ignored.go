@@ -87,3 +87,19 @@ func (r Repository) rules(ctx context.Context, paths []string, index string) (ru
 	}
 	return rules, nil
 }
+
+// Submodules lists the folders of a tree that its index has as submodules, relative to the tree.
+func (t Tree) Submodules(ctx context.Context) (dirs []string, err error) {
+	out, err := t.Run(ctx, nil, "ls-files", "-z", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		if rest, ok := strings.CutPrefix(entry, "160000 "); ok {
+			if _, name, ok := strings.Cut(rest, "\t"); ok {
+				dirs = append(dirs, strings.Clone(name))
+			}
+		}
+	}
+	return dirs, nil
+}

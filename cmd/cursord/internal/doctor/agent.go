@@ -192,7 +192,7 @@ func agentRows(a *api.AgentStatus, own *whichagent.Own, row func(name, value str
 // isolationLine says what isolated sessions get.
 func isolationLine(t *api.IsolationTrees) string {
 	if t.Kind == "overlay" {
-		return "sessions with isolation \"copy\" work on overlays, which cost next to nothing; they are new, and isolate neither the network nor files elsewhere"
+		return "sessions with isolation \"copy\" work on overlays, which cost next to nothing; they are new, and isolate neither the network nor files elsewhere, nor programs that do there what an agent asks"
 	}
 	return "sessions with isolation \"copy\" get copies: " + term.Clean(t.Reason)
 }

@@ -284,6 +284,20 @@ func TestOwnersThatChange(t *testing.T) {
 	w.RequireTree(world.Tree{"f": "f\n", "g": "g\nagent\nmore\n"})
 }
 
+// TestASubmoduleThatOnlyTheAgentHas: git says nothing about files in a submodule that the work tree has not checked out.
+func TestASubmoduleThatOnlyTheAgentHas(t *testing.T) {
+	t.Parallel()
+	w := overlays(t)
+	w.PutAll(world.Tree{"f": "f\n", ".gitignore": "*.log\n"})
+	w.Commits()
+	w.Git("update-index", "--add", "--cacheinfo", "160000,"+strings.TrimSpace(w.Git("rev-parse", "HEAD"))+",sub")
+	e, s := onOverlay(t, w, world.Lines(world.Shells("1", "mkdir -p sub; echo x > sub/x; echo l > l.log; echo agent >> f"))...)
+	w.Plays(world.Done)
+	e.Ok(s)
+	require.Contains(t, e.Diffs(), "f")
+	require.NotContains(t, e.Diffs(), "l.log")
+}
+
 // TestIgnoredFilesInAnOverlay: what git ignores is the agent's own and no change. Rules that the agent makes hide no more than what is many.
 func TestIgnoredFilesInAnOverlay(t *testing.T) {
 	t.Parallel()
