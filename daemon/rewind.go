@@ -118,6 +118,9 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 		if w.turns[id] != nil {
 			continue
 		}
+		if t, err := w.turn(id); err == nil {
+			s.Spend(t)
+		}
 		w.seq++
 		c.ops = append(c.ops, sessions.RemoveTurn{ID: id, Seq: w.seq})
 		c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: sessions.KindTurn, ID: id, Seq: w.seq, Removed: true})

@@ -43,6 +43,19 @@ func (u *Used) add(t *sessions.Turn) {
 	u.CacheWriteTokens += t.Usage.CacheWriteTokens
 }
 
+// spent adds what turns have used that a rewind has removed.
+func (u *Used) spent(s sessions.Spent) {
+	u.Turns += s.Turns
+	u.Unknown += s.Unknown
+	u.DurationMS += s.DurationMS
+	if s.Usage != nil {
+		u.InputTokens += s.Usage.InputTokens
+		u.OutputTokens += s.Usage.OutputTokens
+		u.CacheReadTokens += s.Usage.CacheReadTokens
+		u.CacheWriteTokens += s.Usage.CacheWriteTokens
+	}
+}
+
 // plus adds another sum.
 func (u *Used) plus(v Used) {
 	u.Turns += v.Turns
@@ -108,15 +121,24 @@ func Usage(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root 
 		list = slices.DeleteFunc(list, func(s *sessions.Session) bool { return s.UpdatedAt.Before(since) })
 	}
 	by := map[string]*Used{}
+	of := func(s *sessions.Session) *Used {
+		if by[s.Workspace] == nil {
+			by[s.Workspace] = &Used{}
+		}
+		return by[s.Workspace]
+	}
+	for _, s := range list {
+		for _, spent := range s.Spent {
+			if !spent.At.Before(since) {
+				of(s).spent(spent)
+			}
+		}
+	}
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
 		for _, t := range turns {
-			if began(t).Before(since) || s.Copied(t) {
-				continue
+			if !began(t).Before(since) && !s.Copied(t) {
+				of(s).add(t)
 			}
-			if by[s.Workspace] == nil {
-				by[s.Workspace] = &Used{}
-			}
-			by[s.Workspace].add(t)
 		}
 	})
 	if err != nil {

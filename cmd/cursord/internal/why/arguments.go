@@ -33,8 +33,10 @@ func (a *Arguments) Take(args []string) (err error) {
 		return misuse.Errorf("--trailer is about a commit: name one with --commit, or nothing for what is staged")
 	case a.Trailer:
 		return nil
-	case len(args) != 1:
-		return misuse.Errorf("why takes a FILE, FILE:LINE or FILE:LINE-LINE, or --commit")
+	case len(args) == 0:
+		return misuse.Errorf("FILE is missing")
+	case len(args) > 1:
+		return misuse.Errorf("why takes one FILE, FILE:LINE or FILE:LINE-LINE")
 	}
 	a.file, err = Parse(args[0])
 	return err
