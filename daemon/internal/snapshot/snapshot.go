@@ -27,8 +27,8 @@ const Wait = 3 * time.Second
 // Bounds of a snapshot.
 const (
 	snapshotTime = 30 * time.Second
-	gitEntries   = 300_000 // paths in a git work tree
-	walkEntries  = 50_000  // entries of folders without git
+	gitEntries   = 1_200_000 // paths in a git work tree; 100 bytes for each stay in memory, and 450 are needed while they are listed
+	walkEntries  = 50_000    // entries of folders without git
 )
 
 // A Snapshot has the states of a workspace's files when a turn began or when they were last looked at, and the contents that
