@@ -48,10 +48,10 @@ func (Checker) Run(ctx context.Context, req agent.Request, emit func([]agent.Eve
 	if req.Sandbox == "enabled" {
 		return agent.Outcome{Status: agent.Failed, Failure: &failure.Error{
 			Kind: failure.KindCheck, Message: "the check was not run: the agent has worked in its sandbox, and a check would run outside of it",
-			Hint: `run it yourself, or begin attempts with --sandbox disabled; "cursord help run" has more`,
+			Hint: "run it yourself, or begin attempts with --sandbox disabled",
 		}}
 	}
-	call := agent.Call{ID: "check", Name: "shell", RawName: "attempt_check", Title: plaintext.OneLine("Check", req.Prompt), Command: req.Prompt}
+	call := agent.Call{ID: "check", Name: "shell", RawName: "attempt_check", Title: plaintext.FirstLine(req.Prompt, plaintext.MaxTitle), Command: req.Prompt}
 	emit([]agent.Event{agent.ToolStart{Call: call}})
 	var said output
 	code, why := run(ctx, req, &said)
@@ -71,7 +71,7 @@ func (Checker) Run(ctx context.Context, req agent.Request, emit func([]agent.Eve
 		out.Status, state, call.Error = agent.Failed, agent.CallFailed, why
 		out.Failure = &failure.Error{
 			Kind: failure.KindCheck, Message: fmt.Sprintf("%s: %s", plaintext.FirstLine(req.Prompt, 200), why),
-			Hint: "the transcript has its output (cursord show SESSION); to run it again: cursord attempts --check",
+			Hint: `"cursord attempts" shows the end of its output; to run it again: cursord attempts --check`,
 		}
 	}
 	emit([]agent.Event{agent.ToolEnd{Call: call, State: state}})
@@ -135,12 +135,12 @@ func run(ctx context.Context, req agent.Request, said *output) (code int, why st
 	return 0, ""
 }
 
-// shell returns the command that runs a command line.
+// shell returns the command that runs a command line. Where the shell can do that, both outputs go one way, in their order.
 func shell(line string) *exec.Cmd {
 	if runtime.GOOS == "windows" {
 		return exec.Command("cmd", "/D", "/C", line)
 	}
-	return exec.Command("/bin/sh", "-c", line)
+	return exec.Command("/bin/sh", "-c", "exec 2>&1\n"+line)
 }
 
 // output keeps both ends of what a command prints.

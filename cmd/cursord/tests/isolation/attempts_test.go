@@ -4,8 +4,6 @@ package isolation
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -190,11 +188,10 @@ func testChecksOfAttempts(t *testing.T) {
 	require.Zero(t, left())
 
 	// It is an agent's process for the daemon, and has the agent's tree.
-	config("cat way; "+filepath.Join(w.Dir, "cursord-as-is")+" accept --all", "")
-	require.NoError(t, os.Symlink(world.Shared(), filepath.Join(w.Dir, "cursord-as-is")))
+	config("cat way; "+w.Command().Path+" accept --all", "")
 	asks := e.Ends(check().ID)
 	require.Equal(t, sessions.TurnFailed, asks.Status)
-	require.Contains(t, *asks.Result, "1\n")
+	require.Contains(t, *asks.Result, "1\ncursord: an agent started this process")
 	require.Contains(t, w.Get("way"), "(absent)", *asks.Result)
 
 	// After another turn it is stale, until that has been checked.
