@@ -116,9 +116,9 @@ func Cut(origins []diffs.Origin, from, to int) []diffs.Origin {
 	return cut
 }
 
-// Moved returns origins with those of another list for the lines that have none: another file's that a person has moved. These are known
-// by their text.
-func Moved(origins, others []diffs.Origin) (all []diffs.Origin) {
+// Moved returns origins with those of another list for the lines that have none. byText says that these are known by their text: another
+// file's that a person has moved.
+func Moved(origins, others []diffs.Origin, byText bool) (all []diffs.Origin) {
 	for _, o := range origins {
 		if o.Source != nil {
 			all = append(all, o)
@@ -132,7 +132,7 @@ func Moved(origins, others []diffs.Origin) (all []diffs.Origin) {
 			if at < from.From {
 				all = append(all, diffs.Origin{From: at, To: from.From})
 			}
-			from.ByText, from.Pending = true, false
+			from.ByText, from.Pending = from.ByText || byText, false
 			all, at = append(all, from), from.To
 		}
 		if at < o.To {

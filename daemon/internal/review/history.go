@@ -88,9 +88,17 @@ func (r *Reviewer) WhyText(name, text string) (lines []diffs.Origin, forgotten b
 	return lines, forgotten, cmp.Or(stopped, err)
 }
 
-// moved returns the origins of a text of a file with those of the file that a person seems to have moved there: one with the same
+// moved returns the origins of a text of a file with those that other files know. Hunks of a copy that were accepted by edits of an
+// editor's text came with a person's save; the copy knows them. And a person may have moved the file there: from one with the same
 // extension that is gone, and at least half of whose known lines the text has.
 func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
+	name = r.named(name)
+	for _, other := range r.sorted() {
+		if other.tree.isolated() && (other.path == name || other.movedFrom() != "") && r.load(other) == nil && other.realPath() == name {
+			known := slices.DeleteFunc(other.Review.OriginsOf(text), func(o diffs.Origin) bool { return o.Pending || o.ByText })
+			lines = origins.Moved(lines, known, false)
+		}
+	}
 	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
 		return lines
 	}
@@ -111,7 +119,7 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 			best, most = found, n
 		}
 	}
-	return origins.Moved(lines, best)
+	return origins.Moved(lines, best, true)
 }
 
 // Commit reads a commit of the work tree, as commits.Read says.

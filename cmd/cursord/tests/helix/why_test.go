@@ -3,6 +3,7 @@
 package helix
 
 import (
+	"strings"
 	"testing"
 
 	"cursord/cmd/cursord/tests/world"
@@ -31,26 +32,39 @@ func TestHelixSymbols(t *testing.T) {
 	})
 }
 
-// TestHelixWhy: "space k" on a line that an agent wrote says which prompt it comes from and what it has replaced, also after it was
-// accepted and saved.
+// TestHelixWhy: "space k" on a line that an agent wrote says which prompt it comes from, also after it was accepted and saved; where
+// the agent does not work in a copy, what it has replaced, too.
 func TestHelixWhy(t *testing.T) {
 	t.Parallel()
 	eachHelix(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.Put(".git/HEAD", "")
-		w.Put("todo.txt", "alpha\nbeta\ngamma\n")
-		w.Trusts()
-		w.Plays(world.Lines(world.Edits("1", "todo.txt", "alpha\nbeta\ngamma\n", "alpha\nBETA\ngamma\n"))...)
-		w.CursordOK("run", "--quiet", "make beta loud")
-		h := helix(w, t, bin, "todo.txt")
-		h.Types("2", "G", "Space", "k")
-		h.sees("hunk 1/1 +1 −1", "why pending", "session “make beta loud”", "+BETA")
-		h.escapes("why pending")
-		h.Types("Space", "a")
-		h.sees("Accept hunk 1/1")
-		h.Types("Enter")
-		h.sees("cursord: accepted 1 hunk")
-		h.Types("Space", "k")
-		h.sees("why accepted", "make beta loud", "before:", "-beta")
+		t.Run("copy", func(t *testing.T) { whyInHelix(t, bin, "copy") })
+		t.Run("none", func(t *testing.T) { whyInHelix(t, bin, "none") })
 	})
+}
+
+func whyInHelix(t *testing.T, bin, isolation string) {
+	w := world.New(t)
+	w.Put(".git/HEAD", "")
+	w.Put("todo.txt", "alpha\nbeta\ngamma\n")
+	w.Trusts()
+	w.Plays(world.Lines(world.Edits("1", "todo.txt", "alpha\nbeta\ngamma\n", "alpha\nBETA\ngamma\n"))...)
+	w.CursordOK("run", "--quiet", "--isolation", isolation, "make beta loud")
+	h := helix(w, t, bin, "todo.txt")
+	h.Types("2", "G", "Space", "k")
+	h.sees("hunk 1/1 +1 −1", "make beta loud", "+BETA")
+	h.escapes("hunk 1/1")
+	h.Types("Space", "a")
+	h.sees("Accept hunk 1/1")
+	h.Types("Enter")
+	h.sees("cursord: accepted 1 hunk")
+	h.ex("wa")
+	h.Poll("the file is written", func() bool { return w.Get("todo.txt") == "alpha\nBETA\ngamma\n" })
+	h.Poll("why, once the daemon has seen the save", func() bool {
+		h.Types("2", "G", "Space", "k") // G closes a popup
+		return world.Comes(world.Patience/10, func() bool { return strings.Contains(h.Screen(), "why accepted") })
+	})
+	h.sees("session “make beta loud”")
+	if isolation == "none" {
+		h.sees("before:", "-beta")
+	}
 }

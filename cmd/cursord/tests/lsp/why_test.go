@@ -62,6 +62,35 @@ func TestLSPWhy(t *testing.T) {
 	require.Contains(t, c.hover(d.uri, 4), "> do it")
 }
 
+// TestLSPWhyOfEdits: where the agent works in a copy, hunks are accepted by edits of the editor's documents. Once these are saved, a hover
+// says which prompt they come from.
+func TestLSPWhyOfEdits(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n", 25: "agent 25\n"})
+	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 3)
+	c.chooses(d.uri, 4, "Accept hunk 1/3")
+	c.waitsForHunks("f", 2)
+	d.sets("mine\n" + d.now())
+	d.saves()
+	c.eventually("the saved hunk says why", func() bool {
+		said := c.hover(d.uri, 5)
+		return strings.HasPrefix(said, "**why** accepted · ") && strings.Contains(said, "> do it")
+	})
+	require.Empty(t, c.hover(d.uri, 0), "that is the person's")
+	c.does("cursord.acceptAll")
+	c.waitsForHunks("f", 0)
+	d.saves()
+	for _, line := range []int{5, 15, 25} {
+		c.eventually("all lines say why", func() bool { return strings.HasPrefix(c.hover(d.uri, line), "**why** accepted · ") })
+	}
+	require.Empty(t, c.hover(d.uri, 0))
+	require.Contains(t, w.CursordOK("why", "f:16"), "> do it")
+}
+
 // TestLSPBothChangedAPlace: a person and an agent in a copy have changed the same line. The place is shown as such, and decided as
 // mine, or both.
 func TestLSPBothChangedAPlace(t *testing.T) {
