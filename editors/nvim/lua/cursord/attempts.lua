@@ -158,6 +158,25 @@ local function with_attempt(act)
   end)
 end
 
+--- The hunks that are to be reviewed of an attempt, also those of later turns of its session.
+--- @param ws cursord.Workspace
+--- @param a cursord.Attempt
+--- @return cursord.Part[]
+local function hunks_of(ws, a)
+  local parts = {}
+  for _, diff in pairs(ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      for _, source in ipairs(hunk.sources) do
+        if source.sessionId == a.sessionId then
+          parts[#parts + 1] = { id = hunk.id, hunk = hunk }
+          break
+        end
+      end
+    end
+  end
+  return parts
+end
+
 --- Drops all attempts of a group but those to keep, once the person agrees.
 --- @param list cursord.AttemptList
 --- @param group cursord.AttemptGroup
@@ -262,7 +281,11 @@ function M.open(ws)
       'A',
       'n',
       with_attempt(function(list, a)
-        require('cursord.review.decide').all('accept', list.ws, nil, { turn = a.turnId })
+        local parts = hunks_of(list.ws, a)
+        if #parts == 0 then
+          return rpc.say('this attempt has nothing to review')
+        end
+        require('cursord.review.decide').parts('accept', list.ws, parts)
       end),
     },
     {
