@@ -165,14 +165,14 @@ func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []pr
 // A choice decides a hunk whose lines the user has changed, too.
 type choice struct{ title, command string }
 
-// choicesOf returns the choices of a hunk; nil if the user has not changed its lines. The lines of an agent that works in a copy come
-// beside the user's, so that accepting them keeps both.
+// choicesOf returns the choices of a hunk; nil if the user has not changed its lines. An accept brings the lines of an agent that works
+// in a copy beside the user's, so it keeps both.
 func choicesOf(h *sessions.Hunk) []choice {
 	switch {
 	case h.InConflict():
 		return []choice{{"Keep mine", commandReject}, {"Take the agent's", commandAccept}, {"Keep both", commandAcceptBoth}}
 	case hunks.BothChanged(h):
-		return []choice{{"Keep mine", commandReject}, {"Keep both", commandAccept}}
+		return []choice{{"Keep mine", commandReject}, {"Take the agent's", commandReplace}, {"Keep both", commandAccept}}
 	}
 	return nil
 }

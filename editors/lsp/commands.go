@@ -20,6 +20,7 @@ const (
 	commandExplain    = "cursord.explain"
 	commandAccept     = "cursord.accept"
 	commandAcceptBoth = "cursord.acceptBoth"
+	commandReplace    = "cursord.acceptReplacing"
 	commandAcceptFile = "cursord.acceptFile"
 	commandAcceptAll  = "cursord.acceptAll"
 	commandReject     = "cursord.reject"
@@ -78,6 +79,7 @@ func init() {
 		commandExplain:    (*Server).explainCommand,
 		commandAccept:     deciding(true, atTarget),
 		commandAcceptBoth: accepting(rpc.DecideParams{Both: true}),
+		commandReplace:    accepting(rpc.DecideParams{Replace: true, AsEdits: true}),
 		commandAcceptFile: deciding(true, inFile),
 		commandAcceptAll:  deciding(true, everywhere),
 		commandReject:     (*Server).rejectCommand,

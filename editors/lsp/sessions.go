@@ -9,6 +9,7 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
+	"cursord/editors/lsp/listed"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -63,13 +64,6 @@ func (s *Server) resumeCommand(t *target) (any, error) {
 // maxListed bounds the number of sessions in the list.
 const maxListed = 300
 
-const aboutSessions = `# Sessions
-
-The code actions of a line (in Helix: space a) resume that session,
-ask in it, cancel its turn, open its transcript or delete it.
-To rename sessions, change their titles here and save.
-`
-
 // listSessions opens the list of all sessions: the folder's first, then those of other folders.
 func (s *Server) listSessions(w *workspace) {
 	call(s, "workspace/list", struct{}{}, func(folders rpc.WorkspaceList, err error) {
@@ -98,7 +92,7 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 	by := map[string][]*sessions.Session{}
 	roots := []string{w.path}
 	for _, one := range list {
-		if w.listedTitles[one.ID] = titleInList(one.Title); one.Workspace == w.path {
+		if w.listedTitles[one.ID] = listed.Title(one.Title); one.Workspace == w.path {
 			w.sessions[one.ID] = one
 		}
 		by[one.Workspace] = append(by[one.Workspace], one)
@@ -107,7 +101,7 @@ func (s *Server) sessionsText(w *workspace, folders []api.WorkspaceInfo, list []
 		}
 	}
 	var b strings.Builder
-	b.WriteString(aboutSessions)
+	b.WriteString(listed.About)
 	for _, root := range roots {
 		head := "\n## " + root
 		for _, f := range folders {
@@ -149,15 +143,7 @@ func (s *Server) sessionLine(w *workspace, one *sessions.Session) string {
 	if one.Workspace == w.path && one.ID == s.nextSession(w) {
 		mark += " · goes on here"
 	}
-	return fmt.Sprintf("- %s · %s · %s%s · %s", titleInList(one.Title), one.UpdatedAt.Local().Format("2006-01-02 15:04"), plaintext.Count(one.Turns, "turn"), mark, one.ID)
-}
-
-// titleInList returns a title for the list, without the separator of a line's parts.
-func titleInList(title string) string {
-	if title = strings.ReplaceAll(plaintext.FirstLine(title, 60), " · ", " - "); title == "" {
-		return "(no title)"
-	}
-	return title
+	return listed.Line(one, mark)
 }
 
 // savedSessions renames the sessions whose titles the user has changed in the list; it returns false for other documents.
@@ -166,17 +152,8 @@ func (s *Server) savedSessions(d *document) bool {
 	if w == nil {
 		return false
 	}
-	damaged := 0
-	for line := range strings.Lines(d.text.Content) {
-		id := listedSession(line)
-		if words := strings.Fields(line); id == "" && len(words) > 0 && w.listedTitles[words[len(words)-1]] != "" {
-			damaged++
-		}
-		title, _, _ := strings.Cut(strings.TrimPrefix(line, "- "), " · ")
-		title = strings.TrimSpace(title)
-		if was, ok := w.listedTitles[id]; !ok || was == title || title == "" {
-			continue
-		}
+	renamed, damaged := listed.Renamed(d.text.Content, w.listedTitles)
+	for id, title := range renamed {
 		w.listedTitles[id] = title
 		call(s, "session/update", rpc.SessionUpdateParams{SessionID: id, Title: &title}, func(_ rpc.SessionResult, err error) {
 			if err != nil {
@@ -231,14 +208,6 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// listedSession returns the id of the session in a line of the list, "" for none.
-func listedSession(text string) string {
-	if fields := strings.Fields(text); strings.HasPrefix(text, "- ") && len(fields) > 1 {
-		return fields[len(fields)-1]
-	}
-	return ""
-}
-
 // sessionsListed returns the folder whose list of sessions a document is; nil for other documents.
 func (s *Server) sessionsListed(d *document) *workspace {
 	if d == nil || !strings.HasSuffix(d.uri, "/"+sessionsFile) {
@@ -253,7 +222,7 @@ func (s *Server) sessionActions(d *document, r protocol.Range) ([]protocol.CodeA
 	if w == nil {
 		return nil, false
 	}
-	id := listedSession(d.text.Line(d.text.LineAt(r.Start, s.client.Encoding)))
+	id := listed.ID(d.text.Line(d.text.LineAt(r.Start, s.client.Encoding)))
 	if id == "" {
 		return nil, true
 	}

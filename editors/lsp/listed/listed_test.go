@@ -1,0 +1,37 @@
+package listed
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/sessions"
+)
+
+// TestRenamed edits a list as people do.
+func TestRenamed(t *testing.T) {
+	one := &sessions.Session{ID: "s1", Title: "fix · it\nplease", Turns: 2}
+	none := &sessions.Session{ID: "s2"}
+	titles := map[string]string{"s1": Title(one.Title), "s2": Title("")}
+	text := About + Line(one, " · running") + "\n" + Line(none, "") + "\n"
+	for name, c := range map[string]struct {
+		old, new string
+		renamed  map[string]string
+		damaged  int
+	}{
+		"nothing":             {"", "", map[string]string{}, 0},
+		"a title":             {"fix - it", "mended", map[string]string{"s1": "mended"}, 0},
+		"a session without":   {"(no title)", "  first  ", map[string]string{"s2": "first"}, 0},
+		"an empty title":      {"fix - it", "", map[string]string{}, 0},
+		"the line's start":    {"- fix", "fix", map[string]string{}, 1},
+		"an id":               {"· s1", "· s9", map[string]string{}, 0},
+		"a line is taken out": {Line(one, " · running") + "\n", "", map[string]string{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			renamed, damaged := Renamed(strings.Replace(text, c.old, c.new, 1), titles)
+			require.Equal(t, c.renamed, renamed)
+			require.Equal(t, c.damaged, damaged)
+		})
+	}
+}
