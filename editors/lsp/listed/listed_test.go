@@ -11,7 +11,7 @@ import (
 
 // TestRenamed edits a list as people do.
 func TestRenamed(t *testing.T) {
-	one := &sessions.Session{ID: "s1", Title: "fix · it\nplease", Turns: 2}
+	one := &sessions.Session{ID: "s1", Title: "fix · it", Turns: 2}
 	none := &sessions.Session{ID: "s2"}
 	titles := map[string]string{"s1": Title(one.Title), "s2": Title("")}
 	text := About + Line(one, " · running") + "\n" + Line(none, "") + "\n"

@@ -92,13 +92,15 @@ func TestLSPWhyOfEdits(t *testing.T) {
 }
 
 // TestLSPBothChangedAPlace: a person and an agent in a copy have changed the same line. The place is shown as such, and decided as
-// mine, or both.
+// mine, the agent's, or both.
 func TestLSPBothChangedAPlace(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(9, nil)
 	after := world.Numbered(9, map[int]string{5: "agent 5\n"})
 	mine := strings.Replace(before, "line 5\n", "mine 5\n", 1)
-	for _, one := range []struct{ action, text string }{{"Keep mine", "mine 5\n"}, {"Keep both", "mine 5\nagent 5\n"}} {
+	for _, one := range []struct{ action, text string }{
+		{"Keep mine", "mine 5\n"}, {"Take the agent's", "agent 5\n"}, {"Keep both", "mine 5\nagent 5\n"},
+	} {
 		t.Run(one.action, func(t *testing.T) {
 			t.Parallel()
 			w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
