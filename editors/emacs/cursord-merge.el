@@ -61,11 +61,16 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
   (setq header-line-format
         (and cursord-merge-mode cursord--merge
              (substitute-command-keys
-              (format " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] %s · \\[smerge-keep-lower] agent's · \\[smerge-next] next"
+              (format " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] %s · \\[smerge-keep-lower] agent's · %s"
                       (string-join (seq-uniq (mapcar (lambda (conflict)
                                                        (cursord--upper-label (cursord-conflict-group conflict)))
                                                      (cursord-merge-conflicts cursord--merge)))
-                                   "/"))))))
+                                   "/")
+                      ;; 80 columns have no room for more.
+                      (if (seq-some (lambda (conflict)
+                                      (cursord-contested-p (cursord-group-hunk (cursord-conflict-group conflict))))
+                                    (cursord-merge-conflicts cursord--merge))
+                          "\\[smerge-keep-all] both" "\\[smerge-next] next"))))))
 (put 'cursord-merge-mode 'permanent-local t)
 
 ;;;; The copy
