@@ -9,19 +9,25 @@ import (
 )
 
 func undoCommand() *cobra.Command {
-	return stepping("undo", "Undo the latest accept or reject; repeatable")
+	return stepping("undo", "Undo the latest accept or reject; repeatable", `Take back the latest decision of the workspace: an accept, a reject, the files of a rewind, or a commit that accepted
+hunks. Each further call takes back the one before.
+
+If lines of a decision have changed since, it cannot be taken back. The command then fails once, and says which decision
+it is and which is next. Called again, it passes that decision over as long as its lines are changed.`)
 }
 
 func redoCommand() *cobra.Command {
-	return stepping("redo", "Redo what undo took back; repeatable")
+	return stepping("redo", "Redo what undo took back; repeatable", `Make the decision again that was taken back last. A new decision ends that. A decision whose lines have changed since
+fails once, and is then passed over, as in "cursord undo".`)
 }
 
-func stepping(verb, short string) *cobra.Command {
+func stepping(verb, short, long string) *cobra.Command {
 	var p place
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   verb,
 		Short: short,
+		Long:  long,
 		Args:  arguments.Takes(0, 0),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, _ []string) error {
 			root, err := p.find(c.Context(), client)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
@@ -27,6 +28,8 @@ type Group struct {
 	Rewind     bool        `json:"rewind,omitempty"` // it takes turns of a session back
 	Undone     bool        `json:"undone,omitempty"`
 	UndoneAt   int         `json:"undoneAt,omitempty"` // undone: a higher number was undone later
+	At         int64       `json:"at,omitempty"`       // when it was decided, in milliseconds since 1970; 0: an older daemon has not noted it
+	Passed     bool        `json:"passed,omitempty"`   // a step was refused, as its lines have changed: the next one may pass it over
 	Files      []File      `json:"files"`
 	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
 }
@@ -109,9 +112,20 @@ func Load(recs []sessions.Numbered, damaged func(what string, err error)) (l Log
 	return l, ops
 }
 
-// Push adds a group, numbers it, forgets what could have been made again, and returns what to store.
+// Pass says that a group's next step was refused, because its lines have changed since, and returns what to store.
+func (l *Log) Pass(n uint64) []sessions.Op {
+	old := l.Numbered(n)
+	if old == nil {
+		return nil
+	}
+	g := *old
+	g.Passed = true
+	return []sessions.Op{l.Replace(&g)}
+}
+
+// Push adds a group, numbers it, notes the time, forgets what could have been made again, and returns what to store.
 func (l *Log) Push(g *Group) (ops []sessions.Op) {
-	g.N = 1
+	g.N, g.At = 1, time.Now().UnixMilli()
 	if len(l.groups) > 0 {
 		g.N = l.groups[len(l.groups)-1].N + 1 // also if that one is forgotten now: a number means one decision
 	}
@@ -131,11 +145,11 @@ func (l *Log) Push(g *Group) (ops []sessions.Op) {
 
 func put(g *Group) sessions.Op { return sessions.PutDecision{N: g.N, Data: wire.Encode(g)} }
 
-// Next returns the group that an undo takes back: the latest that stands; or the one that a redo makes again: the one undone last. It
-// returns nil if there is none.
-func (l *Log) Next(undo bool) (next *Group) {
+// Next returns the group that an undo takes back: the latest that stands; or the one that a redo makes again: the one undone last. Those
+// with the numbers of but do not count. It returns nil if there is none.
+func (l *Log) Next(undo bool, but ...uint64) (next *Group) {
 	for _, g := range l.groups {
-		if g.Undone != undo && len(g.Files) > 0 && (undo || next == nil || g.UndoneAt > next.UndoneAt) {
+		if g.Undone != undo && len(g.Files) > 0 && !slices.Contains(but, g.N) && (undo || next == nil || g.UndoneAt > next.UndoneAt) {
 			next = g
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
@@ -24,16 +25,19 @@ func (r *Reviewer) loadLog() error {
 	return nil
 }
 
-// step undoes or redoes a group of decisions: in all of its files or in none. It returns false if it must wait for an agent.
-func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p *waiting.Request) bool {
+// step undoes or redoes a group of decisions: in all of its files or in none. It returns false if it must wait for an agent. One whose
+// lines have changed since is refused once, and then passed over as long as that is so; but has those that were.
+func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p *waiting.Request, but ...uint64) bool {
 	fail := func(err error) bool { return r.refuse(p, client, err) }
 	if err := r.setup.Store.Trouble(); err != nil {
 		return fail(api.StoreError(err))
 	}
-	next := r.log.Next(undo)
+	next := r.log.Next(undo, but...)
 	if next == nil {
-		what := map[bool]string{true: "undo", false: "redo"}[undo]
-		return fail(&api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + what + " in " + r.setup.Root})
+		return fail(r.nothingTo(undo, len(but)))
+	}
+	if only != 0 && next.N != only && next.Passed {
+		return r.step(client, undo, asEdits, only, p, append(but, next.N)...)
 	}
 	if only != 0 && next.N != only {
 		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since", Hint: "undo that one first: cursord undo"})
@@ -46,7 +50,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	}
 	g := *next
 	g.Files = slices.Clone(g.Files)
-	g.Undone = undo
+	g.Undone, g.Passed = undo, false
 	out := api.Decided{Diffs: []*sessions.Diff{}, Applied: g.Hunks(), Step: g.Step()}
 	var touched, inBuffers, held []*file
 	defer func() { r.letGo(client, held...) }()
@@ -56,6 +60,14 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			back()
 		}
 		r.refreshPending()
+		if errors.Is(err, diffs.ErrOvertaken) {
+			if only == 0 && next.Passed {
+				r.letGo(client, held...)
+				held = nil
+				return r.step(client, undo, asEdits, only, p, append(but, next.N)...)
+			}
+			err = r.overtaken(next.N, undo, append(but, next.N), err)
+		}
 		return fail(err)
 	}
 	// The reviews are changed first, because they can be restored; then the disk.
@@ -244,11 +256,57 @@ func (r *Reviewer) decided(gf decisionlog.File) *file {
 	return r.numbered(gf.N)
 }
 
+// An overtakenError refuses a step because its lines have changed since: it is diffs.ErrOvertaken, and the answer to clients.
+type overtakenError struct{ answer *api.Error }
+
+func (e overtakenError) Error() string   { return e.answer.Error() }
+func (e overtakenError) Unwrap() []error { return []error{e.answer, diffs.ErrOvertaken} }
+
 func (r *Reviewer) stepError(f *file, err error) error {
 	if errors.Is(err, diffs.ErrOvertaken) {
-		return r.conflict(f, fmt.Sprintf("those lines of %s have changed since", f.path))
+		var refused *api.Error
+		if errors.As(r.conflict(f, fmt.Sprintf("those lines of %s have changed since", f.path)), &refused) {
+			return overtakenError{refused}
+		}
 	}
 	return r.decisionError(f, err)
+}
+
+// overtaken notes that a step was refused, so that the next one may pass it over, and returns an error that says which it was and which
+// comes then. why is an overtakenError.
+func (r *Reviewer) overtaken(n uint64, undo bool, but []uint64, why error) error {
+	r.submit(nil, r.log.Pass(n), nil)
+	var said *api.Error
+	g := r.log.Numbered(n)
+	if g == nil || !errors.As(why, &said) {
+		return why
+	}
+	e, verb, again := *said, "undo", "taken back"
+	if !undo {
+		verb, again = "redo", "made again"
+	}
+	e.Message = fmt.Sprintf("%s cannot be %s: %s", g.Name(time.Now()), again, said.Message)
+	e.Hint = "there is nothing else to " + verb
+	if after := r.log.Next(undo, but...); after != nil {
+		e.Hint = fmt.Sprintf("call %s again to pass it over: next is %s", verb, after.Name(time.Now()))
+	}
+	return &e
+}
+
+// nothingTo returns the error of a step if no decision is left for it. passed counts those that were passed over.
+func (r *Reviewer) nothingTo(undo bool, passed int) error {
+	verb, again := "undo", "taken back"
+	if !undo {
+		verb, again = "redo", "made again"
+	}
+	e := &api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + verb + " in " + r.setup.Root}
+	switch {
+	case passed == 1:
+		e.Hint = "1 decision cannot be " + again + " while its lines are changed"
+	case passed > 1:
+		e.Hint = fmt.Sprintf("%d decisions cannot be %s while their lines are changed", passed, again)
+	}
+	return e
 }
 
 // Undo undoes the latest decision that stands. If only is not 0, it does so only if only is the decision's number. With

@@ -1,0 +1,36 @@
+package decisionlog
+
+import (
+	"fmt"
+	"time"
+
+	"cursord/daemon/api"
+)
+
+// Name says to people which decision a group is, at a time: what was decided, where and when, such as
+// "the reject of 2 hunks in a.txt (14:03)".
+func (g *Group) Name(now time.Time) string {
+	step := g.Step()
+	name := "the " + string(step.Kind) + " of 1 hunk"
+	if step.Hunks != 1 {
+		name = fmt.Sprintf("the %s of %d hunks", step.Kind, step.Hunks)
+	}
+	switch len(g.Files) {
+	case 0:
+	case 1:
+		name += " in " + g.Files[0].Path
+	default:
+		name += fmt.Sprintf(" in %d files", len(g.Files))
+	}
+	if step.Kind == api.StepCommit {
+		name = fmt.Sprintf("the accept of %s by a commit", name[len("the commit of "):])
+	}
+	if g.At == 0 {
+		return name
+	}
+	at, layout := time.UnixMilli(g.At).In(now.Location()), "15:04"
+	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {
+		layout = "2 Jan 15:04"
+	}
+	return fmt.Sprintf("%s (%s)", name, at.Format(layout))
+}
