@@ -30,28 +30,20 @@ func (w *workspace) keepNote(c *commit, add note) {
 
 // takeNotes takes the notes for a session's prompt.
 func (w *workspace) takeNotes(c *commit, session string) []string {
-	var taken, kept []note
-	for _, n := range w.notes {
-		if n.SessionID != "" && n.SessionID != session {
-			kept = append(kept, n)
-			continue
-		}
-		taken = append(taken, n)
-		c.ops = append(c.ops, sessions.DropNote{N: n.n})
-	}
-	w.notes = kept
-	return shortRejections(taken)
+	return shortRejections(w.dropNotes(c, func(n note) bool { return n.SessionID == "" || n.SessionID == session }))
 }
 
-// dropNotes drops notes that no prompt needs.
-func (w *workspace) dropNotes(c *commit, which func(note) bool) {
+// dropNotes drops notes that no later prompt needs, and returns them.
+func (w *workspace) dropNotes(c *commit, which func(note) bool) (dropped []note) {
 	w.notes = slices.DeleteFunc(w.notes, func(n note) bool {
-		drop := which(n)
-		if drop {
-			c.ops = append(c.ops, sessions.DropNote{N: n.n})
+		if !which(n) {
+			return false
 		}
-		return drop
+		dropped = append(dropped, n)
+		c.ops = append(c.ops, sessions.DropNote{N: n.n})
+		return true
 	})
+	return dropped
 }
 
 func (w *workspace) loadNotes() error {

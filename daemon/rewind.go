@@ -45,12 +45,13 @@ func (d *Daemon) rewind(ctx context.Context, p api.RewindParams, resend func(*co
 		_ = w.call(func() { w.endRewind(p.SessionID) }) // an error means that the loop has ended
 		done(out, err)
 	}
-	turns, err := forked.From(d.store.Turns, p.SessionID, p.TurnID)
+	turns, since, err := forked.From(d.store.Turns, p.SessionID, p.TurnID)
 	if err != nil {
 		end(api.Rewound{}, err)
 		return
 	}
-	rw := review.Rewind{Client: p.Client, Cut: review.Cut{Session: p.SessionID, Turns: turns}, Files: p.Files, Dry: p.DryRun}
+	cut := review.Cut{Session: p.SessionID, Turns: turns, Since: since.UnixMilli()}
+	rw := review.Rewind{Client: p.Client, Cut: cut, Files: p.Files, Dry: p.DryRun}
 	w.review.Rewind(ctx, rw, func(dec api.Decided, err error) {
 		go func() { // the loop, which calls this, must be free
 			var s *sessions.Session
@@ -127,7 +128,10 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 		s.Turns = max(s.Turns-1, 0)
 	}
 	s.AgentSessionID, s.Rewound = nil, true
-	w.dropNotes(c, func(n note) bool { return n.SessionID == s.ID })
+	w.dropNotes(c, func(n note) bool { return n.SessionID == s.ID }) // they may be about the turns that go
+	for _, told := range cut.Told {
+		w.keepNote(c, note{SessionID: s.ID, Text: told.Text, Group: told.Group, Comment: told.Comment})
+	}
 	w.putSession(c, ls, &s)
 	if ls.resend != nil && !w.stopping {
 		ls.resend(c, ls)

@@ -60,6 +60,27 @@ type Rejection struct {
 	Comment bool   `json:"comment,omitempty"`
 }
 
+// Rejected is a rejection with the number of its decision.
+type Rejected struct {
+	Group uint64 `json:"group"`
+	Rejection
+}
+
+// Rejected returns what a session was told of the decisions before a moment, in milliseconds since 1970, that stand; the oldest first.
+func (l *Log) Rejected(session string, before int64) (told []Rejected) {
+	for _, g := range l.groups {
+		if g.Undone || g.At == 0 || g.At >= before {
+			continue
+		}
+		for _, one := range g.Rejections {
+			if one.Session == session {
+				told = append(told, Rejected{Group: g.N, Rejection: one})
+			}
+		}
+	}
+	return told
+}
+
 // Words are the texts about hunks for the next prompts, if they are rejected, by hunk.
 type Words map[uint64][]Rejection
 

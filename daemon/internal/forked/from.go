@@ -7,21 +7,21 @@ import (
 	"cursord/sessions"
 )
 
-// From lists a turn and the later ones of its session, in their order. page is [sessions.Store.Turns].
-func From(page func(session, before string, limit int) ([]*sessions.Turn, bool, error), session, turn string) (ids []string, err error) {
+// From lists a turn and the later ones of its session, in their order, and says when the turn was asked for. page is [sessions.Store.Turns].
+func From(page func(session, before string, limit int) ([]*sessions.Turn, bool, error), session, turn string) (ids []string, asked sessions.Time, err error) {
 	for before := ""; ; {
 		turns, more, err := page(session, before, 0)
 		if err != nil {
-			return nil, api.StoreError(err)
+			return nil, asked, api.StoreError(err)
 		}
 		for _, t := range turns {
 			if ids = append(ids, t.ID); t.ID == turn {
 				slices.Reverse(ids)
-				return ids, nil
+				return ids, t.CreatedAt, nil
 			}
 		}
 		if !more || len(turns) == 0 {
-			return nil, api.Errorf(api.KindNotFound, "no turn %s", turn)
+			return nil, asked, api.Errorf(api.KindNotFound, "no turn %s", turn)
 		}
 		before = turns[len(turns)-1].ID
 	}

@@ -60,6 +60,7 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 		abandon(plan)
 		return p.Answer(out, nil)
 	}
+	rw.Cut.Told = r.log.Rejected(rw.Cut.Session, rw.Cut.Since)
 	g := &decisionlog.Group{Rewind: true}
 	drop, err := r.intend(stored.Intent{Group: *g, Cut: &rw.Cut}, plan)
 	if err != nil {

@@ -112,6 +112,9 @@ type Intent struct {
 type Cut struct {
 	Session string   `json:"session"`
 	Turns   []string `json:"turns"` // the first one first
+
+	Since int64                  `json:"since,omitempty"` // when the first one was asked for, in milliseconds since 1970
+	Told  []decisionlog.Rejected `json:"told,omitempty"`  // what the next prompt says again, because its agent has a fresh chat
 }
 
 // An IntendedFile is a file of an intent: its change, and its record in the store after the change.
