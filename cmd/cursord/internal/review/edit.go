@@ -44,19 +44,26 @@ func UserEditor(getenv func(string) string) string {
 	return "vi"
 }
 
-// EditorArgs returns the arguments that make an editor open a file at a line: "+7 file", or the editor's own form if known.
+// EditorArgs returns the arguments that make an editor open a file at a line: "+7 file", or the editor's own form if known. For line 0
+// they name only the file, as any program can be an editor of a text.
 func EditorArgs(editor, path string, line int) []string {
 	words := strings.Fields(editor)
 	name := strings.TrimSuffix(filepath.Base(words[0]), ".exe")
 	at := fmt.Sprintf("%s:%d", path, line)
+	if line == 0 {
+		at = path
+	}
 	switch {
 	case slices.Contains([]string{"code", "code-insiders", "codium", "cursor", "windsurf"}, name):
+		if line == 0 {
+			return []string{"--wait", path}
+		}
 		return []string{"--wait", "--goto", at}
 	case slices.Contains([]string{"hx", "helix"}, name):
 		return []string{at}
 	case slices.Contains([]string{"zed", "subl"}, name):
 		return []string{"--wait", at}
-	case name == "notepad":
+	case name == "notepad", line == 0:
 		return []string{path}
 	}
 	return []string{fmt.Sprintf("+%d", line), path}

@@ -50,6 +50,11 @@ func TestEditorArgs(t *testing.T) {
 	} {
 		require.Equal(t, want, EditorArgs(editor, "/f", 7), editor)
 	}
+	for editor, want := range map[string][]string{
+		"./take-first": {"/f"}, "vi": {"/f"}, "code": {"--wait", "/f"}, "hx": {"/f"}, "zed": {"--wait", "/f"}, "notepad": {"/f"},
+	} {
+		require.Equal(t, want, EditorArgs(editor, "/f", 0), editor)
+	}
 	env := map[string]string{"EDITOR": "ed"}
 	require.Equal(t, "ed", UserEditor(func(name string) string { return env[name] }))
 	env["VISUAL"] = "vim"

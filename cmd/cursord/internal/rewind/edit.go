@@ -63,7 +63,7 @@ func (e *Edit) typed(in io.Reader, out, errOut io.Writer) (string, error) {
 		return "", err
 	}
 	editor := review.UserEditor(os.Getenv)
-	cmd := term.UserCommand(editor, review.EditorArgs(editor, e.file, 1)...)
+	cmd := term.UserCommand(editor, review.EditorArgs(editor, e.file, 0)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errOut
 	if !term.IsTerminal(out) { // it is for the answer, not for the editor's screen
 		cmd.Stdout = errOut

@@ -18,7 +18,7 @@ func TestChatAgain(t *testing.T) {
 	w := world.New(t)
 	w.Put(".git/HEAD", "")
 	w.Put("a.txt", "one\n")
-	w.Put("../editor", "#!/bin/sh\nsed -i s/lime/line/ \"$2\"\n")
+	w.Put("../editor", "#!/bin/sh\nsed -i s/lime/line/ \"$1\"\n")
 	require.NoError(t, os.Chmod(w.Path("../editor"), 0o755))
 	w.Plays(world.Lines(world.Edits("1", "a.txt", "one\n", "one\nagent's\n"))...)
 	w.Start()
