@@ -53,6 +53,10 @@ func execute(args []string, inject serve.Injected) int {
 	}
 	root := rootCommand(inject)
 	root.SetArgs(args)
+	out := term.NewOutput(os.Stdout)
+	if !term.IsTerminal(os.Stdout) {
+		root.SetOut(out)
+	}
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	c, err := root.ExecuteContextC(context.Background())
@@ -60,7 +64,10 @@ func execute(args []string, inject serve.Injected) int {
 	if c.HasParent() && c.Name() != "help" {
 		help = c.CommandPath() + " --help"
 	}
-	return exitStatus(err, started, help, os.Stderr)
+	if err == nil {
+		err = out.Err() // the command does not look at each write
+	}
+	return exitStatus(err, started || out.Err() != nil, help, os.Stderr)
 }
 
 // exitStatus prints err on w and returns its exit status. Before a command has started, err is wrong usage; help is the command that says more.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
@@ -74,7 +75,7 @@ it. --attempts 3 sends the prompt to three such sessions side by side, and shows
 exit status is 0 if one of them completed. Ctrl-C cancels all.
 
 Exit statuses: 0 completed, 1 failed, 130 cancelled. If the command leaves the turn to the daemon, 130 (Ctrl-C), 143
-(SIGTERM) or 129 (SIGHUP): the turn may go on. If the daemon cannot store anything, for example on a full disk,
+(SIGTERM), 129 (SIGHUP) or 141 (nobody reads its output any more, as behind "| head -1"): the turn may go on. If the daemon cannot store anything, for example on a full disk,
 it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		Example: `  cursord run "explain main.go"
   cursord run -c "now add a test"
@@ -251,6 +252,9 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				return run.PrintBegun(out, turn, format)
 			}
 			signals := endingSignals()
+			if printed, is := out.(*term.Output); is {
+				printed.WhenUnread(func() { signals <- syscall.SIGPIPE })
+			}
 			turn, err := r.Run(c.Context(), client, f, signals)
 			if err != nil {
 				return err // a further signal does not change the exit status

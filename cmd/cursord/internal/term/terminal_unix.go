@@ -61,8 +61,8 @@ func DropTyped(f *os.File) {
 // EndingSignals returns the signals, beside Ctrl-C, that end a program at a terminal.
 func EndingSignals() []os.Signal { return []os.Signal{syscall.SIGTERM, syscall.SIGHUP} }
 
-// IsHangup reports whether a signal says that the terminal is gone.
-func IsHangup(sig os.Signal) bool { return sig == syscall.SIGHUP }
+// IsHangup reports whether a signal says that nobody watches any more: the terminal is gone, or who read the output.
+func IsHangup(sig os.Signal) bool { return sig == syscall.SIGHUP || sig == syscall.SIGPIPE }
 
 // JobSignals returns the signals that suspend a program and bring it back.
 func JobSignals() []os.Signal { return []os.Signal{syscall.SIGTSTP, syscall.SIGCONT} }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -52,8 +53,8 @@ func EndingSignals() []os.Signal { return nil }
 func JobSignals() []os.Signal    { return nil }
 func ResumeSignals() []os.Signal { return nil }
 
-func IsResume(os.Signal) bool { return false }
-func IsHangup(os.Signal) bool { return false }
+func IsResume(os.Signal) bool     { return false }
+func IsHangup(sig os.Signal) bool { return sig == syscall.SIGPIPE }
 
 // Suspend is never called here, because no signal asks for it.
 func Suspend() {}

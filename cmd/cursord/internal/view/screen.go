@@ -60,8 +60,9 @@ func samePlace(a, b io.Writer) bool {
 	if a == b {
 		return true
 	}
-	f, ok := a.(*os.File)
-	g, both := b.(*os.File)
+	type file interface{ Stat() (os.FileInfo, error) }
+	f, ok := a.(file)
+	g, both := b.(file)
 	if !ok || !both {
 		return false
 	}
