@@ -182,13 +182,18 @@ func (m *machine) observeBaseline(now Content) {
 		}
 	}
 	m.r.Observe(m.disk, nil)
-	pendingBefore, rev, before := m.pendingIDs(), m.r.Rev(), m.r.Copy()
+	rev, before := m.r.Rev(), m.r.Copy()
 	unfit := now.Exists && m.r.limits.kind(now.body()) != Modified // cannot be reviewed by lines
+	from := before
+	if i := m.r.former(); i >= 0 {
+		from = m.r.formers[i].Review
+	}
+	may := pendingOf(from)
 	changed := m.r.ObserveBaseline(now)
 	require.Equal(t, changed, m.r.Rev() != rev)
 	require.Equal(t, normal(now), normal(m.r.Baseline()), "1: the review knows the baseline")
 	for id := range m.pendingIDs() {
-		require.True(t, pendingBefore[id] || id == m.r.op.ID && (!now.Exists || unfit), "8: a user's edit makes nothing pending: %d", id)
+		require.True(t, may[id] || id == m.r.op.ID && (!now.Exists || unfit), "8: a user's edit makes nothing pending: %d", id)
 	}
 	if m.r.whole == nil && before.whole == nil {
 		has := make(map[string]bool)
@@ -196,6 +201,11 @@ func (m *machine) observeBaseline(now Content) {
 			has[trimEnd(l)] = true
 		}
 		dead := make(map[string]bool)
+		for i := range from.atoms {
+			if a := &from.atoms[i]; a.del != 0 {
+				dead[trimEnd(a.text)] = true
+			}
+		}
 		for i := range before.atoms {
 			a := &before.atoms[i]
 			if a.del != 0 {
@@ -215,14 +225,16 @@ func (m *machine) observeBaseline(now Content) {
 	m.written()
 }
 
-func (m *machine) pendingIDs() map[uint64]bool {
+func (m *machine) pendingIDs() map[uint64]bool { return pendingOf(m.r) }
+
+func pendingOf(r *Review) map[uint64]bool {
 	ids := make(map[uint64]bool)
-	for i := range m.r.atoms {
-		if m.r.atoms[i].pending() {
-			ids[m.r.atoms[i].id] = true
+	for i := range r.atoms {
+		if r.atoms[i].pending() {
+			ids[r.atoms[i].id] = true
 		}
 	}
-	for _, op := range []fileOp{m.r.op, m.r.chmod, m.r.renamed} {
+	for _, op := range []fileOp{r.op, r.chmod, r.renamed} {
 		if op.ID != 0 {
 			ids[op.ID] = true
 		}

@@ -37,6 +37,7 @@ func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool)
 		r.sources = edits
 		return false
 	}
+	r.formers = nil
 	who := history.Person
 	if by != nil {
 		who = history.Agent

@@ -10,14 +10,22 @@ import "cursord/diffs/history"
 // agent's additions stay pending, as a creation if the file is gone. A file that the agent deleted and the person changed
 // exists again. A binary, large or linked file that both have changed keeps the agent's content, which can then be rejected
 // but not accepted. It reports whether the review changed.
+//
+// Until an agent or a decision changes the review, several changes count as one. So the review is as it was once the file is. But
+// what makes the baseline like Current leaves nothing pending.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
-	before, was := r.shape().sum(), r.present()
+	before, was, from := r.shape().sum(), r.present(), -1
+	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline)
+	if now.Exists != r.was || now.Exists && (remoded || !r.holds(baseline, now.body())) {
+		from = r.goBack(now)
+	}
 	r.observeBaseline(now.Exists, now.body())
 	if now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline) {
 		r.wasMode, r.isMode = now.Mode, now.Mode
 	}
 	r.settleAttrs()
+	r.comeFrom(from)
 	if r.shape().sum() == before {
 		return false
 	}

@@ -19,6 +19,7 @@ type Review struct {
 	attrs          // what review keeps beside the content
 	sources sources
 	past    *history.File // what edits did to the present content, accepted or not
+	formers []Former      // the latest last
 	rev     uint64
 	held    [2]weak.Pointer[Content] // baseline and present content as last built; the garbage collector may take them
 }

@@ -77,9 +77,11 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 			}
 		}
 	}
-	ops(r.op, r.unknown, r.chmod, r.renamed)
-	for i := range r.atoms {
-		asked[r.atoms[i].ins], asked[r.atoms[i].del] = true, true
+	for _, f := range append([]Former{{Review: r}}, r.formers...) {
+		ops(f.Review.op, f.Review.unknown, f.Review.chmod, f.Review.renamed)
+		for i := range f.Review.atoms {
+			asked[f.Review.atoms[i].ins], asked[f.Review.atoms[i].del] = true, true
+		}
 	}
 	for n := range r.past.Edits() {
 		asked[n] = true

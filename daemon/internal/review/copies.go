@@ -80,10 +80,13 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 				return s, r.unreadable(f, img)
 			}
 		}
-		if s.here.Same(s.real) && !s.real.Same(atomicfile.State{Content: f.Review.Baseline()}) && !r.takeSave(f, s.real) {
-			f.Review.ObserveBaseline(s.real.Content) // a person made the same change, or the copy has taken it over
+		moved := !s.real.Same(atomicfile.State{Content: f.Review.Baseline()})
+		if !moved || !s.here.Same(s.real) || !f.brought() {
+			if moved && s.here.Same(s.real) && !r.takeSave(f, s.real) {
+				f.Review.ObserveBaseline(s.real.Content) // a person made the same change, or the copy has taken it over
+			}
+			r.observeCopy(f, s.here)
 		}
-		r.observeCopy(f, s.here)
 		if s.real.Same(atomicfile.State{Content: f.Review.Baseline()}) {
 			break
 		}
@@ -111,8 +114,15 @@ func (r *Reviewer) refreshCopy(f *file, wait bool) (s sides, err error) {
 			return s, err
 		}
 	}
+	f.tookOver = false
 	r.syncBuffers(f)
 	return s, nil
+}
+
+// brought reports whether the work tree has brought its content to a path of a copy that has none of its own. Then it is not what the
+// agent has made of the file, and the agent's changes may be about to return.
+func (f *file) brought() bool {
+	return f.Review.Follows() && (f.tookOver || f.tree.turns == 0 || f.tree.shows(f.path))
 }
 
 // movedThere takes in a person's move in the work tree that the agent has made in its copy too. It returns false if there is

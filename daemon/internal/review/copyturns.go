@@ -84,7 +84,7 @@ func (r *Reviewer) tookOver(t *Worktree, taken, left []string) {
 	for _, path := range taken {
 		for _, f := range t.files {
 			if f.path == path || f.realPath() == path {
-				changed[f] = true
+				changed[f], f.tookOver = true, true
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (r *Reviewer) tookOver(t *Worktree, taken, left []string) {
 		files = append(files, f)
 	}
 	for _, f := range t.files {
-		if f.pending() && !changed[f] {
+		if (f.pending() || f.away()) && !changed[f] {
 			files = append(files, f)
 		}
 	}

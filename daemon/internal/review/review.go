@@ -67,6 +67,7 @@ type file struct {
 	unread   bool             // Review is nil, and may have something pending
 	made     []string         // folders that the agent made for it
 	accepted []string         // for a file in a copy: folders that were made for it in the work tree
+	tookOver bool             // for a file in a copy: a turn has begun, which may have brought the work tree's content, and nobody has looked
 	links    atomicfile.Links // the file and its number of names that decisions may write in place in the work tree
 	mode     uint32           // permission bits as last seen, for writing a deleted file back
 	stored   stored.File      // the form that the store has

@@ -3,6 +3,7 @@ package review
 import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/commits"
+	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 )
 
@@ -17,11 +18,17 @@ type stashed struct {
 
 // away reports whether hunks of the file may come back.
 func (f *file) away() bool {
+	if f.tree.isolated() {
+		return f.Review == nil && f.stored.Formers != nil || f.Review != nil && f.Review.Follows()
+	}
 	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.rev == f.Review.Rev()
 }
 
 // loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.
 func (r *Reviewer) loadStashed(f *file) {
+	if err := stored.LoadFormers(f.stored.Formers, f.Review, r.setup.Store); err != nil {
+		r.setup.Log.Warn("what was to be reviewed before a change of the work tree is lost", "path", f.path, "err", err)
+	}
 	s := f.stored.Stashed
 	if s == nil {
 		return

@@ -294,7 +294,7 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 		img := atomicfile.Read(r.setup.Root, name)
 		for _, t := range r.trees {
 			for _, other := range t.files {
-				if other == f || other.realPath() != name || !other.pending() && len(other.Buffers) == 0 || r.load(other) != nil {
+				if other == f || other.realPath() != name || !other.pending() && !other.away() && len(other.Buffers) == 0 || r.load(other) != nil {
 					continue
 				}
 				r.affected[other] = true
@@ -326,11 +326,12 @@ func (f *file) state() (s stored.File, blobs [][]byte) {
 		s.Common, blobs = sessions.BlobID([]byte(f.Apart.Base)), append(blobs, []byte(f.Apart.Base))
 	}
 	now := time.Now().UnixMilli()
-	if f.away() {
-		var more [][]byte
-		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev, now)
+	var more [][]byte
+	if s.Formers, more = stored.NewFormers(f.Review, now); f.stashed != nil && f.away() {
 		blobs = append(blobs, more...)
+		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev, now)
 	}
+	blobs = append(blobs, more...)
 	past, data := stored.PastOf(f.Review, now)
 	if s.Past, s.Dropped = past, f.stored.Dropped && past == nil; past != nil {
 		blobs = append(blobs, data)

@@ -22,6 +22,7 @@ type File struct {
 	Now      string           `json:"now"`
 	Weave    []byte           `json:"weave"`
 	Stashed  *Stash           `json:"stashed,omitempty"`
+	Formers  []Former         `json:"formers,omitempty"`
 	Common   string           `json:"common,omitempty"` // a blob: what an unsaved text with conflicts and the file had in common
 	Past     *Past            `json:"past,omitempty"`
 	Dropped  bool             `json:"dropped,omitempty"` // a history was dropped, because it was too large with the others

@@ -84,7 +84,9 @@ func (c *chance) filesIn(dir string) map[string]string {
 }
 
 func (c *chance) step() {
-	switch c.rng.IntN(12) {
+	switch c.rng.IntN(13) {
+	case 12:
+		c.thereAndBack()
 	case 0, 1, 2:
 		c.person()
 	case 3, 4:
@@ -165,6 +167,47 @@ func (c *chance) person() {
 	command := c.edit("user", c.Root)
 	c.happens("person: %s", command)
 	c.does(command)
+}
+
+// thereAndBack changes a file of the work tree a few times, and then makes it what it was. The hunks are those from before.
+func (c *chance) thereAndBack() {
+	f := []string{"a", "b", "d/c"}[c.rng.IntN(3)]
+	info, err := os.Lstat(c.Path(f))
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	was := c.shapes()
+	before := c.Get(f)
+	for range 1 + c.rng.IntN(3) {
+		c.n++
+		lines := strings.SplitAfter(before, "\n")
+		switch at := c.rng.IntN(len(lines)); c.rng.IntN(4) {
+		case 0:
+			lines = slices.Insert(lines, at, fmt.Sprintf("user %d\n", c.n))
+		case 1:
+			lines[at] = fmt.Sprintf("user %d\n", c.n)
+		case 2:
+			lines = slices.Delete(lines, at, at+1)
+		case 3:
+			if here, err := os.ReadFile(filepath.Join(c.Seen(c.s), f)); err == nil {
+				lines = strings.SplitAfter(string(here), "\n")
+			}
+		}
+		c.happens("there: %s %q", f, lines)
+		require.NoError(c.T, os.WriteFile(c.Path(f), []byte(strings.Join(lines, "")), info.Mode()))
+		c.e.Diffs()
+	}
+	c.happens("and back: %s", f)
+	require.NoError(c.T, os.WriteFile(c.Path(f), []byte(before), info.Mode()))
+	require.Equal(c.T, was, c.shapes())
+}
+
+func (c *chance) shapes() map[string][]string {
+	all := map[string][]string{}
+	for path, d := range c.e.Diffs() {
+		all[path] = shape(d)
+	}
+	return all
 }
 
 // does runs a command in the work tree. The command may fail.

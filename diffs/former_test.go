@@ -1,0 +1,119 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// TestThereAndBack: the baseline's file changes, and is then as it was before. So is the review.
+func TestThereAndBack(t *testing.T) {
+	for _, c := range []struct{ name, base, agent, ways string }{
+		{"created twice", `-`, `a\nb\nprint(2)\nc\n`, `a\nb\nprint(1)\nc\n`},
+		{"the same line", `1\n2\n3\n`, `1\n2\nthree\n`, `1\n2\n3 my\n`},
+		{"the same change", `1\n2\n3\n`, `1\n2\nthree\n`, `1\n2\nthree\n`},
+		{"some of the changes", `1\n2\n3\n4\n5\n`, `one\n2\nthree\n4\nfive\n`, `one\n2\nthree\n4\n5\n`},
+		{"over two others", `1\n2\n3\n`, `1\n2\nthree\n`, `1\n2\n3 my\n; 0\n1\n2\nthree\n; \n; x\n1\n`},
+		{"gone for a while", `1\n2\n3\n`, `1\n2\nthree\n`, `-`},
+		{"gone, and made again", `1\n2\n3\n`, `1\n2\nthree\n`, `-; 3\n; -; three\n`},
+		{"changed what the agent has deleted", `1\n2\n`, `-`, `1\n2\n3\n`},
+		{"gone, as with the agent", `1\n2\n`, `-`, `-`},
+		{"binary for a while", `1\n2\n3\n`, `1\n2\nthree\n`, `\x00`},
+		{"a binary", `a\x00`, `b\x00`, `c\x00; -`},
+		{"a link", `@x`, `@y`, `@z; @y`},
+		{"a mode", `644:a\nb\n`, `755:a\nc\n`, `600:a\nmine\n; 755:a\nb\n`},
+		{"without a line end", `1\n2`, `1\n2\n3`, `1\n2\n4; 1\n2 my`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(moded(t, c.base))
+			r.Observe(moded(t, c.agent), agents["agent"])
+			want := described(r)
+			require.NotEmpty(t, want)
+			for way := range strings.SplitSeq(c.ways, "; ") {
+				require.True(t, r.ObserveBaseline(moded(t, way)))
+				require.True(t, r.Follows())
+				wellFormed(t, r)
+				again := reloaded(t, r)
+				again.RestoreFormers(r.Formers())
+				for _, f := range r.Formers() { // as who stores them
+					require.Equal(t, moded(t, c.base), normal(f.Review.Baseline()))
+					require.Equal(t, moded(t, c.agent), normal(f.Review.Current()))
+				}
+				require.Equal(t, moded(t, way), normal(r.Baseline()))
+				for _, r := range []*Review{r.Copy(), again} {
+					require.True(t, r.ObserveBaseline(moded(t, c.base)))
+					require.Equal(t, want, described(r), way)
+					require.Equal(t, moded(t, c.agent), normal(r.Current()), way)
+					require.Empty(t, r.Formers())
+					wellFormed(t, r)
+				}
+			}
+		})
+	}
+}
+
+// TestNotQuiteBack: the baseline's file is as it was but for a line elsewhere. The hunk has both its sides.
+func TestNotQuiteBack(t *testing.T) {
+	r := New(content("0\n1\n2\n3\n"))
+	r.Observe(content("0\n1\n2\nthree\n"), agents["agent"])
+	r.ObserveBaseline(content("0\n1\n2\n3 my\n"))
+	r.ObserveBaseline(content("zero\n1\n2\n3\n"))
+	require.Equal(t, `1,4 1,4: zero| 1| 2|-3|+three`, described(r))
+	require.Equal(t, "zero\n1\n2\nthree\n", string(r.Current().Data))
+}
+
+// TestBackAfterDecisions: what was decided in the meantime is undone before the file is as it was.
+func TestBackAfterDecisions(t *testing.T) {
+	r := New(content("1\n2\n3\n4\n5\n6\n7\n8\n9\n"))
+	r.Observe(content("one\n2\n3\n4\nfive\n6\n7\n8\nnine\n"), agents["agent"])
+	was := r.Copy()
+	r.ObserveBaseline(content("1\n2\n3\n4\n5 my\n6\n7\n8\n9\n"))
+	between := described(r)
+	d, err := r.Decide([]uint64{r.Hunks()[0].ID}, true, nil)
+	require.NoError(t, err)
+	decided := described(r)
+	r.ObserveBaseline(content("one\n2\n3\n4\n5 my\n6\n7\n8\nnein\n"))
+	r.ObserveBaseline(content("one\n2\n3\n4\n5 my\n6\n7\n8\n9\n"))
+	require.Equal(t, decided, described(r))
+	require.NoError(t, r.Undo(d))
+	require.Equal(t, between, described(r))
+	require.True(t, r.ObserveBaseline(was.Baseline()))
+	require.Equal(t, was.Hunks(), r.Hunks())
+	require.Equal(t, was.Current(), r.Current())
+}
+
+// TestTheWayDoesNotMatter walks the baseline's file through random contents. The review is that of the last one alone.
+func TestTheWayDoesNotMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newMachine(t, true)
+		for range rapid.IntRange(1, 3).Draw(t, "edits") {
+			by := m.source()
+			m.r.Observe(m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "agent")), &by)
+		}
+		if !m.r.Pending() {
+			return
+		}
+		base, first := m.r.Baseline(), m.r.Copy()
+		for range rapid.IntRange(1, 5).Draw(t, "ways") {
+			now := m.withMode(m.content(rapid.SliceOfN(rapid.SampledFrom(alphabet), 0, 14).Draw(t, "way")))
+			if rapid.IntRange(0, 5).Draw(t, "back") == 0 {
+				now = base
+			}
+			if now.body() == m.r.Current().body() {
+				continue // then the person has all that the copy has
+			}
+			once := first.Copy()
+			once.ObserveBaseline(now)
+			m.r.ObserveBaseline(now)
+			require.Equal(t, normal(once.Current()), normal(m.r.Current()))
+			require.Equal(t, described(once), described(m.r))
+			wellFormed(t, m.r)
+			m.r.ForgetSources(func(func(*Decision) bool) {})
+		}
+		m.r.ObserveBaseline(base)
+		require.Equal(t, first.Hunks(), m.r.Hunks())
+		require.Equal(t, normal(first.Current()), normal(m.r.Current()))
+	})
+}
