@@ -6,7 +6,9 @@ import "bytes"
 // lines, there is only all or nothing.
 func (r *Review) Agreed(old, now Content) (ids []uint64) {
 	current := r.Current()
-	same := func(c Content) bool { return c.Exists == current.Exists && bytes.Equal(c.Data, current.Data) }
+	same := func(c Content) bool {
+		return c.Exists == current.Exists && c.Target == current.Target && bytes.Equal(c.Data, current.Data)
+	}
 	kind := r.Kind()
 	lines := kind == Modified || kind == Created || kind == Deleted
 	if !lines && (!same(now) || same(old)) {

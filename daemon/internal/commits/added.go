@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/git"
@@ -98,7 +99,7 @@ func addedSince(ctx context.Context, tree git.Tree, parent, commit string) (map[
 	}
 	oldIDs, nowIDs := map[string]string{}, map[string]string{}
 	for path, c := range changed {
-		if c.Now == "" {
+		if c.Now == "" || c.NowLink { // a link has no lines
 			continue
 		}
 		if nowIDs[path] = c.Now; c.Old != "" {
@@ -108,7 +109,7 @@ func addedSince(ctx context.Context, tree git.Tree, parent, commit string) (map[
 	old, now := tree.Blobs(ctx, oldIDs, true), tree.Blobs(ctx, nowIDs, true)
 	files := map[string]*File{}
 	for path, data := range now {
-		if bytes.IndexByte(data, 0) >= 0 {
+		if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) { // binary, as for a review
 			continue
 		}
 		f := &File{Path: path, Text: string(data)}

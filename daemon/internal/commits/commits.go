@@ -104,18 +104,21 @@ func (h *Head) Texts(ctx context.Context, m *Move, paths []string) (map[string]T
 		}
 	}
 	old, now := tree.Blobs(ctx, oldIDs, true), tree.Blobs(ctx, nowIDs, true)
-	content := func(texts map[string][]byte, path, id string) (c diffs.Content, ok bool) {
+	content := func(texts map[string][]byte, path, id string, link bool) (c diffs.Content, ok bool) {
 		if id == "" {
 			return c, true
 		}
 		data, ok := texts[path]
+		if link {
+			return diffs.Content{Exists: true, Target: string(data)}, ok
+		}
 		return diffs.Content{Exists: true, Data: data}, ok
 	}
 	all := map[string]Texts{}
 	for _, path := range paths {
 		c, ok := changed[path]
-		before, ok1 := content(old, path, c.Old)
-		after, ok2 := content(now, path, c.Now)
+		before, ok1 := content(old, path, c.Old, c.OldLink)
+		after, ok2 := content(now, path, c.Now, c.NowLink)
 		if ok && ok1 && ok2 {
 			all[path] = Texts{before, after}
 		}

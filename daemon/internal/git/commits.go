@@ -8,8 +8,9 @@ import (
 
 // A Committed is a file that differs between two commits.
 type Committed struct {
-	Old, Now string // the blobs; "" for none
-	Was      string // the path in the old commit, if it is another
+	Old, Now         string // the blobs; "" for none
+	OldLink, NowLink bool   // they are the targets of symbolic links
+	Was              string // the path in the old commit, if it is another
 }
 
 // Between returns the files below the folder that differ between two commits, by path; old may be "".
@@ -28,7 +29,7 @@ func (g Tree) Between(ctx context.Context, old, now string) (map[string]Committe
 	changed := map[string]Committed{}
 	for _, rec := range records(out) {
 		if info, path, ok := strings.Cut(rec, "\t"); ok {
-			changed[path] = Committed{Now: info[strings.LastIndexByte(info, ' ')+1:]}
+			changed[path] = Committed{Now: info[strings.LastIndexByte(info, ' ')+1:], NowLink: strings.HasPrefix(info, symlink+" ")}
 		}
 	}
 	return changed, nil
@@ -75,7 +76,7 @@ func changes(out []byte) (map[string]Committed, error) {
 		if len(info) != 5 {
 			return nil, fmt.Errorf("git listed %.100q", fields[0])
 		}
-		c, path := Committed{Old: blob(info[2], info[0]), Now: blob(info[3], info[1])}, fields[1]
+		c, path := Committed{Old: blob(info[2], info[0]), Now: blob(info[3], info[1]), OldLink: info[0] == symlink, NowLink: info[1] == symlink}, fields[1]
 		fields = fields[2:]
 		if k := info[4][0]; (k == 'R' || k == 'C') && len(fields) > 0 {
 			c.Was, path, fields = path, fields[0], fields[1:]
@@ -85,5 +86,5 @@ func changes(out []byte) (map[string]Committed, error) {
 	return changed, nil
 }
 
-// gitlink is the mode of a nested repository's commit.
-const gitlink = "160000"
+// The modes of what is no file in a tree of git: gitlink of a nested repository's commit.
+const gitlink, symlink = "160000", "120000"
