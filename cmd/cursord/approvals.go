@@ -17,6 +17,8 @@ func approvalsCommand() *cobra.Command {
 		Long: `List what the agents of the workspace ask: permission for a command, a question, a plan. An agent waits for the
 answer; nobody's answer is a no after the setting approval_timeout.
 
+A turn of "cursord run --approvals deny" asks nobody, and no rule answers in it: all it would ask is denied.
+
 --rules lists the commands for which agents need not ask: those to which somebody has answered "Always in this folder",
 which --remove takes back, and those of the configuration ([[approve]]).`,
 		Args: func(c *cobra.Command, args []string) error {
