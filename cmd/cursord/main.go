@@ -20,6 +20,7 @@ import (
 	"cursord/cmd/cursord/internal/ask"
 	"cursord/cmd/cursord/internal/complete"
 	"cursord/cmd/cursord/internal/misuse"
+	"cursord/cmd/cursord/internal/run"
 	"cursord/cmd/cursord/internal/serve"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
@@ -63,6 +64,9 @@ func execute(args []string, inject serve.Injected) int {
 	help := "cursord help"
 	if c.HasParent() && c.Name() != "help" {
 		help = c.CommandPath() + " --help"
+	}
+	if err != nil && !started && c.Name() == "run" {
+		run.PrintMisuse(c.OutOrStdout(), args, err)
 	}
 	if err == nil {
 		err = out.Err() // the command does not look at each write

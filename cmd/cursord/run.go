@@ -51,7 +51,7 @@ because the command would read what the loop is to read.
 --output-format json prints one object at the end: result, session, turn, status, error, usage, durationMs and pending
 (the number of hunks to review: of this turn, of all, and in how many files). stream-json prints the turn's
 notifications as they come, one on each line. If the turn does not begin, both print {"error": {"kind": …, "message": …,
-"hint": …}} instead; an output FILE then stays as it was.
+"hint": …}} instead, for wrong usage of kind usage; an output FILE then stays as it was.
 
 Ctrl-C or SIGTERM cancels the turn, and the command waits for its end. A second one, more than a second later, or a lost
 terminal (SIGHUP), leaves the turn to the daemon; the command then says how to get back to it.
@@ -62,7 +62,7 @@ sessions --agent" lists those.
 
 What the agent asks is put to you, if the command is in front of a terminal: y is yes, n no, a yes and always in this
 folder, e shows all answers. Elsewhere stderr says how to answer: "cursord approve"; --approvals deny
-asks nobody. What the agent cannot ask, as in
+asks nobody: each request is denied, also where a rule ("cursord approvals --rules") would allow it. What the agent cannot ask, as in
 print mode, is denied, and a note at the end lists it. --sandbox enabled runs such commands
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 

@@ -162,6 +162,8 @@ func PrintError(w io.Writer, err error) {
 	e := sessions.TurnError{Message: err.Error()}
 	if answer := (*rpc.Error)(nil); errors.As(err, &answer) {
 		e.Kind, e.Hint = string(answer.Data.Kind), answer.Data.Hint
+	} else if errors.As(err, new(*misuse.Error)) {
+		e.Kind = "usage"
 	}
 	_ = json.NewEncoder(w).Encode(struct {
 		Error sessions.TurnError `json:"error"`
