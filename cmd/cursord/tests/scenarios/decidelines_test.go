@@ -146,12 +146,17 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 			changes = append(changes, changesOf(&d.Hunks[i])...)
 		}
 	}
+	split := false // the person's line lies between lines of the hunk
 	s.byHand(func() {
 		lines := world.SplitAfter(old.text)
 		at := s.rng.IntN(len(lines) + 1)
 		if at == len(lines) && !strings.HasSuffix(old.text, "\n") {
 			at = 0
 		}
+		of := func(line string) bool {
+			return slices.ContainsFunc(changes, func(l string) bool { return l[0] == '+' && bare(l[1:]) == bare(line) })
+		}
+		split = 0 < at && at < len(lines) && of(lines[at-1]) && of(lines[at])
 		text := strings.Join(slices.Insert(lines, at, s.scribe.unique("user")+s.scribe.end()), "")
 		s.does("person writes and decides", "%s %s %v %s", d.Path, h.ID, accept, brief(text))
 		s.save(d.Path, text, old.mode)
@@ -169,7 +174,8 @@ func (s *episode) decideUnseen(d *sessions.Diff, h *sessions.Hunk, accept bool) 
 		s.noteGone(d, chosen)
 	} else {
 		real, _ := readShelf(s.sp.w.Root, s.dir)
-		s.countLines(true, real[d.Path].text, mine.text, changes, -1)
+		// If the watch has seen a line that splits the hunk before the decision came, the id is that of the first part alone.
+		s.countLines(!split, real[d.Path].text, mine.text, changes, -1)
 		s.disk[d.Path] = held{real[d.Path].text, mine.mode}
 	}
 	s.see(byUser, s.answered(out.Diffs))
