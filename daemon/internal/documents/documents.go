@@ -42,6 +42,7 @@ type Document struct {
 	formed  bool             // Form is known
 	before  *diffs.Content   // what the client had before it reported the text that the file has already; nil: it has reported no such text
 	Editing bool             // the text equals the file, and edits of it are on their way to the client
+	Echo    bool             // the text was in the file before the client reported it: saved there by the client, or loaded from there
 }
 
 // A Reviewer of a workspace hears of changes of its documents. Its methods do not block.

@@ -11,7 +11,8 @@ import (
 )
 
 // Save records that a client has saved a document. The saved text is a person's, whatever an agent writes at the same time:
-// the known unsaved text or, if version is higher than that of the last known text, the content of the file.
+// the known unsaved text or, if version is higher than that of the last known text, the content of the file. An Echo, which the client
+// may have loaded, only takes rejects back.
 func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	name, old, err := ds.opened(client, uri)
 	if err != nil || version != nil && *version < old.Version {
@@ -30,7 +31,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 			}
 		}
 	}
-	if len(concerned) > 0 { // from here on, a look at the file finds the person's text
+	if len(concerned) > 0 && !saved.Echo { // from here on, a look at the file finds the person's text
 		ds.mu.Lock()
 		ds.saves[saved] += len(concerned)
 		ds.mu.Unlock()
@@ -50,7 +51,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	return nil
 }
 
-// unsaid is the base of a text that was saved before it was reported.
+// unsaid is the base of a text that may have been saved before it was reported.
 var unsaid = atomicfile.State{Unreadable: "the client has not said when it began to change the text"}
 
 // savedAs returns doc as its client has saved it with a version; nil if nothing is known to be new in that.
@@ -59,8 +60,10 @@ func (doc *Document) savedAs(version int) *Document {
 		if doc.Held {
 			return doc
 		}
-		if doc.before != nil && doc.Known != nil { // it was saved before it was reported
-			return &Document{Client: doc.Client, Path: doc.Path, Version: version, Held: true, Text: string(doc.Known.Data), Base: unsaid, Known: doc.before}
+		if doc.before != nil && doc.Known != nil {
+			return &Document{
+				Client: doc.Client, Path: doc.Path, Version: version, Held: true, Text: string(doc.Known.Data), Base: unsaid, Known: doc.before, Echo: true,
+			}
 		}
 		return nil // it equals the file since the client has opened, loaded or saved it
 	}

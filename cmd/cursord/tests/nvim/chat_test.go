@@ -324,7 +324,7 @@ func TestNvimWithoutTheProgram(t *testing.T) {
 		}
 		n.ex("Cursord nonsense")
 		require.Contains(t, n.messages(), `"nonsense" is no subcommand; :Cursord and <Tab> list them`)
-		require.Equal(t, []any{"accept", "accept!", "adddir", "adddir!", "approvals", "approve", "ask", "ask!", "autoreview"}, n.lua("return vim.fn.getcompletion('Cursord a', 'cmdline')"))
+		require.Equal(t, []any{"accept", "accept!", "adddir", "adddir!", "approvals", "approve", "ask", "ask!", "attempts", "autoreview"}, n.lua("return vim.fn.getcompletion('Cursord a', 'cmdline')"))
 		require.Equal(t, []any{"file"}, n.lua("return vim.fn.getcompletion('Cursord reject f', 'cmdline')"))
 	})
 }
