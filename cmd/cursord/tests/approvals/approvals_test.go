@@ -268,7 +268,7 @@ func TestOnApproval(t *testing.T) {
 // TestAnAgentDoesNotAnswer: a process of the agent cannot allow what the agent asks, nor take rules away.
 func TestAnAgentDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	self := `until cursord approve >out 2>&1 || grep -q 'decide about their own' out; do sleep 0.05; done; cursord approvals --rules --remove 1 >>out 2>&1; cp out tried`
+	self := `until cursord approve >out 2>&1 || grep -q 'decide about their own' out; do sleep 0.05; done; cursord approvals --rules --remove 1 >>out 2>&1; cp out copy; mv copy tried`
 	w := asking(t, "", fmt.Sprintf(`{"fake":"background","command":%q}`, self), runs)
 	e := w.Opens()
 	turn := e.Asks(world.Obj{"prompt": "run it"})
