@@ -38,11 +38,17 @@ on ("cursord cancel" ends it). Sessions and pending changes stay.`,
 }
 
 func trusting(trusted bool, c *cobra.Command) *cobra.Command {
+	var p place
 	var asJSON bool
+	p.addFlag(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the answer of workspace/trust as JSON")
-	c.Args = arguments.Takes(0, 1)
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 && p.dir != "" {
+			return errors.New("DIR and --workspace exclude each other")
+		}
+		return arguments.Takes(0, 1)(c, args)
+	}
 	c.RunE = asClient(func(c *cobra.Command, client *rpc.Client, args []string) error {
-		var p place
 		if len(args) == 1 {
 			p.dir = args[0]
 		}
@@ -55,7 +61,7 @@ func trusting(trusted bool, c *cobra.Command) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := mayTrust(c, root, now.Unused, len(args) == 1); err != nil {
+			if err := mayTrust(c, root, now.Unused, p.dir != ""); err != nil {
 				return err
 			}
 		}
