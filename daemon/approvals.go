@@ -248,7 +248,7 @@ func (d *Daemon) ApprovalRules(path string, remove uint64) ([]api.ApprovalRule, 
 			op := w.rules.Remove(remove)
 			if op == nil {
 				e := api.Errorf(api.KindNotFound, "there is no rule %d in %s", remove, w.root)
-				e.Hint = "approval/rules lists them (cursord approvals --rules)"
+				e.Hint = "cursord approvals --rules (approval/rules) lists them"
 				return nil, e
 			}
 			c.ops = append(c.ops, op)

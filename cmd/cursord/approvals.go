@@ -15,7 +15,7 @@ func approvalsCommand() *cobra.Command {
 		Use:   "approvals",
 		Short: "List what agents ask you, and the rules that answer",
 		Long: `List what the agents of the workspace ask: permission for a command, a question, a plan. An agent waits for the
-answer; nobody's answer is a no after the setting approval_timeout.
+answer. If nobody answers for as long as the setting approval_timeout says, it is told no.
 
 A turn of "cursord run --approvals deny" asks nobody, and no rule answers in it: all it would ask is denied.
 
@@ -45,8 +45,8 @@ which --remove takes back, and those of the configuration ([[approve]]).`,
 
 func approveCommand() *cobra.Command {
 	return replyCommand(approve.Reply{}, "approve [ID [ANSWER]]", "Answer what an agent asks", `Answer what an agent asks, with yes if no ANSWER is named. An ANSWER is the number of one of the answers that
-"cursord approvals" lists, its id, or y, n or a. A plan is
-accepted without a text. Without ID it is the only approval of the workspace.`)
+"cursord approvals" lists, its id, or y, n or a. --text goes
+with the answer to a question, or with a no to a plan; who accepts a plan cannot add a text. Without ID it is the only approval of the workspace.`)
 }
 
 func denyCommand() *cobra.Command {

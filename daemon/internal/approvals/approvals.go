@@ -151,7 +151,7 @@ func Pending(a *sessions.Approval) error {
 			e.Message += fmt.Sprintf(" with %q", plaintext.FirstLine(o.Label, 100))
 		}
 	}
-	e.Hint = "approval/list has those that are pending (cursord approvals)"
+	e.Hint = "cursord approvals (approval/list) lists those that are pending"
 	return e
 }
 

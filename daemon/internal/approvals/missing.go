@@ -13,7 +13,7 @@ func Missing(id string, err error) error {
 	var e *api.Error
 	if errors.Is(err, sessions.ErrNotFound) || errors.As(err, &e) && e.Kind == api.KindNotFound {
 		e := api.Errorf(api.KindNotFound, "no such approval %s", plaintext.Cut(id, 100))
-		e.Hint = "approval/list has those that are pending (cursord approvals)"
+		e.Hint = "cursord approvals (approval/list) lists those that are pending"
 		return e
 	}
 	return api.StoreError(err)

@@ -178,7 +178,7 @@ func TestEnded(t *testing.T) {
 	t.Parallel()
 	a := question(true)
 	a.Status, a.Answer = sessions.ApprovalAnswered, &sessions.ApprovalAnswer{OptionID: "b", Text: "dark\x1b"}
-	require.Equal(t, "answered: Blue dark␛", Ended(a))
+	require.Equal(t, "answered: Blue: dark␛", Ended(a))
 	a.Answer = &sessions.ApprovalAnswer{OptionID: "b", Rule: "make"}
 	require.Equal(t, "allowed by the rule make", Ended(a))
 	a.Answer = &sessions.ApprovalAnswer{OptionID: noAnswer}

@@ -124,7 +124,7 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in fun
 		}
 		if !begun {
 			begun = true
-			fmt.Fprintln(out, "\nAgents wait for you (cursord approvals --all shows the whole of it):")
+			fmt.Fprintln(out, "\nAgents wait for your answers (\"cursord approvals --all\" shows the questions in full):")
 		}
 		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
 		fmt.Fprintf(out, "  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))

@@ -216,7 +216,7 @@ func Ended(a *sessions.Approval) string {
 	}
 	said := term.Clean(a.Answer.Text)
 	if o := a.Option(a.Answer.OptionID); o != nil {
-		said = strings.TrimSpace(term.Clean(o.Label) + " " + said)
+		said = strings.TrimSuffix(term.Clean(o.Label)+": "+said, ": ")
 	}
 	if a.Answer.Rule != "" {
 		return "allowed by the rule " + term.Clean(a.Answer.Rule)

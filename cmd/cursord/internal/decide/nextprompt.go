@@ -48,9 +48,9 @@ func (d Decision) nextPrompt(ctx context.Context, n naming.Names, before, left [
 	case len(hear) == 0:
 		return ""
 	case len(hear) > 1:
-		return fmt.Sprintf("the agent gets this with the next prompts of the sessions %s\n", strings.Join(hear, ", "))
+		return fmt.Sprintf("the agents learn of the reject with the next prompts of the sessions %s\n", strings.Join(hear, ", "))
 	case hear[0] == list[0].ID:
-		return "the agent gets this with the next prompt of its session: cursord run -c\n"
+		return "the agent learns of the reject with its session's next prompt: cursord run -c\n"
 	}
-	return fmt.Sprintf("the agent gets this with the next prompt of its session: cursord run --session %s\n", hear[0])
+	return fmt.Sprintf("the agent learns of the reject with its session's next prompt: cursord run --session %s\n", hear[0])
 }

@@ -165,7 +165,9 @@ func (n Names) Running(ctx context.Context) (string, error) {
 	}
 	switch len(turns) {
 	case 0:
-		return "", fmt.Errorf("no turn runs or waits in %s", term.Clean(n.Root))
+		return "", &rpc.Error{
+			Message: "no turn runs or waits in " + term.Clean(n.Root), Data: rpc.ErrorData{Hint: `name one (cursord show SESSION has their ids), or begin one with: cursord run "…"`},
+		}
 	case 1:
 		return turns[0].ID, nil
 	}
