@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -29,6 +30,15 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 		return Decision{}, err
 	}
 	other.close(theirs.atoms, pieces)
+	d, err := r.decideAs(other, theirs, accept)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: %v", ErrNotFound, ids)
+	}
+	return d, err
+}
+
+// decideAs is DecideFrom for a selection in other with all linked hunks.
+func (r *Review) decideAs(other *Review, theirs selection, accept bool) (Decision, error) {
 	chosen := make(map[uint64]bool)
 	for i := range other.atoms {
 		if theirs.atoms[i] {
@@ -48,7 +58,7 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 		}
 	}
 	if !found {
-		return Decision{}, fmt.Errorf("%w: %v", ErrNotFound, ids)
+		return Decision{}, ErrNotFound
 	}
 	return r.decide(r.list(), mine, accept)
 }

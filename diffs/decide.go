@@ -116,7 +116,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	if err := r.allowed(sel, accept); err != nil {
 		return Decision{}, err
 	}
-	was := r.present()
+	was, before := r.present(), r.beforeFollowing()
 	r.close(sel.atoms, pieces)
 	d := Decision{
 		Accept: accept, Before: r.mark(), Op: sel.parts[theOp], Unknown: sel.parts[theUnknown],
@@ -146,6 +146,12 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	r.rev++
 	d.After, d.Last = r.shape().sum(), r.next
+	if before != nil {
+		r.carry(before, func(former *Review) bool {
+			_, err := former.decideAs(before, sel, accept)
+			return err == nil
+		})
+	}
 	return d, nil
 }
 

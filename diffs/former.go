@@ -1,6 +1,12 @@
 package diffs
 
-import "slices"
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"slices"
+)
 
 // A copy's review follows the baseline's file. What a person does there need not last: another session's accept is undone, or
 // git goes to a branch and back. So a review depends on the states, and not on the way between them: as long as nobody but
@@ -9,11 +15,11 @@ import "slices"
 // A Former is a review from before a change of the baseline.
 type Former struct {
 	Review *Review // must not be changed
-	After  string  // names the review that came of the change
+	After  string  // names the state of the review that came of the change
 }
 
 // formersMost bounds the formers that a review keeps. One is in use; others wait until decisions are undone.
-const formersMost = 4
+const formersMost = 8
 
 // Formers returns the reviews that r may go back to when the baseline changes. They are stored beside it.
 func (r *Review) Formers() []Former { return r.formers }
@@ -29,8 +35,8 @@ func (r *Review) former() int {
 	if len(r.formers) == 0 {
 		return -1
 	}
-	sum := r.shape().sum()
-	return slices.IndexFunc(r.formers, func(f Former) bool { return f.After == sum })
+	like := r.like()
+	return slices.IndexFunc(r.formers, func(f Former) bool { return f.After == like })
 }
 
 // goBack makes r the former from which it has come, because the baseline becomes now. Without one, it notes that what will come
@@ -43,10 +49,7 @@ func (r *Review) goBack(now Content) int {
 	if i < 0 {
 		was := r.Copy()
 		was.formers, was.past = nil, nil
-		if len(r.formers) == formersMost {
-			r.formers = r.formers[1:]
-		}
-		r.formers = append(slices.Clip(r.formers), Former{Review: was})
+		r.noteFormer(Former{Review: was})
 		return len(r.formers) - 1
 	}
 	if now.Exists && r.is && r.holds(current, now.body()) {
@@ -66,9 +69,93 @@ func (r *Review) comeFrom(i int) {
 		return
 	}
 	r.formers = slices.Clone(r.formers)
-	if f := &r.formers[i]; r.shape().sum() == f.Review.shape().sum() {
+	if f, like := &r.formers[i], r.like(); like == f.Review.like() {
 		r.formers = slices.Delete(r.formers, i, i+1)
 	} else {
-		f.After = r.shape().sum()
+		f.After = like
+	}
+}
+
+// noteFormer adds a former, in the place of another one of the same state.
+func (r *Review) noteFormer(f Former) {
+	list := slices.DeleteFunc(slices.Clone(r.formers), func(other Former) bool { return other.After == f.After })
+	if len(list) == formersMost {
+		list = list[1:]
+	}
+	r.formers = append(list, f)
+}
+
+// beforeFollowing returns a copy of r for carry; nil if r has come from no former.
+func (r *Review) beforeFollowing() *Review {
+	if !r.Follows() {
+		return nil
+	}
+	return r.Copy()
+}
+
+// carry lets the former from which was had come take the change that has made r of was, and notes that r comes from it then. It does
+// nothing if was had none, or if that does not lead to r.
+func (r *Review) carry(was *Review, change func(former *Review) bool) {
+	i := was.former()
+	if i < 0 || r.whole != nil {
+		return
+	}
+	f := was.formers[i].Review.Copy()
+	f.next, f.sources = max(f.next, r.next), sources{slices.Clone(r.sources.by), slices.Clone(r.sources.numbers)}
+	if !change(f) {
+		return
+	}
+	f.past, f.formers = nil, nil
+	now := f.Copy()
+	now.ObserveBaseline(r.Baseline())
+	after := r.like()
+	if now.like() != after {
+		return
+	}
+	ids := make(map[uint64]uint64, len(r.atoms)) // by those in now
+	for k := range r.atoms {
+		ids[now.atoms[k].id] = r.atoms[k].id
+	}
+	for k := range f.atoms {
+		if id := ids[f.atoms[k].id]; id != 0 {
+			f.atoms[k].id = id
+		}
+	}
+	f.adopt(r)
+	r.noteFormer(Former{Review: f, After: after})
+}
+
+// like names the state of a review, whatever the ids in it are.
+func (r *Review) like() string {
+	h, num := sha256.New(), make([]byte, 0, 80)
+	put := func(text string, values ...uint64) {
+		num = num[:0]
+		for _, v := range append(values, uint64(len(text))) {
+			num = binary.AppendUvarint(num, v)
+		}
+		h.Write(num)
+		io.WriteString(h, text)
+	}
+	put(r.wasPath, bit(r.was), bit(r.is), uint64(r.wasMode), uint64(r.isMode))
+	put(r.isPath, bit(r.op.ID != 0), bit(r.unknown.ID != 0), bit(r.chmod.ID != 0), bit(r.renamed.ID != 0))
+	if w := r.whole; w != nil {
+		put(w.base.text, 1, bit(w.base.link), bit(w.touched), bit(w.forked))
+		put(w.now.text, bit(w.now.link))
+	}
+	for i := range r.atoms {
+		a := &r.atoms[i]
+		put(a.text, uint64(a.ins), uint64(a.del))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// adopt gives the hunks of kind file the ids that they have in other.
+func (r *Review) adopt(other *Review) {
+	for _, of := range []struct{ mine, theirs *fileOp }{
+		{&r.op, &other.op}, {&r.unknown, &other.unknown}, {&r.chmod, &other.chmod}, {&r.renamed, &other.renamed},
+	} {
+		if of.mine.ID != 0 && of.theirs.ID != 0 {
+			of.mine.ID = of.theirs.ID
+		}
 	}
 }

@@ -117,3 +117,43 @@ func TestTheWayDoesNotMatter(t *testing.T) {
 		require.Equal(t, normal(first.Current()), normal(m.r.Current()))
 	})
 }
+
+// TestCarried: something else happens while the baseline's file differs. Once the file is as it was, the review is as if that had
+// happened without the difference.
+func TestCarried(t *testing.T) {
+	base, agent := `1\n2\n3\n4\n5\n6\n7\n8\n9\n`, `one\n2\n3\n4\nfive\n6\n7\n8\nnine\n`
+	for _, c := range []struct{ name, way, between, back, now, hunks string }{
+		{"an accept beside the same place", `1\n2\n3\n4\n5 my\n6\n7\n8\n9\n`, "accept", base,
+			`1\n2\n3\n4\nfive\n6\n7\n8\nnine\n`, `2,7 2,7: 2| 3| 4|-5|+five| 6| 7| 8; 6,4 6,4: 6| 7| 8|-9|+nine`},
+		{"a reject beside the same place", `1\n2\n3\n4\n5 my\n6\n7\n8\n9\n`, "reject", base,
+			`1\n2\n3\n4\nfive\n6\n7\n8\nnine\n`, `2,7 2,7: 2| 3| 4|-5|+five| 6| 7| 8; 6,4 6,4: 6| 7| 8|-9|+nine`},
+		{"an accept while the rest is agreed", `1\n2\n3\n4\nfive\n6\n7\n8\nnine\n`, "accept", base,
+			`1\n2\n3\n4\nfive\n6\n7\n8\nnine\n`, `2,7 2,7: 2| 3| 4|-5|+five| 6| 7| 8; 6,4 6,4: 6| 7| 8|-9|+nine`},
+		{"a line of the agent's", `1\n2\n3\n4\n5 my\n6\n7\n8\n9\n`, `agent one\n2\nthree\n4\n5 my\nfive\n6\n7\n8\nnine\n`, base,
+			`one\n2\nthree\n4\nfive\n6\n7\n8\nnine\n`, `1,2 1,2:-1|+one| 2; 2,3 2,3: 2|-3|+three| 4; 4,5 4,5: 4|-5|+five| 6| 7| 8; 6,4 6,4: 6| 7| 8|-9|+nine`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := New(moded(t, base))
+			r.Observe(moded(t, agent), agents["agent"])
+			first := r.Hunks()[0].ID
+			r.ObserveBaseline(moded(t, c.way))
+			if now, edit := strings.CutPrefix(c.between, "agent "); edit {
+				r.Observe(moded(t, now), agents["agent"])
+			} else {
+				_, err := r.Decide([]uint64{first}, c.between == "accept", nil)
+				require.NoError(t, err)
+			}
+			require.True(t, r.Follows())
+			ids := pendingOf(r)
+			require.True(t, r.ObserveBaseline(moded(t, c.back)))
+			require.Equal(t, moded(t, c.now), normal(r.Current()))
+			require.Equal(t, moded(t, c.back), normal(r.Baseline()))
+			require.Equal(t, c.hunks, described(r))
+			for id := range ids {
+				require.Contains(t, pendingOf(r), id)
+			}
+			wellFormed(t, r)
+			reloaded(t, r)
+		})
+	}
+}

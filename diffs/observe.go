@@ -27,7 +27,7 @@ func (r *Review) Observe(now Content, by *Source) (changed bool) { return r.obse
 
 func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool) {
 	r.forget()
-	before, edits, n, was := r.shape().sum(), r.sources, int32(0), r.present()
+	before, edits, n, was, mine := r.shape().sum(), r.sources, int32(0), r.present(), r.beforeFollowing()
 	if by != nil {
 		n = r.sources.edit(*by)
 	}
@@ -44,6 +44,17 @@ func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool)
 	}
 	r.followLent(was, who, n, lent)
 	r.rev++
+	if mine != nil && by != nil {
+		r.carry(mine, func(former *Review) bool {
+			old, own := mine.Current(), former.Current()
+			text, ok := mergedEdits(string(old.Data), string(own.Data), string(now.Data))
+			ok = ok && old.Exists && own.Exists && now.Exists && own.Target == "" && old.Target == ""
+			if ok && former.limits.classify(text) == Modified {
+				former.Observe(Content{Exists: true, Data: []byte(text), Mode: now.Mode}, by)
+			}
+			return ok
+		})
+	}
 	return true
 }
 

@@ -11,8 +11,8 @@ import "cursord/diffs/history"
 // exists again. A binary, large or linked file that both have changed keeps the agent's content, which can then be rejected
 // but not accepted. It reports whether the review changed.
 //
-// Until an agent or a decision changes the review, several changes count as one. So the review is as it was once the file is. But
-// what makes the baseline like Current leaves nothing pending.
+// Several changes count as one: each new content is merged into the review from before the first one. So the review is as it was once
+// the file is. What the agent writes and what is decided in the meantime is brought there too, if it can be (carry). But what makes the baseline like Current leaves nothing pending.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
 	before, was, from := r.shape().sum(), r.present(), -1
