@@ -207,12 +207,12 @@ func TestQuestionsAndPlans(t *testing.T) {
 		}
 	}
 	asksNow("Which colour?", "question")
-	out, errOut, status := w.Cursord("sessions", "-w", w.Folder("other"))
+	out, errOut, _ := w.Cursord("sessions", "-w", w.Folder("other"))
 	require.NotContains(t, out+errOut, tag)
 	var other struct{ Session *sessions.Session }
 	e.Must("session/create", world.Obj{"workspace": w.Root}, &other)
 	require.NotContains(t, w.CursordOK("show", other.Session.ID), tag)
-	_, errOut, status = w.Cursord("approve")
+	_, errOut, status := w.Cursord("approve")
 	require.Equal(t, 2, status, errOut)
 	require.Contains(t, errOut, "say which answer")
 	require.Contains(t, w.CursordOK("approve", strings.ToUpper(q.ID[:4]), "2"), "Blue")

@@ -187,8 +187,8 @@ func TestCommandsOfReadmes(t *testing.T) {
 				if strings.Contains(line, "@1 --turn ID") {
 					line = strings.Replace(line, "ID", one(`.turns[0].id`, `cursord show @1 --json`), 1)
 				}
-				if strings.Contains(line, "TURN") {
-					line = strings.Replace(line, "TURN", one(`.turns[0].id`, `cursord show @1 --json`), 1)
+				if before, after, is := strings.Cut(line, "TURN"); is {
+					line = before + one(`.turns[0].id`, `cursord show @1 --json`) + after
 				}
 				if strings.Contains(line, "SESSION") || strings.Contains(line, "ID") || strings.Contains(line, "METHOD") {
 					line = regexp.MustCompile(`SESSION|\bID\b`).ReplaceAllString(line, one(`.sessions[0].id`, `cursord sessions --json`))

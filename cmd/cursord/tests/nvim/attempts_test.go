@@ -11,7 +11,6 @@ import (
 
 	"cursord/cmd/cursord/tests/world"
 	"cursord/rpc"
-	"cursord/sessions"
 )
 
 // TestNvimAttempts looks at three attempts in a list, reviews and accepts one, checks another again, and drops them.
@@ -30,10 +29,8 @@ func TestNvimAttempts(t *testing.T) {
 			vim.ui.select = function(items, _, on) on(items[1]) end`, "f")
 		n.ex("Cursord attempts")
 		n.untilScreen("There are no attempts here.")
-		var turns []*sessions.Turn
 		for i := range 3 {
-			turns = append(turns, e.Asks(world.Obj{"prompt": "make it two", "model": fmt.Sprint(i),
-				"attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}}))
+			e.Asks(world.Obj{"prompt": "make it two", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}})
 		}
 		n.untilScreen("make it two")
 		n.untilScreen("  1  completed   2 files +2 -0    passed       It is 0.")
