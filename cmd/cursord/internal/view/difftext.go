@@ -87,7 +87,7 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 		for _, i := range h.Beside {
 			yours = append(yours, strings.TrimSpace(h.Lines[i]))
 		}
-		head += "\n" + p.Yellow("you changed this place, too, and your lines stay beside the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
+		head += "\n" + p.Yellow("the work tree has changed here, too, by you or by what you accepted, and its lines stay beside the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
 	}
 	return head
 }
