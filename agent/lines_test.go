@@ -3,8 +3,11 @@ package agent
 import (
 	"bytes"
 	"io"
+	"os"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,4 +56,37 @@ func TestSkippedLineIsNotKept(t *testing.T) {
 	line, _, err := lines.next()
 	require.NoError(t, err)
 	require.Equal(t, "next\n", string(line))
+}
+
+// TestADeadlineThatPassesBeforeTheRead has the deadline of an ended agent's pipe pass again and again, as on a machine where each read begins
+// late. What the agent has written is read all the same.
+func TestADeadlineThatPassesBeforeTheRead(t *testing.T) {
+	for range 20 {
+		in, out, err := os.Pipe()
+		require.NoError(t, err)
+		text := strings.Repeat("x", 40<<10)
+		_, err = out.WriteString(text)
+		require.NoError(t, err)
+		ended := make(chan struct{})
+		var late sync.WaitGroup
+		for range 4 {
+			late.Go(func() {
+				for {
+					select {
+					case <-ended:
+						return
+					default:
+						in.SetReadDeadline(time.Unix(1, 0))
+					}
+				}
+			})
+		}
+		got, err := io.ReadAll(&pipeReader{file: in, budget: maxDrain})
+		close(ended)
+		late.Wait()
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded, "the other end is open")
+		require.Len(t, got, len(text))
+		require.NoError(t, out.Close())
+		require.NoError(t, in.Close())
+	}
 }
