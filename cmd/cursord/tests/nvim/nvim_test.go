@@ -39,8 +39,10 @@ type nvim struct {
 	waiting map[uint32]chan []any
 }
 
-// nvimInit records the plugin's messages, so that no long one waits for a key.
+// nvimInit records the plugin's messages, so that no long one waits for a key. It keeps the settings of Python files from
+// looking for a Python with a module for Neovim, which starts a dozen programs.
 const nvimInit = `
+vim.g.loaded_python3_provider = 0
 vim.o.columns, vim.o.lines = 100, 30
 said, builtin_notify = {}, vim.notify
 vim.notify = function(text, level)
