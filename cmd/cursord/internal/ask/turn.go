@@ -74,6 +74,12 @@ func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, si
 	for {
 		select {
 		case turn := <-f.Ended:
+			if r.TookBack != nil && !isStarted { // a short turn may end before its start is answered
+				select {
+				case <-started:
+				case <-ctx.Done():
+				}
+			}
 			return turn, nil
 		case now := <-looks.C:
 			f.Tick(now)
