@@ -374,8 +374,15 @@ func (e *Editor) Message(level, part string) {
 	})
 }
 
-// Says waits for text of the agent.
+// Says waits for text of the agent, in one delta or several.
 func (e *Editor) Says(text string) {
 	e.T.Helper()
-	e.Until("the agent to say "+text, func(n Notification) bool { return n.Method == "item/delta" && n.Text == text })
+	said := map[string]string{}
+	e.Until("the agent to say "+text, func(n Notification) bool {
+		if n.Method != "item/delta" {
+			return false
+		}
+		said[n.ItemID] += n.Text
+		return n.Text == text || len(n.Text) < len(text) && strings.HasSuffix(said[n.ItemID], text)
+	})
 }
