@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/term"
@@ -19,21 +18,9 @@ func outcome(status sessions.TurnStatus, e *sessions.TurnError) string {
 		return string(status)
 	}
 	if e.Kind != "" && e.Kind != "agentFailed" {
-		return string(status) + ": " + words(e.Kind)
+		return string(status) + ": " + term.Words(e.Kind)
 	}
 	return string(status)
-}
-
-// words writes a kind of error, such as usageLimit, as words.
-func words(kind string) string {
-	var b strings.Builder
-	for _, r := range kind {
-		if unicode.IsUpper(r) {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // checkStatus says how a check stands.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/pages"
@@ -77,21 +76,9 @@ func outcome(t *sessions.Turn) string {
 		return "waits for you"
 	}
 	if t.Error != nil && t.Error.Kind != "" && t.Error.Kind != string(api.KindAgentFailed) {
-		return string(t.Status) + ": " + term.Clean(words(t.Error.Kind))
+		return string(t.Status) + ": " + term.Clean(term.Words(t.Error.Kind))
 	}
 	return string(t.Status)
-}
-
-// words writes a kind of error, such as agentNotLoggedIn, as words.
-func words(kind string) string {
-	var b strings.Builder
-	for _, r := range kind {
-		if unicode.IsUpper(r) {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // flexible returns the columns to cut if a line is too wide: titles, then workspaces.
