@@ -47,7 +47,11 @@ func TestSettleFollowsNoLink(t *testing.T) {
 		{"the ref", ".git/refs/cursord/kept/" + oid, func(o *overlaid) string { return o.lower("precious.txt") }},
 		{"its folder", ".git/refs/cursord/kept", func(o *overlaid) string { return o.lower("src") }},
 		{"the folder above", ".git/refs/cursord", func(o *overlaid) string { return o.lower("src") }},
-		{"a relative link", ".git/refs/cursord", func(*overlaid) string { return "../../../../work/src" }},
+		{"a relative link", ".git/refs/cursord", func(o *overlaid) string {
+			to, err := filepath.Rel(filepath.Dir(o.upper(".git/refs/cursord")), o.lower("src"))
+			require.NoError(t, err)
+			return to
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -209,8 +209,8 @@ func testChecksOfAttempts(t *testing.T) {
 	require.False(t, listed(e).Attempts[0].Check.Stale)
 }
 
-// TestAttemptsThatEndOtherwise: an agent that fails is not checked; a daemon that is killed in the middle leaves what there is; attempts
-// that run are dropped.
+// TestAttemptsThatEndOtherwise: the tree of an agent that fails is not checked. A kill of the daemon interrupts a check, and the attempts
+// stay. Attempts can be dropped while a check runs.
 func TestAttemptsThatEndOtherwise(t *testing.T) { bothKinds(t, testAttemptsThatEndOtherwise) }
 
 func testAttemptsThatEndOtherwise(t *testing.T) {
