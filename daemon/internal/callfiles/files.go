@@ -37,6 +37,7 @@ type Files struct {
 type callFile struct {
 	calls int
 	file  *savewatch.File
+	from  int // how many saves the ledger had when the watch began
 	looks int // only for the Watch's callbacks, which run one at a time
 }
 
@@ -50,7 +51,7 @@ func (c *Files) Begin(path string) bool {
 	defer c.mu.Unlock()
 	f := c.files[path]
 	if f == nil {
-		f = &callFile{}
+		f = &callFile{from: c.Ledger.Saves(path)}
 		var err error
 		if f.file, err = c.add(path, f); err != nil {
 			if !errors.Is(err, fs.ErrNotExist) { // the agent that makes the folder makes the file too
@@ -127,14 +128,18 @@ func (c *Files) Saves(path string) int {
 }
 
 // Missed counts the saves of a path that came after the beginning of a call and before its watch, which begins when the daemon
-// hears of the call. all returns how many saves of the path there were since the call began.
+// hears of the call. all returns how many saves of the path there were since the call began. If an earlier call is open, the
+// path was watched all the time.
 func (c *Files) Missed(path string, all func() int) {
-	if c.Watch == nil {
-		return
+	c.mu.Lock()
+	f := c.files[path]
+	missed := f != nil && f.calls == 1
+	c.mu.Unlock()
+	if missed {
+		c.Watch.Sync()
+		seen := c.Ledger.Saves(path) - f.from
+		c.Ledger.Saved(path, max(0, all()-seen))
 	}
-	c.Watch.Sync()
-	seen := c.Ledger.Saves(path)
-	c.Ledger.Saved(path, max(0, all()-seen))
 }
 
 // End ends the watch of a path for a call for which Begin returned true.

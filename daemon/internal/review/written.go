@@ -183,7 +183,8 @@ func (r *Reviewer) takeInEnded() {
 
 // readEnd reads the content that a call has left in a file.
 func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
-	calls := &f.tree.calls
+	calls, full := &f.tree.calls, f.tree.absolute(f.path)
+	seen := t.folders.Load().Seen()
 	switch {
 	case !agentcalls.Write(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
 		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.under(f.path), f.path, f.change.After))
@@ -196,6 +197,9 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 		}
 		// With hooks that format files after edits, a later change is part of the call's.
 		f.late = dated && filestat.ChangeTimes && !f.tree.isolated() && !t.hooks.AfterEdit && changed > to
+	}
+	if to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now()); dated && filestat.ChangeTimes && filestat.Of(full).Changed() <= to+int64(time.Millisecond) {
+		t.folders.Load().Forget(full, seen) // they are this call's, or older
 	}
 	if agentcalls.Write(ev.Call.Name) {
 		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)

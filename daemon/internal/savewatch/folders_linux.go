@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -106,6 +107,30 @@ func (f *Folders) Since(path string, at int64) (n int) {
 		}
 	}
 	return n
+}
+
+// Seen returns a moment: saves that came before the call of Seen were read by then. It must not be called by saved.
+func (f *Folders) Seen() int64 {
+	if f == nil {
+		return 0
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.drain()
+	return clock.Now()
+}
+
+// Forget forgets the saves of a path that were read until a moment.
+func (f *Folders) Forget(path string, until int64) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recent[path] = slices.DeleteFunc(f.recent[path], func(read int64) bool { return read <= until })
+	if len(f.recent[path]) == 0 {
+		delete(f.recent, path)
+	}
 }
 
 // paths returns the files that events name, each once, and remembers their saves. f.mu must be held.

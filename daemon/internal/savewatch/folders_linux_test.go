@@ -71,10 +71,21 @@ func TestSavesSince(t *testing.T) {
 		save()
 	}
 	require.Equal(t, recentSaves, f.Since(path, 0))
+	seen := f.Seen()
+	save()
+	f.Forget(path, seen)
+	require.Equal(t, 1, f.Since(path, 0))
+	f.Forget(path, f.Seen())
+	require.Zero(t, f.Since(path, 0))
+	require.NotContains(t, f.recent, path)
+	save()
+	require.Equal(t, 1, f.Since(path, 0))
 	f.Close()
 	save()
-	require.Equal(t, recentSaves, f.Since(path, 0))
+	require.Equal(t, 1, f.Since(path, 0))
 	require.Zero(t, (*Folders)(nil).Since(path, 0))
+	require.Zero(t, (*Folders)(nil).Seen())
+	(*Folders)(nil).Forget(path, 0)
 }
 
 // TestManySaves saves more files than are remembered.

@@ -12,5 +12,11 @@ func WatchFolders([]string, func([]string)) *Folders { return nil }
 // Since returns 0.
 func (f *Folders) Since(string, int64) int { return 0 }
 
+// Seen returns 0.
+func (f *Folders) Seen() int64 { return 0 }
+
+// Forget does nothing.
+func (f *Folders) Forget(string, int64) {}
+
 // Close does nothing.
 func (f *Folders) Close() {}
