@@ -128,12 +128,12 @@ func (s *Store) compactInto(ctx context.Context, fresh string) (err error) {
 		if round == maxRounds {
 			return ErrTooBusy
 		}
-		if err := errors.Join(ctx.Err(), j.replay(to)); err != nil {
+		if err := errors.Join(ctx.Err(), j.replay(to.DB)); err != nil {
 			return err
 		}
 	}
 	return s.between(ctx, func() error {
-		err := j.replay(to)
+		err := j.replay(to.DB)
 		if err == nil {
 			err = s.set.rename(fresh, s.path)
 		}
@@ -176,7 +176,7 @@ func (s *Store) between(ctx context.Context, f func() error) error {
 }
 
 // copyTx copies all that a transaction sees into an empty database.
-func (s *Store) copyTx(mayGoOn func() error, to *bolt.DB, from *bolt.Tx) (err error) {
+func (s *Store) copyTx(mayGoOn func() error, to *handle, from *bolt.Tx) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	c := &copier{to: to, check: mayGoOn}
 	defer func() {
@@ -185,7 +185,7 @@ func (s *Store) copyTx(mayGoOn func() error, to *bolt.DB, from *bolt.Tx) (err er
 			err = fmt.Errorf("%w (%v)", ErrDamaged, r)
 		}
 		if c.tx != nil {
-			_ = c.tx.Rollback() // after a commit it does nothing
+			to.rollback(c.tx)
 		}
 	}()
 	return c.copy(from)
@@ -223,7 +223,7 @@ func (s *Store) nearMapEnd() bool {
 
 // A copier fills a database in transactions of copyBytes.
 type copier struct {
-	to    *bolt.DB
+	to    *handle
 	check func() error
 	tx    *bolt.Tx
 	size  int // of tx

@@ -114,7 +114,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 			err = fmt.Errorf("%w (%v)", ErrDamaged, r)
 		}
 	}()
-	if s.epoch, err = prepareSchema(s.db.Load(), s.set.migrations); err != nil {
+	if s.epoch, err = prepareSchema(s.db.Load().DB, s.set.migrations); err != nil {
 		return err
 	}
 	left := len(idle) > 0
@@ -149,19 +149,19 @@ var initialMap = sync.OnceValue(func() int64 {
 })
 
 // openBolt opens the database, with a smaller map if the system has no room for the wanted one.
-func openBolt(path string, timeout time.Duration) (*bolt.DB, error) {
+func openBolt(path string, timeout time.Duration) (*handle, error) {
 	o := &bolt.Options{
 		Timeout:        timeout, // 0 would wait for ever
 		NoFreelistSync: true,    // less to write in each commit; closeDB writes the list once
 		FreelistType:   bolt.FreelistMapType,
 	}
 	o.InitialMmapSize = int(initialMap())
-	db, err := bolt.Open(path, 0o600, o)
+	db, err := openHandle(path, o)
 	for errors.Is(err, syscall.ENOMEM) && o.InitialMmapSize > 0 {
 		if o.InitialMmapSize /= 4; o.InitialMmapSize < 1<<20 {
 			o.InitialMmapSize = 0
 		}
-		db, err = bolt.Open(path, 0o600, o)
+		db, err = openHandle(path, o)
 	}
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func swap(path, fresh string) (aside string, err error) {
 // out a record that cannot be understood or stored again, or whose session or turn is lost.
 type salvager struct {
 	set  settings
-	db   *bolt.DB
+	db   *handle
 	tx   *bolt.Tx
 	n    int // records in tx
 	done salvaged
@@ -95,7 +95,7 @@ func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.db.Close()) }()
 	s.db.NoSync = true // synced once, at the end
-	if _, err := prepareSchema(s.db, s.set.migrations); err != nil || pages == nil {
+	if _, err := prepareSchema(s.db.DB, s.set.migrations); err != nil || pages == nil {
 		return cmp.Or(err, s.db.Sync())
 	}
 	if s.tx, err = s.db.Begin(true); err != nil {

@@ -40,7 +40,7 @@ type Report struct {
 type Store struct {
 	path  string
 	epoch string
-	db    atomic.Pointer[bolt.DB] // another one after Compact
+	db    atomic.Pointer[handle] // another one after Compact
 	o     Options
 	set   settings
 	alive Time // when the last daemon last wrote the file

@@ -53,7 +53,6 @@ func (s *Store) Submit(workspace string, ops []Op, done func(error)) {
 // write is the writer: it commits everything that waits in one transaction, again and again.
 func (s *Store) write() {
 	defer close(s.stopped)
-	debug.SetPanicOnFault(true) // a page that cannot be read is then a failed commit
 	for {
 		select {
 		case pause := <-s.pauses:
@@ -215,8 +214,13 @@ func (s *Store) try(batch []*unit) (bad *unit, err error) {
 // update commits what fn writes. A page that cannot be read, or on which bbolt panics, is ErrDamaged. It does not use
 // bbolt's Update, which after a panic looks for the free pages in a goroutine of its own and dies of the same page.
 func (s *Store) update(fn func(*bolt.Tx) error) error {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	return s.set.commit(func() (err error) {
-		tx, err := s.db.Load().Begin(true)
+		db := s.db.Load()
+		if db.stuck.Load() {
+			return ErrDamaged
+		}
+		tx, err := db.Begin(true)
 		if err != nil {
 			return err
 		}
@@ -225,7 +229,7 @@ func (s *Store) update(fn func(*bolt.Tx) error) error {
 				s.suspect.Store(true)
 				err = fmt.Errorf("%w (%v)", ErrDamaged, r)
 			}
-			_ = tx.Rollback() // after a commit it does nothing
+			db.rollback(tx)
 		}()
 		if err := fn(tx); err != nil {
 			return err
