@@ -21,6 +21,16 @@ func Keys() []string {
 	return keys
 }
 
+// Means returns what a key is for, in half a line; "" if there is no such key.
+func Means(key string) string {
+	for _, s := range settings(&Config{}) {
+		if s.key == key {
+			return s.means
+		}
+	}
+	return ""
+}
+
 // Choices returns all values of a key, in the form of Set; nil if the key has no short list of values.
 func Choices(key string) []string {
 	for _, s := range settings(&Config{}) {

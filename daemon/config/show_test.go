@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +41,18 @@ log_level = "debug"
 	require.Equal(t, `"/opt/cursor agent"`, agent)
 	_, ok := odd.Text("nothing")
 	require.False(t, ok)
+}
+
+// TestEveryKeyIsExplainedOnceEverywhere: "cursord config" and the page of the settings use the same words.
+func TestEveryKeyIsExplainedOnceEverywhere(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../cmd/cursord/README.md")
+	require.NoError(t, err)
+	for _, key := range Keys() {
+		require.NotEmpty(t, Means(key), key)
+		require.Regexp(t, `(?m)^\[?`+key+`(\]| =).* # `+regexp.QuoteMeta(Means(key))+"(; see below)?$", string(page))
+	}
+	require.Empty(t, Means("nothing"))
 }
 
 // TestChoices: each choice of a key is allowed, and keys without a short list of values have none.

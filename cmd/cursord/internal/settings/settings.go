@@ -67,7 +67,7 @@ func (f *File) withHint(err error) error {
 	return &rpc.Error{Message: err.Error(), Data: rpc.ErrorData{Hint: "the daemon follows no such file: " + mend}}
 }
 
-// List prints every key with its value. Wrong values are an error after the list.
+// List prints every key with its value and what it is for. Wrong values are an error after the list.
 func (f *File) List(out io.Writer) error {
 	c, warnings, wrong, err := f.load()
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *File) List(out io.Writer) error {
 	}
 	def := config.Default()
 	values := map[string]string{}
-	rows := [][]string{{"KEY", "VALUE", ""}}
+	rows := [][]string{{"KEY", "VALUE", "", "FOR"}}
 	for _, key := range config.Keys() {
 		value, _ := c.Text(key)
 		usual, _ := def.Text(key)
@@ -87,7 +87,7 @@ func (f *File) List(out io.Writer) error {
 			note = "set"
 		}
 		values[key] = value
-		rows = append(rows, []string{key, term.Clean(value), note})
+		rows = append(rows, []string{key, term.Clean(value), note, config.Means(key)})
 	}
 	if f.JSON {
 		if err := term.PrintJSON(out, struct {
@@ -99,7 +99,7 @@ func (f *File) List(out io.Writer) error {
 		return f.mendable(wrong)
 	}
 	fmt.Fprintln(out, term.Clean(f.Path))
-	term.Table(out, rows, 1)
+	term.Table(out, rows, 3, 1)
 	for _, w := range warnings {
 		fmt.Fprintln(out, term.Clean(w))
 	}
