@@ -179,7 +179,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 		}
 	case errors.Is(err, atomicfile.ErrChanged):
 		return &api.Error{
-			Kind: api.KindConflict, Message: f.path + " was written at the same moment", Hint: "try again", Diff: r.published[f.path],
+			Kind: api.KindConflict, Message: f.path + " has just changed", Hint: "look at what the hunk is now, and decide again", Diff: r.published[f.path],
 		}
 	default:
 		return &api.Error{

@@ -82,7 +82,11 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 	var skipped []api.Skipped
 	var before []*sessions.Diff // what there was to review; not known for an accept of all
 	var err error
-	if !d.All || !d.Accept {
+	if d.All && d.Accept {
+		if err := noRivals(ctx, n); err != nil {
+			return err
+		}
+	} else {
 		if before, err = review.Pending(ctx, n.Client, n.Root); err != nil {
 			return err
 		}

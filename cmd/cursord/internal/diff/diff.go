@@ -207,7 +207,7 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 		if copied == 1 {
 			are = "is"
 		}
-		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks\n", term.Count(copied, "hunk"), are)
+		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks; one turn's: cursord diff --turn TURN\n", term.Count(copied, "hunk"), are)
 	}
 }
 

@@ -74,7 +74,7 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 		head += p.Dim(" by " + term.Clean(by))
 	}
 	if h.Isolated {
-		head += p.Dim(" in a copy")
+		head += p.Dim(" in " + copyOf(h))
 	}
 	if len(h.Linked) > 0 {
 		head += p.Dim(" with " + term.Clean(strings.Join(h.Linked, " ")))
@@ -90,6 +90,14 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 		head += "\n" + p.Yellow("the work tree has changed here, too, by you or by what you accepted, and its lines stay beside the agent's: "+term.Clean(term.Abridge(strings.Join(yours, "; "), 100)))
 	}
 	return head
+}
+
+// copyOf names the copy of an isolated hunk by the turn that wrote there last.
+func copyOf(h sessions.Hunk) string {
+	if len(h.Sources) == 0 {
+		return "a copy"
+	}
+	return "the copy of turn " + term.Clean(h.Sources[len(h.Sources)-1].TurnID)
 }
 
 // HunkLines returns a hunk's lines for people. A missing newline at the end of the file gets a line of its own. With colours
