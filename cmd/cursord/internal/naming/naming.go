@@ -120,6 +120,7 @@ func (n Names) Turn(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if late {
+		turns = slices.DeleteFunc(turns, func(t *sessions.Turn) bool { return t.Check }) // of attempts; no prompt of a person's
 		if place > len(turns) {
 			return "", n.tooFew(place, len(turns), "turn")
 		}
