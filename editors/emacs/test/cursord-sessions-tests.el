@@ -171,8 +171,9 @@
           (should (eq #'cursord-retry (key-binding "y")))
           (call-interactively #'cursord-retry))
         (cursord-test-hears "asked again, with the transcript")
-        (cursord-test-until "the end" (null (cursord-busy-turns ws)))
-        (should (string-search "remember seven" (sent)))
+        (cursord-test-until "the end"
+          (and (cursord-turn-ended-p (cursord--last-turn ws))
+               (string-search "remember seven" (sent))))
         (cursord-retry)
         (cursord-test-until "the end"
           (and (null (cursord-busy-turns ws)) (not (string-search "remember seven" (sent)))))))))
