@@ -108,6 +108,31 @@ func TestKilledBetweenTurns(t *testing.T) {
 	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
 }
 
+// TestKilledBeforeThePrompt: the kept process was killed, and its end is noticed only after the prompt was given to it.
+func TestKilledBeforeThePrompt(t *testing.T) {
+	w := newWorld(t, "2026.10.01-e373342", builtin)
+	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
+	p := w.driver.kept[0].proc
+	busy, asleep := make(chan struct{}), make(chan struct{})
+	p.do(func() { close(asleep); <-busy })
+	<-asleep
+	for _, member := range process.Survivors(w.req.Mark) {
+		found, err := os.FindProcess(member.ID)
+		require.NoError(t, err)
+		require.NoError(t, found.Kill())
+	}
+	require.Eventually(t, func() bool { return len(process.Survivors(w.req.Mark)) == 0 }, 30*time.Second, time.Millisecond)
+	ended := make(chan agent.Outcome, 1)
+	go func() { ended <- w.run(t.Context(), nil) }()
+	require.Eventually(t, func() bool {
+		p.inbox.mu.Lock()
+		defer p.inbox.mu.Unlock()
+		return len(p.inbox.list) > 0
+	}, 30*time.Second, time.Millisecond)
+	close(busy)
+	require.Equal(t, agent.Completed, (<-ended).Status)
+}
+
 // TestPermission: a command runs if a person allows it, and begins when they do.
 func TestPermission(t *testing.T) {
 	const script = `{"fake":"shell","command":"echo ran >ran","ask":true}

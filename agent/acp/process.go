@@ -35,6 +35,7 @@ type proc struct {
 	ended  chan struct{} // closed when the process has ended; exit is known then
 	gone   chan struct{} // closed when the process, and all that it has started, have ended
 
+	fed      atomic.Int64 // lines for the agent's stdin of which something is in the pipe
 	heardErr atomic.Int64 // when stderr last said something, since start; ns
 	begun    time.Time
 	ending   sync.Once
@@ -47,6 +48,7 @@ type proc struct {
 	// Of the goroutine that owns it.
 	calls map[int64]pending // requests of ours that have no answer
 	last  int64             // the id of the latest
+	put   int64             // lines that were given to outbox
 	turn  *turn             // nil while none runs
 	spoke bool              // a message has come
 	over  bool              // the agent's stdout has ended
@@ -149,7 +151,9 @@ func (p *proc) feed() {
 	for range p.outbox.ready {
 		lines, closed := p.outbox.take()
 		for _, line := range lines {
-			_, _ = p.child.Stdin.Write(line)
+			if n, _ := p.child.Stdin.Write(line); n > 0 {
+				p.fed.Add(1)
+			}
 		}
 		if closed {
 			return
@@ -356,6 +360,7 @@ func (p *proc) call(ctx context.Context, limit time.Duration, method string, par
 // write sends a line to the agent's stdin; nil is none.
 func (p *proc) write(line []byte) {
 	if line != nil {
+		p.put++
 		p.outbox.put(line)
 	}
 }

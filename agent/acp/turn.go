@@ -23,8 +23,9 @@ type turn struct {
 	done     chan struct{} // closed at the end; out is set then
 	out      agent.Outcome
 
-	unsent    bool // the process had ended before it could get the prompt
-	cancelled bool // the run's context has ended
+	line      int64 // of those for the agent's stdin, the one with the prompt
+	unsent    bool  // the process had ended before it could get that
+	cancelled bool  // the run's context has ended
 	hung      *failure.Error
 	stop      string       // the stop reason of the last answer
 	refused   error        // why the agent refused the prompt
@@ -51,6 +52,7 @@ func (t *turn) begin(text string) {
 	t.p.turn, t.unsent = t, t.p.over
 	t.patience.restart()
 	t.prompt(text)
+	t.line = t.p.put
 }
 
 // prompt sends a prompt, of the turn or to steer it.
@@ -182,6 +184,7 @@ func (t *turn) died() {
 		out.Status, out.Failure = agent.Cancelled, nil
 	case t.hung == nil:
 		out.Failure = t.p.explain()
+		t.unsent = t.unsent || t.p.fed.Load() < t.line
 	}
 	t.over(nil, out)
 }
