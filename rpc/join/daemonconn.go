@@ -140,7 +140,9 @@ func (d *daemonConn) awaitHandshake(done <-chan struct{}) {
 		select {
 		case <-done:
 		default:
-			d.j.fail(unresponsive, errors.New(advice))
+			if !d.j.hasEnded() {
+				d.j.fail(unresponsive, errors.New(advice))
+			}
 		}
 	}
 }

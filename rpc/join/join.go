@@ -96,6 +96,8 @@ type Access struct {
 	Stopped func() bool
 	// Starting reports whether a daemon that has not answered yet may still be starting.
 	Starting func() bool
+	// Ended reports whether the last daemon has ended, which may be known before the connection ends; nil: nobody knows.
+	Ended func() bool
 	// Hint says what to do if no daemon can be reached.
 	Hint string
 	// Outward and Inward change the messages to and from a daemon that has other paths; nil: no change.
@@ -214,6 +216,9 @@ func (j *joiner) handle(m *rpc.Message, body []byte) {
 	for j.phase == connecting && j.waitSize > waitingRoom {
 		j.changed.Wait()
 	}
+	if j.phase == unresponsive && j.hasEnded() {
+		j.phase = connecting
+	}
 	if (j.phase == failed || j.phase == resting) && m.ID != nil && m.Method != "shutdown" {
 		j.phase = connecting
 		select {
@@ -231,6 +236,8 @@ func (j *joiner) handle(m *rpc.Message, body []byte) {
 		j.refuse(m)
 	}
 }
+
+func (j *joiner) hasEnded() bool { return j.route.Ended != nil && j.route.Ended() }
 
 // pass sends the daemon a message of the editor. The order must be held.
 func (j *joiner) pass(m *rpc.Message, body []byte) {

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +48,29 @@ func TestJoinSaidThatARefusedRequestMayHaveHappened(t *testing.T) {
 		id, mayHaveHappened := j.heardUnanswered()
 		require.Equal(t, want, mayHaveHappened, "request %d", id)
 	}
+}
+
+// TestJoinSaidThatADeadDaemonDoesNotAnswer: a daemon that did not answer was killed, and the end of its connection has not come yet.
+func TestJoinSaidThatADeadDaemonDoesNotAnswer(t *testing.T) {
+	var out bytes.Buffer
+	dead := false
+	j := &joiner{
+		out: &editorEnd{w: &out, framing: rpc.FramingLines}, phase: unresponsive, err: errors.New("it does not answer"),
+		route: Access{Ended: func() bool { return dead }},
+	}
+	asks := func() {
+		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"session/list"}`)
+		m, bad := rpc.ParseMessage(body)
+		require.Nil(t, bad)
+		j.handle(&m, body)
+	}
+	asks()
+	require.Contains(t, out.String(), "it does not answer")
+	dead = true
+	out.Reset()
+	asks()
+	require.Empty(t, out.String())
+	require.Len(t, j.waiting, 1, "it waits for the next daemon")
 }
 
 // TestJoinForgotThatADaemonDied: a daemon dies after it got a request, and the next ones refuse it. The request may have

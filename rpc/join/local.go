@@ -49,5 +49,6 @@ func Local(o dial.Options) Access {
 			return err == nil && (now.Socket == dirs.Socket || !endpoint.Running(now.Socket))
 		},
 		Starting: func() bool { return !endpoint.Serving(dirs.Socket) },
+		Ended:    func() bool { return !endpoint.Running(dirs.Socket) },
 	}
 }
