@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -95,16 +96,21 @@ func TestIdle(t *testing.T) {
 	require.Empty(t, process.Survivors(w.req.Mark), "a closed driver keeps nothing")
 }
 
+// kill kills the agent's processes, and returns when they are gone: a dying one may keep its pipes open for a moment.
+func (w *world) kill() {
+	for _, p := range process.Survivors(w.req.Mark) {
+		found, err := os.FindProcess(p.ID)
+		require.NoError(w.t, err)
+		require.NoError(w.t, found.Kill())
+		require.Eventually(w.t, func() bool { return found.Signal(syscall.Signal(0)) != nil }, 30*time.Second, time.Millisecond)
+	}
+}
+
 // TestKilledBetweenTurns: nobody notices that the kept process was killed.
 func TestKilledBetweenTurns(t *testing.T) {
 	w := newWorld(t, "2026.10.01-e373342", builtin)
 	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
-	for _, p := range process.Survivors(w.req.Mark) {
-		found, err := os.FindProcess(p.ID)
-		require.NoError(t, err)
-		require.NoError(t, found.Kill())
-	}
-	require.Eventually(t, func() bool { return len(process.Survivors(w.req.Mark)) == 0 }, 30*time.Second, time.Millisecond)
+	w.kill()
 	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
 }
 
@@ -116,12 +122,7 @@ func TestKilledBeforeThePrompt(t *testing.T) {
 	busy, asleep := make(chan struct{}), make(chan struct{})
 	p.do(func() { close(asleep); <-busy })
 	<-asleep
-	for _, member := range process.Survivors(w.req.Mark) {
-		found, err := os.FindProcess(member.ID)
-		require.NoError(t, err)
-		require.NoError(t, found.Kill())
-	}
-	require.Eventually(t, func() bool { return len(process.Survivors(w.req.Mark)) == 0 }, 30*time.Second, time.Millisecond)
+	w.kill()
 	ended := make(chan agent.Outcome, 1)
 	go func() { ended <- w.run(t.Context(), nil) }()
 	require.Eventually(t, func() bool {

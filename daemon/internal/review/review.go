@@ -83,8 +83,7 @@ type file struct {
 	vanished *diffs.Review // the review before the file disappeared, while an open call may have moved it
 	gone     uint64        // the review's revision after the disappearance
 
-	guess    *diffs.Review // the review before the latest change, if its author was guessed from its time in a turn that still runs; else nil
-	guessRev uint64        // the review's revision after that change
+	guess *guess // about the latest change, if its author was guessed from its time in a turn that still runs; else nil
 }
 
 // New starts the reviewer of a workspace with its records in the store. The reviewer's goroutine first finishes the writes

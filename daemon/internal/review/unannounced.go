@@ -238,7 +238,10 @@ func (t *Turn) beside(path string) *diffs.Source {
 // scan finds changes and hands them to the reviewer.
 func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTime) snapshot.Attribution) {
 	<-t.start.Ready()
-	t.r.call(t.r.refreshPending) // also waits until earlier calls have been reviewed
+	t.r.call(func() { // also waits until earlier calls have been reviewed
+		t.r.doubtGuesses(t.tree)
+		t.r.refreshPending()
+	})
 	if list {
 		t.warn()
 	}
