@@ -18,15 +18,20 @@ export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 TESTS     := ./cmd/cursord/tests
 LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
-# All other packages, the longest first; and the folders whose code has more than one goroutine: in the rest the race detector could
-# find nothing.
+# All other packages, the longest first; and the folders whose code is for several goroutines, and is run by several in its tests: in
+# the rest the race detector could find nothing.
 PACKAGES   = $(addprefix ./,sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
-GOROUTINES = $(shell git grep -lE '^[[:space:]]*go [a-z]|\<sync\.|\<chan ' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
+folders    = $(shell git grep -lE '$1' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
+SHARES    := ^[[:space:]]*go [a-z]|\<sync\.|\<chan[[:space:]]
+STARTS    := ^[[:space:]]*go [a-z]|\.Go[(]|AfterFunc[(]|\<t\.Parallel[(]
+GOROUTINES = $(filter $(call folders,$(STARTS)),$(call folders,$(SHARES)))
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
-# Processes with the race detector would end a second late; vet is a part of "make check".
-RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=atexit_sleep_ms=0 $(GO) test -race -vet=off -timeout 20m
-PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test -vet=off -timeout 20m
+# Processes with the race detector would end a second late; vet is a part of "make check"; no debugger looks at these programs, and a
+# third of the time of linking is for it.
+RACE       = CGO_ENABLED=1 CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest-race/cursord GORACE=atexit_sleep_ms=0 $(GO) test -race $(GOTEST)
+PLAIN      = CURSORD_TEST_PROGRAM=$(CURDIR)/bin/undertest/cursord $(GO) test $(GOTEST)
+GOTEST    := -vet=off -timeout 20m -ldflags=-s
 
 .DEFAULT_GOAL := help
 .PHONY: help release try-release build install demo picture undertest undertest-race test test-processes test-packages quick race check editors generate bench bench-store bench-peers fuzz scenarios soak mutants clean
@@ -58,11 +63,11 @@ picture: build ## draw the picture of README from a run of the demo
 	cd .ci/picture && $(GO) run . $(CURDIR)/$(PICTURE) '$$ cursord run' '$$ cursord stop' $(CURDIR)/bin/cursord demo
 
 undertest:
-	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest/ ./cmd/cursord ./cmd/cursord/internal/undertest/fakeagent
+	@$(GO) build -ldflags=-s -tags cursordtest -buildvcs=false -o bin/undertest/ ./cmd/cursord ./cmd/cursord/internal/undertest/fakeagent
 
 undertest-race:
-	@CGO_ENABLED=1 $(GO) build -race -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
-	@$(GO) build -tags cursordtest -buildvcs=false -o bin/undertest-race/ ./cmd/cursord/internal/undertest/fakeagent
+	@CGO_ENABLED=1 $(GO) build -race -ldflags=-s -tags cursordtest -buildvcs=false -o bin/undertest-race/cursord ./cmd/cursord
+	@$(GO) build -ldflags=-s -tags cursordtest -buildvcs=false -o bin/undertest-race/ ./cmd/cursord/internal/undertest/fakeagent
 
 test: export TMPDIR := $(shell .ci/scratch)
 
@@ -105,7 +110,7 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 	done
 	@for p in $(LINKED); do \
 		echo "build $$p"; \
-		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/cursord || exit 1; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -ldflags=-s -o /dev/null ./cmd/cursord || exit 1; \
 	done
 
 editors: ## get the editors that tests drive, and the checkers of the plugins, into a cache folder
