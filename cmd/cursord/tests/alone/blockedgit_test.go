@@ -14,7 +14,7 @@ import (
 // TestGitIsKeptFromItsWork has commands put things into the repository for which git would wait. The changes of these
 // commands and of the next turn are listed and can be rejected, and a notice names the file to remove.
 func TestGitIsKeptFromItsWork(t *testing.T) {
-	// Not parallel: git's time is limited, and beside other tests git would need it for itself.
+	t.Parallel() // beside the other test alone, one case at a time: git's time is limited, and beside more it would need it for itself
 	for _, c := range []struct{ name, does, told string }{
 		{"a FIFO for the ignore rules", "mkfifo .gitignore", ".gitignore is in the way"},
 		{"a FIFO for the ignore rules of a new folder", "mkdir n; mkfifo n/.gitignore", "n/.gitignore is in the way"},

@@ -27,7 +27,7 @@ func setAhead(w *world.World, by time.Duration, until int64) {
 // TestTheClockIsSet sets the clock back, and ahead, in the middle of an agent's command. The command's changes before and
 // after that are the agent's, and people's changes are theirs.
 func TestTheClockIsSet(t *testing.T) {
-	// Not parallel: the daemon must look at a change before the clock is set back, 400 ms later.
+	t.Parallel() // beside the other test alone, one case at a time: the daemon must look at a change before the clock is set back, 400 ms later
 	for _, c := range []struct {
 		name  string
 		by    time.Duration
