@@ -19,12 +19,13 @@ TESTS     := ./cmd/cursord/tests
 LONGEST   := faults emacs nvim trees authorship agentruns review wire cli
 PROCESSES := { printf '$(TESTS)/%s\n' $(LONGEST); $(GO) list $(TESTS)/... | sed 's,^[^/]*,.,' | grep -v '/tests/alone$$'; } | awk '!had[$$0]++'
 # All other packages, the longest first; and the folders whose code is for several goroutines, and is run by several in its tests: in
-# the rest the race detector could find nothing.
+# the rest the race detector could find nothing. The tests of daemon/overlay are a thousand short processes with one goroutine each; the
+# goroutines of its survey run with the race detector in the random stories of isolation.
 PACKAGES   = $(addprefix ./,sessions agent rpc daemon/copytree daemon) $(shell $(GO) list ./... | sed 's,^[^/]*,.,' | grep -v /cmd/cursord/tests/)
 folders    = $(shell git grep -lE '$1' '*.go' | sed 's,/[^/]*$$,,; s,^,./,')
 SHARES    := ^[[:space:]]*go [a-z]|\<sync\.|\<chan[[:space:]]
 STARTS    := ^[[:space:]]*go [a-z]|\.Go[(]|AfterFunc[(]|\<t\.Parallel[(]
-GOROUTINES = $(filter $(call folders,$(STARTS)),$(call folders,$(SHARES)))
+GOROUTINES = $(filter-out ./daemon/overlay,$(filter $(call folders,$(STARTS)),$(call folders,$(SHARES))))
 RACY      := ^Test(Random|Scenarios|SavesAtAnyPoint|Kill|Subscri|Reconnect|ManyEditors)
 RACED     := $(addprefix $(TESTS)/,scenarios isolation life wire soak)
 # Processes with the race detector would end a second late; vet is a part of "make check"; no debugger looks at these programs, and a
@@ -134,6 +135,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 	$(GO) test -count=1 -timeout 60m -run '^TestStories$$' ./daemon/internal/review -rapid.checks 20000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^Test(Crashes|Faults)' $(TESTS)/faults -every-crash
 	$(GO) test -count=1 -timeout 30m -run '^TestPlants$$' $(TESTS)/trees -every-plant
+	$(GO) test -count=1 -timeout 30m $(TESTS)/nvim -every-nvim
 	$(GO) test -count=1 -timeout 30m $(TESTS)/emacs -every-emacs -emacs.steps 100 -emacs.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m ./sessions -damages 10
 	$(GO) test -count=1 -timeout 30m -run '^TestBothSides$$' ./daemon/copytree -rapid.checks 1000 -rapid.seed $$(date +%s)

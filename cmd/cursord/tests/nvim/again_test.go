@@ -15,7 +15,7 @@ import (
 // then gets what was said before. Elsewhere the key asks nothing.
 func TestNvimAsksAgainWithTheTranscript(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(`{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
 		w.Start()

@@ -15,7 +15,7 @@ import (
 // list; an answer elsewhere takes it off the screen. What does not fit is answered only in the list.
 func TestNvimApprovals(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("../config.toml", "driver = \"acp\"\n")
 		w.Put("a.txt", "text\n")

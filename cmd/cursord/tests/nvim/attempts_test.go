@@ -16,7 +16,7 @@ import (
 // TestNvimAttempts looks at three attempts in a list, reviews and accepts one, checks another again, and drops them.
 func TestNvimAttempts(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n"})
 		w.Commits()

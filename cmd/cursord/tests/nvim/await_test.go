@@ -51,7 +51,7 @@ func TestNvimCommandsWaitForTheDaemon(t *testing.T) {
 	for _, held := range []string{"workspace/subscribe", "diff/list", "later"} {
 		t.Run(strings.ReplaceAll(held, "/", "-"), func(t *testing.T) {
 			t.Parallel()
-			eachNvim(t, func(t *testing.T, bin string) {
+			anNvim(t, func(t *testing.T, bin string) {
 				w := world.New(t)
 				w.PutAll(world.Tree{"a": before, "f": before})
 				w.Plays(world.Changing(world.Tree{"a": before, "f": before}, world.Tree{"a": after, "f": after})...)
@@ -102,7 +102,7 @@ func TestNvimCommandsWaitForTheDaemon(t *testing.T) {
 func TestNvimCommandsGiveUp(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", before)
 		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)

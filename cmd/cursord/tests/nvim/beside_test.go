@@ -19,7 +19,7 @@ func TestNvimConflictWithACopy(t *testing.T) {
 	agents := world.Numbered(12, map[int]string{3: "agent 3\n", 10: "agent 10\n"})
 	const mine = "mine a\nmine b\nmine c\nmine d\n"
 	text := world.Numbered(12, map[int]string{3: mine})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct{ name, command, line3 string }{
 			{"mine", "Cursord reject", mine},
 			{"the agent's", "Cursord accept", "agent 3\n"},
@@ -69,7 +69,7 @@ func TestNvimConflictWithACopy(t *testing.T) {
 func TestNvimAcceptsAllOfACopy(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(12, nil)
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", before)
 		w.Plays(world.Lines(world.Edits("1", "f", before, world.Numbered(12, map[int]string{3: "agent 3\n", 10: "agent 10\n"})))...)
@@ -105,7 +105,7 @@ func TestNvimConflictOfManyLines(t *testing.T) {
 	before := world.Numbered(12, nil)
 	theirs := map[int]string{4: "agent 4\n", 5: "agent 5\n", 6: "agent 6\n", 7: "agent 7\n"}
 	text := world.Numbered(12, map[int]string{5: "mine 5\nmine new\n", 10: "mine 10\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for command, want := range map[string]string{
 			"6Cursord reject": text,
 			"6Cursord accept": world.Numbered(12, map[int]string{4: theirs[4], 5: theirs[5], 6: theirs[6], 7: theirs[7], 10: "mine 10\n"}),

@@ -17,7 +17,7 @@ import (
 func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{2: "agent 2\n", 9: "agent 9\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", before)
 		w.Start()

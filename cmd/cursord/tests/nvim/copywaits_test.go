@@ -16,7 +16,7 @@ import (
 // line names the skipped hunks, and ":Cursord messages" has all of it.
 func TestNvimAcceptAllInACopyWaitsForNoKey(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Tree{}, world.Tree{}
 		for i := range 5 {

@@ -15,7 +15,7 @@ import (
 // are left.
 func TestNvimCountsOfThePresent(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, verb := range []string{"reject", "accept"} {
 			w := world.New(t)
 			w.PutAll(world.Tree{"a": world.Numbered(20, nil), "gone": "x\n"})
@@ -54,7 +54,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 // TestNvimCountsAMoveOnce rejects a move. The file's other hunks are then at its former name, and only they are counted.
 func TestNvimCountsAMoveOnce(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("a", world.Numbered(20, nil))
 		w.Plays(world.Lines(world.Shells("1", "mv a b; sed 's/line 5/agent 5/' b >../t; cat ../t >b"))...)

@@ -15,7 +15,7 @@ import (
 // TestNvimUndoOfARejectedDeletion rejects the deletion of an open file. "u" deletes it again, and Ctrl-R brings it back.
 func TestNvimUndoOfARejectedDeletion(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		text := world.Numbered(9, nil)
 		w.Put("f", text)
@@ -40,7 +40,7 @@ func TestNvimUndoOfARejectedDeletion(t *testing.T) {
 // TestNvimUndoOfARejectedMode is the same for a file that the agent has made executable.
 func TestNvimUndoOfARejectedMode(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		text := world.Numbered(9, nil)
 		w.Put("f", text)
@@ -71,7 +71,7 @@ func TestNvimUndoOfARejectedMode(t *testing.T) {
 // TestNvimDoesNotRepeatAFailedAccept: an accept that the daemon refuses is no step of the undo history, which would make it again.
 func TestNvimDoesNotRepeatAFailedAccept(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
 		w.Put("f", before)

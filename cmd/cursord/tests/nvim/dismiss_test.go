@@ -16,7 +16,7 @@ import (
 // stays.
 func TestNvimDismisses(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		lib := w.Folder("lib")
 		for _, name := range []string{filepath.Join(lib, "one"), filepath.Join(lib, "two"), filepath.Join(lib, "three"), w.Path("in")} {

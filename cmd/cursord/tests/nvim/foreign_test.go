@@ -16,7 +16,7 @@ import (
 // first, Neovim asks before it writes over it.
 func TestNvimAnotherProgramWritesWhatIsUnsaved(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		after := strings.Replace(before, "line 20\n", "agent 20\n", 1)
@@ -54,7 +54,7 @@ func TestNvimAnotherProgramWritesWhatIsUnsaved(t *testing.T) {
 // TestNvimKnowsTheFileWhenConflictsAreDecided decides the only conflict of a file. Neovim then writes it without a question.
 func TestNvimKnowsTheFileWhenConflictsAreDecided(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, one := range []struct{ command, text string }{
 			{"5Cursord reject", "mine 5\n"}, {"5Cursord accept", "agent 5\n"}, {"5|Cursord accept both", "mine 5\nagent 5\n"},
 		} {

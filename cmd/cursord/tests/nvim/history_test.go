@@ -23,7 +23,7 @@ func TestNvimUndoWalksAllDecisions(t *testing.T) {
 		{"one after the other, each told", "vim.cmd('normal! u') vim.wait(300) vim.cmd('normal! u')"},
 		{"and a save at once", "vim.cmd('normal! uu') vim.cmd('silent write')"},
 	}
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(40, nil)
 		all := map[int]string{5: "agent 5\n", 15: "", 25: "line 25\nagent 25\n", 35: "agent 35\n"}
@@ -75,7 +75,7 @@ func TestNvimUndoWalksAllDecisions(t *testing.T) {
 // TestNvimReadsAgain shows each hunk once, however often ":edit" reads the file.
 func TestNvimReadsAgain(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(40, nil)
 		after := world.Numbered(40, map[int]string{5: "agent 5\n", 15: "", 25: "line 25\nagent 25\n", 35: "agent 35\n"})
@@ -122,7 +122,7 @@ func TestNvimReadsAgain(t *testing.T) {
 // TestNvimHunksBesideAMode goes to the hunks of a file that became executable as well, and shows its diff.
 func TestNvimHunksBesideAMode(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: "agent 15\n"})
 		w.PutAll(world.Tree{"f": before, "g": "only\na mode\n"})

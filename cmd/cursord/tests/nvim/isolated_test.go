@@ -15,7 +15,7 @@ import (
 // buffer with changes an accept is an edit.
 func TestNvimIsolated(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		change := func(lines map[int]string) string { return world.Numbered(30, lines) }
@@ -95,7 +95,7 @@ func TestNvimIsolated(t *testing.T) {
 // TestNvimChoosesIsolation begins sessions in a copy and in the workspace, by command and by setting.
 func TestNvimChoosesIsolation(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Start()
@@ -157,7 +157,7 @@ func TestNvimChoosesIsolation(t *testing.T) {
 // TestNvimAcceptsAsEdited edits the text of a copy in the diff tab, and accepts it by ":write".
 func TestNvimAcceptsAsEdited(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		change := func(lines map[int]string) string { return world.Numbered(30, lines) }

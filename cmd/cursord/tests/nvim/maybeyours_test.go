@@ -14,7 +14,7 @@ import (
 // it alone takes it back.
 func TestNvimMaybeYours(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		e, _ := w.Unexplained()
 		n := neovim(w, t, bin, "", "notes.txt")
@@ -61,7 +61,7 @@ func TestNvimMaybeYours(t *testing.T) {
 // TestNvimRangeLeavesWhatMayBeYours rejects all lines of a file with several such hunks, and then one hunk alone.
 func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PlaysUnexplained()
 		w.Plays(world.Lines(world.Shells("s", "true"), []string{world.Execs("sleep 0.1; sed -i 's/^line 2$/two/; s/^line 18$/eighteen/' notes.txt")})...)

@@ -43,7 +43,7 @@ func TestNvimSavesWhileADecisionIsMade(t *testing.T) {
 		{"typing in what was written", "write", "vim.cmd('5Cursord reject')\n" + types + "vim.cmd.write()", typed(first), 1},
 		{"in unsaved text", "26put ='too' | sleep 1m", "vim.cmd('5Cursord reject')\n" + types + "vim.cmd('write')", strings.Replace(typed(first), "mine\n", "mine\ntoo\n", 1), 1},
 	}
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		was, is := world.Tree{}, world.Tree{}
 		for i := range cases {

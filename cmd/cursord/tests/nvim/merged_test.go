@@ -17,7 +17,7 @@ import (
 func TestNvimSaysThatASaveRejects(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(12, nil)
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct {
 			name, says  string
 			changes     map[int]string
@@ -95,7 +95,7 @@ func TestNvimSaysThatASaveRejects(t *testing.T) {
 func TestNvimReloadRightAfterAMerge(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(10, nil), world.Numbered(10, map[int]string{2: "agent 2\n", 9: "agent 9\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, reload := range []string{"edit!", "checktime"} {
 			t.Run(reload, func(t *testing.T) {
 				w := world.New(t)
@@ -141,7 +141,7 @@ func TestNvimUndoOfASavedAcceptOfAConflict(t *testing.T) {
 	after := world.Numbered(12, map[int]string{3: "agent 3\n", 10: "agent 10\n"})
 	mine := world.Numbered(12, map[int]string{3: "mine 3\n", 6: "mine 6\n", 10: "agent 10\n"})
 	accepted := world.Numbered(12, map[int]string{3: "agent 3\n", 6: "mine 6\n", 10: "agent 10\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, write := range []bool{false, true} {
 			w := world.New(t)
 			w.Put("f", before)
@@ -180,7 +180,7 @@ func TestNvimUndoOfASavedAcceptOfAConflict(t *testing.T) {
 // TestNvimUndoOfARejectedFile rejects a new file that is in a buffer. The message says that the file is gone, and "u" brings it back.
 func TestNvimUndoOfARejectedFile(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Plays(world.Lines(world.Edits("1", "new", "(absent)", "one\ntwo\n"))...)
 		w.Start()
@@ -216,7 +216,7 @@ func TestNvimSaysWhatUndoTookOutOfSavedText(t *testing.T) {
 	after := world.Numbered(12, map[int]string{3: "agent 3\n", 8: "agent 8\n"})
 	mine := world.Numbered(12, map[int]string{3: "mine 3\n"})
 	merged := world.Numbered(12, map[int]string{3: "mine 3\n", 8: "agent 8\n"})
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", before)
 		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)

@@ -20,7 +20,7 @@ func TestNvimWithoutAFinalLineEnd(t *testing.T) {
 		{"the agent gave it", "x\ny", "x\nY\n"},
 		{"and nothing else", "x\ny\n", "x\ny"},
 	}
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range cases {
 			t.Log(c.name)
 			w := world.New(t)

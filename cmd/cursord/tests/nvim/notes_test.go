@@ -15,7 +15,7 @@ import (
 // decides a hunk right after typing in it.
 func TestNvimNotes(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		gone, was, first := world.Numbered(9, nil), world.Numbered(40, nil), world.Numbered(40, map[int]string{35: "agent\n"})
 		before := world.Numbered(40, map[int]string{5: "left\n", 25: "right\n", 35: "agent\n"})

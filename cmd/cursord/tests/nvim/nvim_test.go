@@ -5,7 +5,9 @@ package nvim
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -19,9 +21,28 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
-// eachNvim runs a test with each Neovim that is there.
+var everyNvim = flag.Bool("every-nvim", false, "run each test with all of the Neovims that are there")
+
+// eachNvim runs a test with each Neovim that is there: tests of what Neovim itself does, such as drawing, keys, windows and its start.
 func eachNvim(t *testing.T, test func(t *testing.T, bin string)) {
-	for _, bin := range world.EditorsFound(t, "nvim-*", "nvim") {
+	withNvims(t, world.EditorsFound(t, "nvim-*", "nvim"), test)
+}
+
+// anNvim runs a test of what the plugin and the daemon say to each other with one Neovim: each gets a share of these tests, by the
+// tests' names. With -every-nvim it runs the test with all.
+func anNvim(t *testing.T, test func(t *testing.T, bin string)) {
+	all := world.EditorsFound(t, "nvim-*", "nvim")
+	if !*everyNvim {
+		name := fnv.New32a()
+		_, _ = name.Write([]byte(t.Name()))
+		one := name.Sum32() % uint32(len(all))
+		all = all[one : one+1]
+	}
+	withNvims(t, all, test)
+}
+
+func withNvims(t *testing.T, all []string, test func(t *testing.T, bin string)) {
+	for _, bin := range all {
 		t.Run(filepath.Base(bin), func(t *testing.T) { test(t, bin) })
 	}
 }

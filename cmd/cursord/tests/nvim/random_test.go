@@ -66,7 +66,7 @@ end`
 // the daemon's list agree.
 func TestNvimRandomReview(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		rnd := rand.New(rand.NewPCG(*nvimSeed, 0))
 		paths := []string{"f", "g", "h"}

@@ -15,7 +15,7 @@ import (
 // Neovim, those of the session.
 func TestNvimRecallsAllPrompts(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Start()
@@ -61,7 +61,7 @@ func TestNvimRecallsAllPrompts(t *testing.T) {
 // TestNvimSaysThatATurnRunsAndOneWaits opens the chat in the middle of a turn, with another one queued.
 func TestNvimSaysThatATurnRunsAndOneWaits(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Plays(world.Streams("I wait."), world.Waits("never"), world.Done)
@@ -81,7 +81,7 @@ func TestNvimSaysThatATurnRunsAndOneWaits(t *testing.T) {
 // TestNvimHasNothingToReview decides everything when there is nothing, and in a file without hunks.
 func TestNvimHasNothingToReview(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Start()
@@ -99,7 +99,7 @@ func TestNvimHasNothingToReview(t *testing.T) {
 // TestNvimListsAllKeys fits the keys of the review buffer and of the chat onto a screen of 24 rows.
 func TestNvimListsAllKeys(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w, _ := world.Reviewing(t, "f", "a\n", "b\n")
 		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 100, 24", "f")
 		n.keys(":Cursord patch<CR>")

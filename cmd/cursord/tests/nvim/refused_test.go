@@ -60,7 +60,7 @@ func (n *nvim) keptMine(left int) {
 // a conflict with the agent. Neovim tells its autocommands of that write, too.
 func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 12: "agent 12\n"}} {
 			t.Run(fmt.Sprint(len(changes)), func(t *testing.T) {
 				w := world.New(t)
@@ -105,7 +105,7 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 // does not ask: the agent's are on the screen, and an undo brings them back.
 func TestNvimSavesOverAConflict(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, changes := range []map[int]string{{5: "agent 5\n"}, {5: "agent 5\n", 12: "agent 12\n"}} {
 			t.Run(fmt.Sprint(len(changes)), func(t *testing.T) {
 				w := world.New(t)

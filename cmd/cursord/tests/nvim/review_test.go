@@ -40,7 +40,7 @@ const saysDone = `{"type":"assistant","message":{"role":"assistant","content":[{
 // TestNvimMainJob asks about a selection and reviews the changes. It compares windows, disk and daemon at each step.
 func TestNvimMainJob(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(30, nil)
 		change := func(lines map[int]string) string { return world.Numbered(30, lines) }
@@ -112,7 +112,7 @@ what is this?`, strings.TrimSpace(w.Runs()[0].Prompt))
 // TestNvimUndoBringsTheHunkBack rejects in a saved buffer, and takes that back with "u".
 func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n", 15: ""})
 		w.Put("f", before)
@@ -149,7 +149,7 @@ func TestNvimUndoBringsTheHunkBack(t *testing.T) {
 // of a file.
 func TestNvimListAndOperators(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before := world.Numbered(40, nil)
 		changed := map[int]string{5: "agent 5\n", 12: "agent 12\n", 20: "agent 20\n", 30: "agent 30\n", 38: "agent 38a\nagent 38b\n"}
@@ -245,7 +245,7 @@ func TestNvimListAndOperators(t *testing.T) {
 // TestNvimDrawsWhatIsInSight scrolls in a long file with many hunks: those in sight are drawn.
 func TestNvimDrawsWhatIsInSight(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		changes, gone := map[int]string{}, 0
 		for i := 1; i <= 3000; i += 10 {

@@ -15,7 +15,7 @@ import (
 // without a line too many, and shows the next turn behind what is left.
 func TestNvimDropsRemovedTurns(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n"})
 		w.Start()
@@ -59,7 +59,7 @@ func TestNvimDropsRemovedTurns(t *testing.T) {
 // lines above the agent's, and goes from the float to the turn in the chat, at 80 columns and without a prompt to press Enter.
 func TestNvimWhy(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
 		w.Start()
@@ -117,7 +117,7 @@ func TestNvimWhy(t *testing.T) {
 // that the person has written since stays and is named, and undo brings the files back.
 func TestNvimRewind(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n", "g": "a\n"})
 		w.Start()
@@ -196,7 +196,7 @@ func TestNvimRewind(t *testing.T) {
 // patch first where files change; a turn that runs is ended first.
 func TestNvimEditsTheLastPrompt(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n"})
 		w.Start()
@@ -250,7 +250,7 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 // TestNvimSteer adds to a running turn of an agent that takes texts while it works.
 func TestNvimSteer(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("../config.toml", "driver = \"acp\"\n")
 		w.Put("f", "one\n")
@@ -276,7 +276,7 @@ func TestNvimSteer(t *testing.T) {
 // TestNvimWhyGoesFar goes from a line to a turn that is pages above the newest items, and says so where the session is deleted.
 func TestNvimWhyGoesFar(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n"})
 		w.Start()

@@ -14,7 +14,7 @@ import (
 // Neovim and in the daemon, also if the next save follows at once.
 func TestNvimUndoAfterASave(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct {
 			verb     string
 			isolated bool
@@ -97,7 +97,7 @@ func TestNvimUndoAfterASave(t *testing.T) {
 // hunk is pending again, and Ctrl-R accepts it again. Where the decision stays, Neovim says why.
 func TestNvimUndoOfAnAccept(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, all := world.Numbered(30, nil), map[int]string{5: "agent 5\n", 20: "agent 20\n"}
 		after := world.Numbered(30, all)

@@ -15,7 +15,7 @@ import (
 // has found.
 func TestNvimForkAndSearch(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.PutAll(world.Tree{"f": "one\n"})
 		w.Start()

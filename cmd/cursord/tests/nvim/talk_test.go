@@ -29,7 +29,7 @@ const picks = `shown = {}
 // TestNvimPickers picks sessions, models and modes.
 func TestNvimPickers(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Start()
@@ -103,7 +103,7 @@ func TestNvimPickers(t *testing.T) {
 // quickfix list and pending hunks.
 func TestNvimContext(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
 		w.Put("f", before)
@@ -171,7 +171,7 @@ src/a.go:1:3: look here
 // TestNvimTellsOfTurns has one message at a turn's end, autocommands, and progress messages in newer Neovims.
 func TestNvimTellsOfTurns(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
 		w.Put("f", before)
@@ -222,7 +222,7 @@ func TestNvimTellsOfTurns(t *testing.T) {
 // the chat restores the windows.
 func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "text\n")
 		w.Start()
@@ -261,7 +261,7 @@ func TestNvimChatIsWhereItWasConfigured(t *testing.T) {
 // TestNvimAnswerWithoutText reads an item of which the daemon has stored no text yet: the shown text stays.
 func TestNvimAnswerWithoutText(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		n := neovim(w, t, bin, "")

@@ -16,7 +16,7 @@ import (
 // and saves. Both show the daemon's list, and buffers without changes equal their files.
 func TestNvimRandomTogether(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, isolated := range []bool{false, true} {
 			t.Run(fmt.Sprint("isolated ", isolated), func(t *testing.T) { nvimsTogether(t, bin, isolated) })
 		}

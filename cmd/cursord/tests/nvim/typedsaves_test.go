@@ -14,7 +14,7 @@ import (
 // hunks, and a reject of all leaves them.
 func TestNvimSavesDuringACommand(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		for _, c := range []struct {
 			name, file string
 			reviewed   bool // it was under review before
@@ -86,7 +86,7 @@ func TestNvimSavesDuringACommand(t *testing.T) {
 // TestNvimSaveWithoutTyping reads what a running command has written, and saves it unchanged. It stays the command's.
 func TestNvimSaveWithoutTyping(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "a\n")
 		w.Start()
@@ -113,7 +113,7 @@ func TestNvimSaveWithoutTyping(t *testing.T) {
 // change is the command's for certain.
 func TestNvimSwapFileIsNoDoubt(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
+	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Put("f", "a\n")
 		w.Start()
