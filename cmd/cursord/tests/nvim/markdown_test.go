@@ -79,14 +79,22 @@ func TestNvimDrawsMarkdown(t *testing.T) {
 	})
 }
 
-// TestNvimDrawsMarkdownPieceByPiece compares what is drawn of a text that comes in pieces with what is drawn of it at once.
+// TestNvimDrawsMarkdownPieceByPiece compares what is drawn of a text that comes in pieces with what is drawn of it at once. With
+// -every-nvim the pieces have all sizes up to 40.
 func TestNvimDrawsMarkdownPieceByPiece(t *testing.T) {
 	t.Parallel()
+	sizes := []int{1, 3, 7, 16, 40}
+	if *everyNvim {
+		sizes = nil
+		for size := range 40 {
+			sizes = append(sizes, size+1)
+		}
+	}
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
 		w.Start()
 		n := neovim(w, t, bin, "")
-		require.Nil(t, n.lua(`local all = ...
+		require.Nil(t, n.lua(`local all, sizes = ...
 			local ws = { root = vim.fn.getcwd() }
 			local ns = vim.api.nvim_create_namespace('cursord_markdown')
 			local function marks(pieces)
@@ -115,7 +123,7 @@ func TestNvimDrawsMarkdownPieceByPiece(t *testing.T) {
 			end
 			local want = marks({ all })
 			assert(#want > 20)
-			for size = 1, 40 do
+			for _, size in ipairs(sizes) do
 				local pieces = {}
 				for at = 1, #all, size do pieces[#pieces + 1] = all:sub(at, at + size - 1) end
 				local have = marks(pieces)
@@ -125,7 +133,7 @@ func TestNvimDrawsMarkdownPieceByPiece(t *testing.T) {
 					end
 					return size .. ' too much:\n' .. only(have, want) .. '\nmissing:\n' .. only(want, have)
 				end
-			end`, answer+"```\n\n1. a\n\n   b\n2. c\n\n~~~json\n{\"a\": 1}\n~~~\n\nThe **end**."))
+			end`, answer+"```\n\n1. a\n\n   b\n2. c\n\n~~~json\n{\"a\": 1}\n~~~\n\nThe **end**.", sizes))
 		n.quiet()
 	})
 }
