@@ -104,7 +104,7 @@ check: undertest ## check format, vet, staticcheck, the import table, generated 
 	@.ci/lua
 	@.ci/elisp
 	@.ci/vscode check
-	$(GO) run ./.ci/compiles $(PLATFORMS)
+	GOGC=400 $(GO) run ./.ci/compiles $(PLATFORMS)
 	@for os in windows darwin; do \
 		echo "vet the tests of what differs by system, for $$os"; \
 		GOOS=$$os $(GO) vet ./agent ./agent/process ./daemon/endpoint ./daemon/internal/atomicfile || exit 1; \

@@ -20,7 +20,7 @@ func TestDeltasWrittenAtOnce(t *testing.T) {
 		for round := range 3 {
 			for i := range 200 {
 				item := fmt.Sprint("item", i%3)
-				text := fmt.Sprint(round, ".", i, " ") + strings.Repeat("é\n", i*20)
+				text := fmt.Sprint(round, ".", i, " ") + strings.Repeat("é\n", i*8)
 				require.True(t, box.notify(delta(item, len(want[item]), text), nil))
 				want[item] += text
 			}

