@@ -91,7 +91,7 @@ func (w *workspace) drive(ctx context.Context, t *liveTurn, s *sessions.Session,
 		if req.Resume != "" && req.Base == nil && !drivers.OutlivesTurn(turn) && program.ChatIsGone(req.Dir, req.Resume) {
 			notice(chatGone)
 		}
-		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, notice), turn.Prompt))
+		req.Prompt = at.words.Prompt(prompt.Compose(remarks, w.contextOf(ctx, t, s, at, remarks, notice), turn.Prompt))
 		req.Ready = watch.Ready()
 		began := false    // an event has come that only cursor-agent would send
 		answered := false // … and one that came from a model

@@ -8,15 +8,16 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/prompt"
+	"cursord/daemon/internal/recap"
 	"cursord/daemon/pictures"
 	"cursord/sessions"
 )
 
 // This file is about what goes with a turn's prompt.
 
-// contextOf returns what goes with a turn's prompt; the agent works at a site.
-func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Session, at site, notice func(string)) []api.Context {
-	context := w.withRecap(ctx, t, notice)
+// contextOf returns what goes with a turn's prompt beside remarks; the agent works at a site.
+func (w *workspace) contextOf(ctx context.Context, t *liveTurn, s *sessions.Session, at site, remarks []string, notice func(string)) []api.Context {
+	context := w.withRecap(ctx, t, remarks, notice)
 	if s.Isolation != config.IsolationCopy {
 		return context
 	}
@@ -41,20 +42,16 @@ func (w *workspace) recapSource(p *api.TurnParams) (string, error) {
 }
 
 // withRecap returns what goes with a turn's prompt, with the transcript first if it is asked for.
-func (w *workspace) withRecap(ctx context.Context, t *liveTurn, notice func(string)) []api.Context {
+func (w *workspace) withRecap(ctx context.Context, t *liveTurn, remarks []string, notice func(string)) []api.Context {
 	if t.recapOf == "" {
 		return t.context
 	}
 	w.awaitStored(ctx)
-	pages := func(before string) ([]*sessions.Turn, []*sessions.Item, bool, error) {
-		turns, items, more, err := w.d.store.Transcript(t.recapOf, before, 0)
-		return turns, items, more, api.StoreError(err)
-	}
-	text, remark, err := prompt.Recap(pages, w.d.settings().RecapSize)
+	text, remark, err := recap.Stored(w.d.store, w.root, t.recapOf, remarks, w.d.settings().RecapSize)
 	switch {
 	case err != nil:
 		w.log.Error("no recap", "session", t.recapOf, "err", err)
-		notice("a fresh chat has begun without the transcript, which cannot be read: " + err.Error())
+		notice("a fresh chat has begun without the transcript, which cannot be read: " + api.StoreError(err).Error())
 	case text != "":
 		notice(remark)
 		return append([]api.Context{{Kind: prompt.KindTranscript, Text: text}}, t.context...)

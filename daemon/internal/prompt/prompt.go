@@ -26,6 +26,9 @@ const KindTranscript = "transcript"
 //	its answer
 //
 //	- Edit a.go
+//
+//	[review]
+//	- The user has not decided yet on 1 hunk in a.go.
 //	</transcript>
 //	<remarks>
 //	- text

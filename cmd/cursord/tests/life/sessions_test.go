@@ -194,7 +194,7 @@ go on`, run.Prompt)
 	e.Turn(world.Obj{"sessionId": first.SessionID})
 	require.Contains(t, w.Runs()[3].Args, run.Session)
 
-	// The recap is bounded, and keeps the newest turns.
+	// The recap is bounded, and keeps all prompts before the newest answers.
 	w.Plays(says(strings.Repeat("long ", 100) + "and the end")...)
 	for i := range 5 {
 		e.Turn(world.Obj{"sessionId": first.SessionID, "prompt": fmt.Sprintf("number %d", i)})
@@ -203,11 +203,11 @@ go on`, run.Prompt)
 	require.Contains(t, e.Said(turn.ID, sessions.ItemNotice)[0], "did not fit")
 	prompt := w.Runs()[9].Prompt
 	require.Less(t, len(prompt), 1<<10+200)
-	require.Contains(t, prompt, "<transcript>\n[user]\nnumber 2\n\n(the beginning of the answer is left out)\n")
-	require.Contains(t, prompt, "number 4")
+	require.Contains(t, prompt, "<transcript>\n[user]\nwhat is this?\n\n(2 steps left out)\n\n")
+	require.Contains(t, prompt, "[user]\nnumber 4\n\n[you]\n")
 	require.Contains(t, prompt, "…(")
 	require.Contains(t, prompt, "and the end")
-	require.NotContains(t, prompt, "number 1")
+	require.NotContains(t, prompt, "It is a list.")
 
 	// The workspace was moved: a session at the new place begins with the old session's transcript.
 	moved := w.Root + "2"
@@ -274,10 +274,11 @@ func TestRecapOfOneHugeTurn(t *testing.T) {
 	first := e.Turn(world.Obj{"prompt": "the question"})
 	w.Plays(world.InitLine, world.Succeeds(""))
 	turn := e.Turn(world.Obj{"sessionId": first.SessionID, "recap": true})
-	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 1 earlier turn as context; the oldest of it did not fit"},
+	require.Equal(t, []string{"a fresh chat has begun, with the transcript of 1 earlier turn as context; some steps of the agent did not fit"},
 		e.Said(turn.ID, sessions.ItemNotice))
 	prompt := w.Runs()[1].Prompt
-	require.Contains(t, prompt, "<transcript>\n[user]\nthe question\n\n(the beginning of the answer is left out)\n\n")
+	require.Contains(t, prompt, "<transcript>\n[user]\nthe question\n\n(")
+	require.Contains(t, prompt, " steps left out)\n")
 	require.Contains(t, prompt, "part 499 of the answer")
 	require.Less(t, len(prompt), 1<<10+200)
 }
