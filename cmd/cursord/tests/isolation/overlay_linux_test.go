@@ -312,9 +312,9 @@ func TestIgnoredFilesInAnOverlay(t *testing.T) {
 	require.Len(t, found, 51, "50 of those that only the agent's rule hides")
 	require.Equal(t, "new\n", w.Copied(s, "old.log"))
 	w.RequireTree(world.Tree{"old.log": "old\n", "made.log": "(absent)"})
-	var page struct{ Turns []*sessions.Turn }
-	e.Must("session/read", world.Obj{"sessionId": s.ID}, &page)
-	require.Contains(t, fmt.Sprint(e.Notices(page.Turns[0].ID)), "150 files that this turn's ignore rules hide")
+	e.Until("a word on the rest", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.Kind == sessions.ItemNotice && strings.Contains(n.Item.Text, "150 files that this turn's ignore rules hide")
+	})
 }
 
 // TestOverlaysOfAnOrdinaryUser runs tests as a user without privileges, where they were run by root.
