@@ -6,8 +6,10 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 	"cursord/diffs"
@@ -78,12 +80,18 @@ func (h *Head) Look(ctx context.Context) *Move {
 	// An error means that there is no commit yet, or no git. In both cases nobody has committed anything.
 	out, _ := h.git().Run(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	old, first := h.id, !h.known
-	h.known, h.seen, h.id = true, seen, strings.TrimSpace(string(out))
+	h.known, h.id = true, strings.TrimSpace(string(out))
+	if when, _ := h.Changed(); first || h.id != old || clock.Now()-when > int64(refTime) {
+		h.seen = seen
+	}
 	if first || h.id == old || h.id == "" {
 		return nil
 	}
 	return &Move{old, h.id}
 }
+
+// refTime is how long the commit of a branch may change after logs/HEAD has: git writes the log first. Until then each look asks git.
+const refTime = 2 * time.Second
 
 func (h *Head) git() git.Tree { return git.Tree{Dir: h.Root, Guard: h.Guard} }
 
