@@ -90,11 +90,10 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		guess = f.Review.Copy()
 		f.Review.Observe(fd.After.Content, fd.Source)
 	}
-	since := f.lookedAt
 	f.lookedAt = fd.At
 	if fd.Source != nil {
 		f.agents = f.Review.Rev()
-		f.guessed(guess, *fd.Source, since)
+		f.guessed(guess)
 	}
 	if fd.Source != nil && !fd.Was.Exists() {
 		f.made = union(f.made, s.MissingDirs(fd.Path))

@@ -12,18 +12,23 @@ import (
 
 // A guess is about a file's latest change.
 type guess struct {
-	before *diffs.Review // the review without the change
-	rev    uint64        // the review's revision with it
-	by     diffs.Source  // the author that was guessed
-	seen   snapshot.ChangeTime
+	before *diffs.Review       // the review without the change
+	rev    uint64              // the review's revision with it
+	seen   snapshot.ChangeTime // by a look that took it for a call's while that was open; empty if the change was found in another way
 }
 
-// guessed records that the author of a file's last change was guessed; before is the review without that change, and since the moment
-// of the last look before it.
-func (f *file) guessed(before *diffs.Review, by diffs.Source, since int64) {
+// guessed records that the author of a file's last change was guessed; before is the review without that change.
+func (f *file) guessed(before *diffs.Review) {
 	if f.guess = nil; before != nil && len(f.tree.starts.All()) > 0 && !f.tree.isolated() { // in a copy, all changes are its agent's
-		when := f.tree.changedAt(f.path, filestat.Of(f.tree.absolute(f.path)))
-		f.guess = &guess{before, f.Review.Rev(), by, snapshot.ChangeTime{Path: f.path, When: when, Since: since}}
+		f.guess = &guess{before: before, rev: f.Review.Rev()}
+	}
+}
+
+// seenDuring adds to the guess about a change that a look has seen during a call. The time of a deletion is that of the folder, which
+// may have changed since.
+func (f *file) seenDuring(by diffs.Source, since int64) {
+	if st := filestat.Of(f.tree.absolute(f.path)); f.guess != nil && st.Exists() && by.Via != diffs.ViaUnknown {
+		f.guess.seen = snapshot.ChangeTime{Path: f.path, When: f.tree.changedAt(f.path, st), Since: since}
 	}
 }
 
@@ -33,7 +38,7 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 	var changed []*file
 	for _, f := range t.files {
 		g := f.guess
-		if g == nil || g.by.Via == diffs.ViaUnknown || f.Review == nil || f.Review.Rev() != g.rev || f.vanished != nil || g.seen.Path != f.path {
+		if g == nil || f.Review == nil || f.Review.Rev() != g.rev || g.seen.Path != f.path {
 			continue
 		}
 		by := t.writerAt(g.seen, nil)
@@ -44,9 +49,9 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 		review := g.before.Copy()
 		review.Supersede(f.Review)
 		review.Observe(now, by)
-		f.Review, g.rev = review, review.Rev()
+		f.Review, g.rev, g.seen = review, review.Rev(), snapshot.ChangeTime{}
 		if by != nil {
-			g.by, f.agents = *by, g.rev
+			f.agents = g.rev
 		}
 		changed = append(changed, f)
 	}

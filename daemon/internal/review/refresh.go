@@ -58,7 +58,8 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		before := f.Review.Copy()
 		if f.Review.Observe(s.here.Content, by); by != nil {
 			f.agents = f.Review.Rev()
-			f.guessed(before, *by, f.lookedAt)
+			f.guessed(before)
+			f.seenDuring(*by, f.lookedAt)
 		}
 		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
 			f.cut, f.cutRev = before, f.Review.Rev()
