@@ -35,7 +35,8 @@ type ByteRange struct {
 
 // Search returns a page of the places that have a query, the newest first, and the cursor of the next page ("" after the
 // last). Package searchtext says what a query is. It looks in titles, prompts and ended items: a place is a session's title,
-// a turn's prompt, or one text, command or path of an item, and has the whole query. root "" stands for all workspaces. limit is 100
+// a turn's prompt, or one text, command or path of an item, and has the whole query. A turn that came with a fork is left out while the
+// other session has it. root "" stands for all workspaces. limit is 100
 // for 0 and at most 1000. It returns ErrNoWord, ErrBadCursor or ctx's error.
 func (s *Store) Search(ctx context.Context, root, query, cursor string, limit int) ([]Match, string, error) {
 	q := searchtext.Parse(query)
@@ -53,12 +54,26 @@ func (s *Store) Search(ctx context.Context, root, query, cursor string, limit in
 			roots = append(roots, w.Root)
 		}
 	}
-	page, next, err := search.Page(ctx, s.searched(), roots, q, cursor, pageSize(limit))
-	if errors.Is(err, search.ErrBadCursor) {
-		err = ErrBadCursor
+	from := &forks{s: s, sessions: map[string]*Session{}, turns: map[string]map[string]bool{}}
+	for {
+		page, next, err := search.Page(ctx, s.searched(), roots, q, cursor, pageSize(limit))
+		if errors.Is(err, search.ErrBadCursor) {
+			err = ErrBadCursor
+		}
+		if found := s.matches(page, from); len(found) > 0 || next == "" || err != nil {
+			return found, next, err
+		}
+		cursor = next
 	}
-	found, titles := []Match{}, map[string]string{}
+}
+
+// matches are the places of a page, without those that a fork has copied.
+func (s *Store) matches(page []search.Match, from *forks) []Match {
+	found := []Match{}
 	for _, p := range page {
+		if p.Kind != search.Session && from.copied(p.Session, p.Turn) {
+			continue
+		}
 		m := Match{
 			Workspace: p.Root, SessionID: p.Session, TurnID: p.Turn, ItemID: p.Item, In: p.In, Snippet: p.Snippet, Ranges: []ByteRange{}, At: Time{p.At},
 		}
@@ -70,17 +85,12 @@ func (s *Store) Search(ctx context.Context, root, query, cursor string, limit in
 				m.TurnID = t.ID
 			}
 		}
-		title, known := titles[m.SessionID]
-		if !known {
-			if of, err := s.Session(m.SessionID); err == nil { // else it was deleted meanwhile
-				title = of.Title
-			}
-			titles[m.SessionID] = title
+		if of := from.session(m.SessionID); of != nil {
+			m.Title = of.Title
 		}
-		m.Title = title
 		found = append(found, m)
 	}
-	return found, next, err
+	return found
 }
 
 var bucketIndex = []byte("index") // of a workspace; package search says what is in it

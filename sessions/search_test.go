@@ -201,6 +201,48 @@ func (st *story) compares() {
 	require.Equal(st.t, st.found(root, parts), got, "%s in %q", words, root)
 }
 
+// TestACopyOfAForkIsNotFoundBesideIt: what a fork has copied is found once, in the session that said it first, and in the fork once that
+// session is gone. A page that has only copies is no end.
+func TestACopyOfAForkIsNotFoundBesideIt(t *testing.T) {
+	st := &story{t: t, path: t.TempDir() + "/db", set: defaults(), seq: map[string]uint64{}}
+	st.opens()
+	defer func() { require.NoError(t, st.s.Close()) }()
+	at := func(n int) Time { return Time{time.Date(2026, 1, 1, 0, n, 0, 0, time.UTC)} }
+	puts := func(id string, created int, from *Fork, turns ...*Turn) {
+		ops := []Op{Put{Object: &Session{ID: id, Workspace: "/w", Title: id, ForkedFrom: from, CreatedAt: at(created), UpdatedAt: at(created), Seq: st.next("/w")}}}
+		for _, turn := range turns {
+			turn.SessionID, turn.Workspace, turn.Status, turn.Seq = id, "/w", TurnCompleted, st.next("/w")
+			ops = append(ops, Put{Object: turn}, Put{Object: &Item{
+				ID: ItemID(turn.ID, 0), TurnID: turn.ID, SessionID: id, Workspace: "/w", Kind: ItemAssistant, Status: ItemCompleted, Text: "needle " + turn.ID,
+				StartedAt: turn.CreatedAt, Seq: st.next("/w"),
+			}})
+		}
+		st.put("/w", ops...)
+	}
+	turn := func(id, prompt string, minute int) *Turn { return &Turn{ID: id, Prompt: prompt, CreatedAt: at(minute)} }
+	puts("first", 0, nil, turn("a", "needle one", 1), turn("b", "two", 2))
+	puts("fork", 10, &Fork{"first", "b"}, turn("a2", "needle one", 1), turn("b2", "two", 2), turn("c", "three", 11))
+	puts("forked again", 20, &Fork{"fork", "c"}, turn("a3", "needle one", 1), turn("b3", "two", 2), turn("c3", "three", 11))
+	finds := func(limit int) (found []string) {
+		for cursor, more := "", true; more; more = cursor != "" {
+			page, next, err := st.s.Search(t.Context(), "/w", "needle", cursor, limit)
+			require.NoError(t, err)
+			require.False(t, len(page) == 0 && next != "")
+			for _, m := range page {
+				found = append(found, m.TurnID+" "+m.In)
+			}
+			cursor = next
+		}
+		slices.Sort(found)
+		return found
+	}
+	for limit := 1; limit < 12; limit++ {
+		require.Equal(t, []string{"a prompt", "a text", "b text", "c text"}, finds(limit), "%d a page", limit)
+	}
+	st.put("/w", RemoveSession{ID: "first", Seq: st.next("/w")})
+	require.Equal(t, []string{"a2 prompt", "a2 text", "b2 text", "c text"}, finds(3))
+}
+
 // TestSearchRefuses: wrong queries and cursors, and a caller that no longer waits.
 func TestSearchRefuses(t *testing.T) {
 	s, _, err := Open(t.TempDir()+"/db", Options{})
