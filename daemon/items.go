@@ -278,6 +278,9 @@ func (w *workspace) checkpoint(c *commit) {
 func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 	item := w.newItem(t, sessions.ItemNotice)
 	item.Status, item.Text, item.EndedAt = sessions.ItemCompleted, text, &item.StartedAt
+	if text == chatGone {
+		item.Reason = sessions.ReasonChatLost
+	}
 	w.put(c, item, nil)
 }
 

@@ -205,11 +205,15 @@ type Item struct {
 	Kind      ItemKind   `json:"kind"`
 	Status    ItemStatus `json:"status"`
 	Text      string     `json:"text,omitempty"`
+	Reason    string     `json:"reason,omitempty"` // of a notice that clients may act on: ReasonChatLost
 	Tool      *Tool      `json:"tool,omitempty"`
 	StartedAt Time       `json:"startedAt"`
 	EndedAt   *Time      `json:"endedAt,omitempty"`
 	Seq       uint64     `json:"seq"`
 }
+
+// ReasonChatLost is the reason of a notice that the agent has lost the chat of the item's session: asking again with a recap helps.
+const ReasonChatLost = "chatLost"
 
 // ItemID returns the id of a turn's item.
 func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }

@@ -87,8 +87,7 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
 
 (defun cursord-chat-lost-p (item)
   "Return non-nil if ITEM says that the agent has lost the chat of its session."
-  (and (equal (plist-get item :kind) "notice")
-       (string-match-p cursord--with-recap (or (plist-get item :text) ""))))
+  (equal (plist-get item :reason) "chatLost"))
 
 (defun cursord-item-text (item)
   "Return the text of ITEM; what to do next is what Emacs can do."

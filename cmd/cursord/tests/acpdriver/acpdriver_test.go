@@ -112,7 +112,7 @@ func TestReview(t *testing.T) {
 			w.Put("mine.txt", "mine\n")
 			e := w.Opens()
 			w.Plays(`{"fake":"edit","path":"old.txt","text":"one\nTWO\n"}`, `{"fake":"edit","path":"old.txt","text":"one\nTWO\nthree\n"}`,
-				`{"fake":"edit","path":"new.txt","text":"new\n"}`, `{"fake":"shell","command":"echo made >made.txt"}`,
+				`{"fake":"edit","path":"new.txt","text":"new\n"}`, `{"fake":"shell","command":"sleep 0.2; echo made >made.txt"}`,
 				`{"fake":"edit","path":"never.txt","text":"x","lost":true}`, `{"fake":"say","text":"Done."}`)
 			turn := e.Turn(byACP)
 			require.Equal(t, sessions.TurnCompleted, turn.Status, "%+v", turn.Error)

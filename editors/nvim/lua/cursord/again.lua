@@ -10,7 +10,7 @@ local lost = {} --- @type table<string, true> turns whose agent did not have the
 --- Takes note of what the transcript shows.
 --- @param item cursord.Item
 function M.see(item)
-  if item.kind == 'notice' and item.text and item.text:find('turn/start with recap', 1, true) then
+  if item.reason == 'chatLost' then
     lost[item.turnId] = true
   end
 end

@@ -39,6 +39,7 @@
 --- @field kind 'assistant'|'thinking'|'tool'|'plan'|'notice'
 --- @field status 'running'|'completed'|'failed'|'rejected'|'cancelled'
 --- @field text? string
+--- @field reason? 'chatLost' of a notice
 --- @field tool? cursord.Tool
 --- @field seq integer
 
