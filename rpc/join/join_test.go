@@ -281,14 +281,21 @@ func TestJoinWithoutDaemon(t *testing.T) {
 	j.says(askInitialize)
 	require.Contains(t, j.hears(), `"id":1,"result":{"protocolVersion":1,`)
 	require.Contains(t, j.hears(), `"method":"log/message","params":{"level":"error"`)
-	// Each request makes a new try; the same error is not logged again.
-	j.dials <- dialed{err: errors.New("no room <here>")}
+	for range quickTries {
+		<-j.dialed
+	}
+	// Each request makes a new try; the same error is not logged again. A request that comes just before the joiner gives up is refused
+	// without one, and the next try is the joiner's own.
 	j.says(`{"id":"a","method":"diff/reject"}`)
+	heard := make(chan string, 1)
+	go func() { heard <- j.hears() }()
+	<-j.dialed
+	j.dials <- dialed{err: errors.New("no room <here>")}
 	var answer struct {
 		ID    string
 		Error rpc.Error
 	}
-	require.NoError(t, json.Unmarshal([]byte(j.hears()), &answer))
+	require.NoError(t, json.Unmarshal([]byte(<-heard), &answer))
 	require.Equal(t, "a", answer.ID)
 	require.Equal(t, "no room <here>", answer.Error.Message)
 	require.Equal(t, rpc.CodeUnavailable, answer.Error.Code)

@@ -327,7 +327,7 @@ func TestACommandAfterARejectInTheSameTurn(t *testing.T) {
 	w := world.New(t)
 	w.Put("f", "a\n")
 	wait := func(name string) string { return `{"fake":"wait","path":"` + w.Path("../"+name) + `"}` }
-	w.Plays(world.Lines(world.Edits("c1", "f", "a\n", "b\n"), []string{wait("go")}, world.Shells("c2", "echo c > f"))...)
+	w.Plays(world.Lines(world.Edits("c1", "f", "a\n", "b\n"), []string{wait("go")}, world.Shells("c2", "sleep 0.1; echo c > f"))...) // a change as the command starts could be a person's
 	w.Start()
 	e := w.Opens()
 	turn := e.Asks(nil)
