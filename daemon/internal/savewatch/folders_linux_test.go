@@ -77,7 +77,10 @@ func TestSavesSince(t *testing.T) {
 	require.Equal(t, 1, f.Since(path, 0))
 	f.Forget(path, f.Seen())
 	require.Zero(t, f.Since(path, 0))
-	require.NotContains(t, f.recent, path)
+	f.mu.Lock()
+	_, kept := f.recent[path]
+	f.mu.Unlock()
+	require.False(t, kept)
 	save()
 	require.Equal(t, 1, f.Since(path, 0))
 	f.Close()
@@ -100,6 +103,8 @@ func TestManySaves(t *testing.T) {
 		require.NoError(t, os.WriteFile(last, nil, 0o644))
 	}
 	require.Equal(t, 1, f.Since(last, 0))
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	require.LessOrEqual(t, len(f.recent), recentPaths)
 }
 
