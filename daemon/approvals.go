@@ -49,7 +49,7 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	case t.turn.Approvals == params.ApprovalsDeny:
 		settled = approvals.Denied(a)
 		w.noticeDenied(c, t, a, "because this turn asks nobody (approvals: deny)")
-	case w.rulesHold(t, a):
+	case w.rulesHold(t, a) && req.Dir == "":
 		if rule, allowed := w.rules.Allow(a.Command, w.d.settings().Approve); allowed {
 			settled = approvals.Allowed(a, rule)
 		}
@@ -80,7 +80,8 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	})
 }
 
-// rulesHold reports whether rules may answer: only for commands of a POSIX shell, and not in a turn that is to read only.
+// rulesHold reports whether rules may answer: only for commands of a POSIX shell, and not in a turn that is to read only. A rule is about
+// the workspace's folder, so ask holds none against a command that would run in another.
 func (w *workspace) rulesHold(t *liveTurn, a *sessions.Approval) bool {
 	return a.Kind == sessions.ApprovalPermission && a.Command != "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
 }

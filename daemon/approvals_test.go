@@ -332,6 +332,14 @@ func TestRulesAnswer(t *testing.T) {
 	require.Nil(t, a.asks(run("3", "make test -j4")))
 	require.Equal(t, "once", a.answered("3").OptionID)
 
+	elsewhere := run("elsewhere", "make test")
+	elsewhere.Dir = "/other"
+	p = a.asks(elsewhere)
+	require.NotNil(t, p, "a rule is about this folder")
+	require.Nil(t, p.Option(approvals.FolderOption))
+	require.Equal(t, "The command would run in /other", p.Detail)
+	require.Nil(t, a.asks(run("any", "sudo -n")).Option(approvals.FolderOption), "the rule would allow every command")
+
 	rules, err := w.d.ApprovalRules(w.root, 0)
 	require.NoError(t, err)
 	require.Len(t, rules, 2)

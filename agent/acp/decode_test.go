@@ -149,3 +149,14 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "m", m.method)
 	require.Equal(t, `"x"`, string(m.id))
 }
+
+// TestElsewhere: a call's arguments may have its command run in another folder.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		``: "", `{}`: "", `{"command":"x","workingDirectory":""}`: "", `{"cwd":"/w"}`: "", `{"cwd":"/w/"}`: "", `{"cwd":"."}`: "", `{"cwd":7}`: "", `{"cwd":"/w/x/.."}`: "",
+		`{"cwd":"/other"}`: "/other", `{"workingDirectory":"","cwd":"/other"}`: "/other", `{"working_directory":"sub"}`: "/w/sub", `{"cwd":".."}`: "/", `{"workingDirectory":"/w/../x"}`: "/w/../x",
+	} {
+		require.Equal(t, want, elsewhere(jsontext.Value(args), "/w"), args)
+	}
+}

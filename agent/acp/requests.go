@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -93,7 +94,7 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	r := agent.ApprovalRequested{Kind: a.kind, CallID: callID, Options: a.options}
 	if c := t.dec.calls[callID]; c != nil {
 		call := c.report.Call(t.dec.dir)
-		r.Title, r.Command, r.Paths = call.Title, call.Command, call.Paths
+		r.Title, r.Command, r.Paths, r.Dir = call.Title, call.Command, call.Paths, elsewhere(jsontext.Value(c.report.Args), t.dec.dir)
 	} else {
 		r.Title = plaintext.OneLine("", about.Get("title").Text())
 	}
@@ -106,6 +107,20 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 		}
 	}
 	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
+}
+
+// elsewhere returns the folder in which the arguments of a call have a command run, if it is not dir.
+func elsewhere(args jsontext.Value, dir string) string {
+	for _, key := range []string{"workingDirectory", "working_directory", "cwd"} {
+		other := args.Get(key).Text()
+		if other != "" && !filepath.IsAbs(other) {
+			other = filepath.Join(dir, other)
+		}
+		if other != "" && filepath.Clean(other) != filepath.Clean(dir) {
+			return other
+		}
+	}
+	return ""
 }
 
 const (

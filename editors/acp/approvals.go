@@ -1,10 +1,7 @@
 package acp
 
 import (
-	"fmt"
-	"strings"
-	"unicode"
-
+	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -137,23 +134,10 @@ func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 // aboutApproval shows a person the whole of what is asked.
 func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 	if a.Command != "" {
-		all = append(all, protocol.TextContent(protocol.Fenced("sh", visible(a.Command))))
+		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.InFull(a.Command))))
 	}
 	if a.Detail != "" {
-		all = append(all, protocol.TextContent(a.Detail))
+		all = append(all, protocol.TextContent(plaintext.InFull(a.Detail)))
 	}
 	return all
-}
-
-// visible shows characters that a person would not see, or that change the order of what is seen.
-func visible(text string) string {
-	var b strings.Builder
-	for _, c := range text {
-		if c != '\n' && c != '\t' && (unicode.IsControl(c) || unicode.Is(unicode.Cf, c)) {
-			fmt.Fprintf(&b, "<U+%04X>", c)
-			continue
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }

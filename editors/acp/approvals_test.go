@@ -86,7 +86,7 @@ func TestApprovalEnds(t *testing.T) {
 			shown := e.hears("the call", func(m rpc.Message) bool {
 				return m.Method == "session/update" && strings.Contains(string(m.Params), `"tool_call"`)
 			})
-			require.Contains(t, string(shown.Params), `rm <U+202E>-rf\n<U+001B>[2J`, "all of the command is to be seen")
+			require.Contains(t, string(shown.Params), `rm <U+202E>-rf\n␛[2J`, "all of the command is to be seen")
 			m := e.asked("session/request_permission")
 			ended := obj{}
 			if status == "answered" {

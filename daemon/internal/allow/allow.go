@@ -9,12 +9,16 @@ package allow
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"cursord/agent/plaintext"
 )
 
 // MaxCommand is the size in bytes of the longest command that is read.
@@ -45,6 +49,33 @@ func Parse(text string) (Rule, error) {
 		return Rule{}, err
 	}
 	return Rule{steps}, nil
+}
+
+// runners are commands that run the command that begins after their options. Of the always ones it may stand behind other words too.
+var (
+	runners = []string{
+		"bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "lua", "nice", "node", "nohup", "npx", "perl", "php", "python",
+		"python3", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo", "time", "timeout", "uvx", "xargs", "zsh",
+	}
+	always = []string{"find", "parallel", "script", "ssh", "su", "watch"}
+)
+
+// RunsAny reports whether the words that the rule takes behind its own could name any other command: those of "sudo" and "env -i" could,
+// but not those of "sudo make", which are make's.
+func (r Rule) RunsAny() bool {
+	if len(r.steps) == 0 {
+		return false
+	}
+	for _, w := range r.steps[len(r.steps)-1].words {
+		_, notNumber := strconv.ParseFloat(strings.TrimRight(w.text, "smhd"), 64)
+		switch name := path.Base(w.text); {
+		case !w.plain || slices.Contains(always, name):
+			return true
+		case !strings.HasPrefix(w.text, "-") && !strings.Contains(w.text, "=") && notNumber != nil && !slices.Contains(runners, name):
+			return false
+		}
+	}
+	return true
 }
 
 // Allows reports whether a command is the rule's, perhaps with more words at its end.
@@ -132,7 +163,7 @@ func read(line string) (steps []step, err error) {
 
 // unclear reports whether a person may not see what the character does.
 func unclear(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' ')
+	return r != '\n' && r != '\t' && (plaintext.Deceives(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' ')
 }
 
 // A reader collects the steps of a line.

@@ -63,6 +63,21 @@ func TestAllows(t *testing.T) {
 	}
 }
 
+// TestRunsAny: which rules would allow whatever stands behind them.
+func TestRunsAny(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"env": true, "env -i A=b": true, "sudo": true, "sudo -n env": true, "/usr/bin/env bash": true, "bash": true, "xargs -0": true, "timeout 60": true, "nice -n 10": true,
+		"timeout 2.5m": true, "ls | xargs": true, "cd x && sh": true, "find .": true, "find . -name x": true, "ssh host": true, "$CMD": true, "python3 -c": true, "sudo find": true,
+		"go test": false, "sudo make": false, "env A=b go test": false, "bash run.sh": false, "bash -c 'ls'": false, "timeout 60 go test": false, "python3 -m pytest": false,
+		"xargs | ls": false, "findx": false, "2": true,
+	} {
+		rule, err := Parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, rule.RunsAny(), text)
+	}
+}
+
 // TestParse refuses rules that no command could be held against.
 func TestParse(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,9 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	default:
 		return a, "this build does not know what it asks for"
 	}
+	if req.Dir != "" {
+		a.Detail = strings.TrimSpace("The command would run in " + req.Dir + "\n" + a.Detail)
+	}
 	if a.Title == "" {
 		a.Title = titles[a.Kind]
 	}
@@ -56,8 +59,8 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	case len(req.Command) > MaxCommand:
 		why = fmt.Sprintf("its command has %d bytes, more than a person can read", len(req.Command))
 		a.Command = ""
-	case len(req.Detail) > MaxDetail:
-		why = fmt.Sprintf("its text has %d bytes, more than a person can read", len(req.Detail))
+	case len(a.Detail) > MaxDetail:
+		why = fmt.Sprintf("its text has %d bytes, more than a person can read", len(a.Detail))
 		a.Detail = ""
 	case len(paths) > MaxPaths:
 		why = fmt.Sprintf("it names %d files, more than a person can read", len(paths))

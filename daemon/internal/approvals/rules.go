@@ -55,16 +55,16 @@ func NewRules(root string, records []sessions.Numbered, damaged func(n uint64, e
 	return r
 }
 
-// CanAdd reports whether a rule can be made of a command.
+// CanAdd reports whether a rule can be made of a command. None is made of one that would allow every other.
 func (r *Rules) CanAdd(command string) bool {
-	_, err := allow.Parse(command)
-	return err == nil && len(r.stored) < MaxRules
+	rule, err := allow.Parse(command)
+	return err == nil && !rule.RunsAny() && len(r.stored) < MaxRules
 }
 
-// Add adds the rule for a command, and returns what the store is to have; nil if there is one like it or none can be made.
+// Add adds the rule for a command, and returns what the store is to have; nil if there is one like it or none can be made; see CanAdd.
 func (r *Rules) Add(command string) sessions.Op {
 	rule, err := allow.Parse(command)
-	if err != nil || len(r.stored) >= MaxRules || slices.ContainsFunc(r.stored, func(have storedRule) bool { return have.Command == command }) {
+	if err != nil || rule.RunsAny() || len(r.stored) >= MaxRules || slices.ContainsFunc(r.stored, func(have storedRule) bool { return have.Command == command }) {
 		return nil
 	}
 	add := storedRule{n: 1, rule: rule, Command: command, CreatedAt: sessions.Now()}

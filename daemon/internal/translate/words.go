@@ -141,7 +141,7 @@ func (ws *Words) call(c agent.Call) agent.Call {
 }
 
 func (ws *Words) approval(r agent.ApprovalRequested) agent.ApprovalRequested {
-	r.Title, r.Detail, r.Command = ws.title(r.Title), ws.out.String(r.Detail), ws.out.String(r.Command)
+	r.Title, r.Detail, r.Command, r.Dir = ws.title(r.Title), ws.out.String(r.Detail), ws.out.String(r.Command), ws.out.String(r.Dir)
 	r.Paths = slices.Clone(r.Paths)
 	for i, p := range r.Paths {
 		r.Paths[i] = ws.out.String(p)

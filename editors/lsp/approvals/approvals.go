@@ -5,8 +5,8 @@ package approvals
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
+	"cursord/agent/plaintext"
 	"cursord/editors/lsp/protocol"
 	"cursord/sessions"
 )
@@ -22,7 +22,7 @@ func Message(a *sessions.Approval) string {
 	if a.Text {
 		parts = append(parts, fmt.Sprintf("A text as the answer: cursord approve %s --text …", Tag(a)))
 	}
-	return "The agent asks: " + shown(strings.Join(parts, "\n"))
+	return "The agent asks: " + plaintext.InFull(strings.Join(parts, "\n"))
 }
 
 // Elsewhere returns the commands that answer in a terminal.
@@ -64,9 +64,9 @@ func Actions(a *sessions.Approval) []protocol.MessageAction {
 
 // title returns the title of an option; a label that another one has too gets its number.
 func title(a *sessions.Approval, at int) string {
-	label := shown(a.Options[at].Label)
+	label := plaintext.InFull(a.Options[at].Label)
 	for i, o := range a.Options {
-		if i != at && shown(o.Label) == label {
+		if i != at && plaintext.InFull(o.Label) == label {
 			return fmt.Sprintf("%s (%d)", label, at+1)
 		}
 	}
@@ -81,22 +81,4 @@ func Chosen(a *sessions.Approval, chosen string) string {
 		}
 	}
 	return ""
-}
-
-// shown makes visible what an editor might hide or obey.
-func shown(text string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(text, "\ufffd") {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case r < ' ':
-			b.WriteRune('␀' + r)
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c':
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/plaintext"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/sessions"
 )
@@ -64,7 +65,7 @@ func Lines(a *sessions.Approval, p term.Palette) []string {
 		if text = strings.TrimRight(text, "\n"); text == "" {
 			continue
 		}
-		for line := range strings.SplitSeq(term.CleanText(text), "\n") {
+		for line := range strings.SplitSeq(plaintext.InFull(text), "\n") {
 			if text == strings.TrimRight(a.Command, "\n") {
 				line = p.Bold(line)
 			}

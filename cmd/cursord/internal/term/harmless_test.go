@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/agent/plaintext"
 )
 
 // TestPlainJSON leaves what needs no escape as it is, bytes that are no characters too.
@@ -60,7 +62,7 @@ func TestHarmless(t *testing.T) {
 	}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			require.True(t, deceives(r), "%U", r)
+			require.True(t, plaintext.Deceives(r), "%U", r)
 		}
 	}
 }
