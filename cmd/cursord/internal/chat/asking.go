@@ -132,7 +132,7 @@ func (v *View) line(lines ...string) {
 func (v *View) asks() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.prompts, v.asking, v.review = true, false, "/review"
+	v.prompts, v.asking, v.review, v.show.Recap = true, false, "/review", recapOffer
 	v.ask()
 }
 

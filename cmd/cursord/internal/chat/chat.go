@@ -326,6 +326,15 @@ func (c *Chat) showLast(ctx context.Context, session string) error {
 
 // prompt sends a prompt, with a text attached if with is set. If the daemon refuses it, the prompt goes back into the line.
 func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error {
+	return c.send(ctx, text, func(params *rpc.TurnStartParams) {
+		if with != nil {
+			params.Context = append(slices.Clip(params.Context), *with)
+		}
+	})
+}
+
+// send sends a prompt behind those that wait to be sent. add changes what goes with it.
+func (c *Chat) send(ctx context.Context, text string, add func(*rpc.TurnStartParams)) error {
 	turn := ulid.Make().String()
 	if c.View.prompted(turn, strings.TrimSpace(text)); c.script != nil {
 		c.script.turn = turn
@@ -333,12 +342,10 @@ func (c *Chat) prompt(ctx context.Context, text string, with *rpc.Context) error
 	return c.later(func() error {
 		params := c.Params
 		params.Prompt, params.TurnID = strings.TrimSpace(text), turn
-		if with != nil {
-			params.Context = append(slices.Clip(params.Context), *with)
-		}
 		if !c.begins {
 			params.SessionID = c.View.typed()
 		}
+		add(&params)
 		var begun rpc.TurnStartResult
 		if err := c.Client.Call(ctx, "turn/start", params, &begun); err != nil {
 			c.View.refused(turn)

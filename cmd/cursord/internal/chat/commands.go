@@ -58,6 +58,7 @@ func init() { // in init, because /help refers to the list that contains it
 		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
 		{name: "steer", args: "TEXT", about: "add to the turn that is shown; where its agent cannot: the next turn", do: (*Chat).steer, raw: true},
 		{name: "edit", about: "edit the last prompt, and send it in place of its turn", do: (*Chat).edit},
+		{name: "recap", about: "ask the last prompt again, in a fresh chat that gets the transcript", do: (*Chat).recap, inTurn: true},
 		{name: "rewind", args: "[TURN]", about: "take back from a turn on, with the files; alone: the last one", do: (*Chat).rewind, find: complete.Turns},
 		{name: "search", args: "WORDS", about: "find words in all sessions", do: (*Chat).search, raw: true},
 		{name: "cancel", about: "cancel the turn that is shown, as Ctrl-C does", do: (*Chat).cancelShown},

@@ -36,6 +36,22 @@ func (c *Chat) edit(ctx context.Context, _ []string) error {
 	return c.lend(cmd)
 }
 
+// recap asks the session's last prompt again, in a fresh chat that begins with what matters of the transcript.
+func (c *Chat) recap(ctx context.Context, _ []string) error {
+	session := c.View.typed()
+	if session == "" || c.begins {
+		return errNoSession
+	}
+	list, err := c.Client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(list.Turns) == 0 {
+		return errors.New("the session has no prompt to ask again")
+	}
+	return c.send(ctx, list.Turns[0].Prompt, func(params *rpc.TurnStartParams) { params.SessionID, params.Recap = session, true })
+}
+
 // rewind shows what it would take back, from the named turn or else the last one of the session on, and asks the person.
 func (c *Chat) rewind(ctx context.Context, args []string) error {
 	session := c.View.typed()

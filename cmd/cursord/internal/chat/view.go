@@ -60,10 +60,13 @@ func NewView(show *view.Screen, only string) *View {
 	}
 }
 
+const recapOffer = "To tell it, type /recap: that asks your prompt again, with the transcript as context."
+
 // showOn makes the view write to a terminal at which a person types, from now on.
 func (v *View) showOn(show *view.Screen) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	show.Recap = recapOffer
 	v.show, v.review = show, "/review"
 }
 

@@ -21,6 +21,7 @@ type Screen struct {
 	together         bool             // out and errOut lead to the same place
 	retracts         bool             // errOut can take back its last line
 	Palette          term.Palette     // of errOut
+	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": in the notice's words
 	outOpen, errOpen bool             // the last line has no newline yet
 	waiting          bool             // errOut ends in a line of await, which wipe removes
 	call             string           // the tool call in that line, or ""
@@ -88,7 +89,12 @@ func (s *Screen) Item(item *sessions.Item) {
 		}
 		s.Delta(item.ID, item.Kind, 0, item.Text)
 	case sessions.ItemNotice:
-		s.Line(s.Palette.Yellow("note: " + term.Clean(item.Text)))
+		text := item.Text
+		if item.Reason == sessions.ReasonChatLost && s.Recap != "" {
+			text, _, _ = strings.Cut(text, "To tell it, ")
+			text += s.Recap
+		}
+		s.Line(s.Palette.Yellow("note: " + term.Clean(text)))
 	case sessions.ItemTool:
 		s.tool(item)
 	}

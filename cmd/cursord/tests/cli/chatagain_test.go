@@ -86,3 +86,40 @@ func TestChatAgain(t *testing.T) {
 	types("/search stop don't")
 	holds(tm, "don't stop\n")
 }
+
+// TestChatRecap: where the agent has lost the chat, the notice offers /recap, which asks the prompt again with the transcript.
+func TestChatRecap(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Plays(`{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
+	w.Start()
+	w.Trusts()
+	tm := w.Terminal(t)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the screen is\n%s", tm.Screen())
+		}
+	}()
+	tm.Types("cursord chat", "Enter")
+	holds(tm, chatHint)
+	types := func(text string) {
+		tm.Types("-l", text)
+		tm.Types("Enter")
+	}
+	types("/recap")
+	holds(tm, "\nthere is no session here yet\n")
+	types("remember the word")
+	holds(tm, "The word is plum.\n— completed in ")
+	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
+	types("which word")
+	tm.Poll("the offer", func() bool { return strings.Contains(strings.Join(strings.Fields(tm.Screen()), " "), "type /recap: that asks your prompt again") })
+	tm.Poll("the end of the second turn", func() bool { return strings.Count(tm.Screen(), "— completed in ") == 2 })
+	require.NotContains(t, tm.Screen(), "turn/start")
+	types("/recap")
+	tm.Poll("the end of the third turn", func() bool { return strings.Count(tm.Screen(), "— completed in ") == 3 })
+	require.Equal(t, 2, strings.Count(tm.Screen(), "\n> which word\n"), tm.Screen())
+	runs := w.Runs()
+	require.Len(t, runs, 3)
+	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
+	require.Contains(t, runs[2].Prompt, "The word is plum.")
+}
