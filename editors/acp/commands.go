@@ -44,6 +44,7 @@ func init() {
 		}},
 		{"undo", "", "Take the last decision back", (*Server).undoCommand},
 		{"rewind", "how many turns, or a TURN", "Take back the last turn, or more, with what it changed in files", (*Server).rewindCommand},
+		{"recap", "", "Ask the last prompt again, in a fresh chat that gets the transcript", (*Server).recapCommand},
 		{"sessions", "", "List the sessions of this folder", (*Server).sessionsCommand},
 	}
 }
@@ -184,6 +185,22 @@ func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
 	}
 	body := fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
 	return text + protocol.Fenced("diff", body) + "\n"
+}
+
+// recapCommand is the way on where the agent has lost the chat of a session.
+func (s *Server) recapCommand(at *session, r *request, _ string) {
+	call(s, "turn/list", rpc.TurnListParams{SessionID: at.info.ID, Limit: 1}, func(list rpc.TurnList, err error) {
+		switch {
+		case r.answered: // cancelled
+		case err != nil:
+			s.saysError(at, r, err)
+		case len(list.Turns) == 0:
+			s.says(at, r, "The session has no prompt to ask again.")
+		default:
+			r.patient = true
+			s.asks(at, r, rpc.TurnStartParams{Prompt: list.Turns[0].Prompt, Recap: true})
+		}
+	})
 }
 
 func (s *Server) decideCommand(at *session, r *request, rest, method string) {

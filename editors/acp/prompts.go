@@ -39,10 +39,14 @@ func (s *Server) prompt(r *request) {
 		r.answer(nil, err)
 		return
 	}
+	s.asks(at, r, rpc.TurnStartParams{Prompt: text, Context: context})
+}
+
+// asks answers a request by a turn of its session.
+func (s *Server) asks(at *session, r *request, params rpc.TurnStartParams) {
+	params.Workspace, params.SessionID, params.TurnID = at.folder.path, at.info.ID, "acp-"+rand.Text()
 	s.prompted++
-	one := &prompt{r: r, at: at, number: s.prompted, params: rpc.TurnStartParams{
-		Workspace: at.folder.path, SessionID: at.info.ID, Prompt: text, Context: context, TurnID: "acp-" + rand.Text(),
-	}}
+	one := &prompt{r: r, at: at, number: s.prompted, params: params}
 	if len(at.dirs) > 0 {
 		one.params.AddDirs = &at.dirs
 	}

@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,4 +71,30 @@ func TestRewindCommand(t *testing.T) {
 	require.Empty(t, left.Turns)
 	require.Contains(t, rewinds("/undo", nil), "rewind")
 	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+}
+
+// TestRecapCommand: where the agent has lost the chat, the notice offers /recap, which asks the prompt again with the transcript.
+func TestRecapCommand(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, `{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
+	c := opens(w, nil)
+	s := c.session()
+	mark := c.mark()
+	id := c.asks(s, "/recap")
+	require.Equal(t, "end_turn", c.stops(id))
+	require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), "no prompt to ask again")
+	c.prompts(s, "remember the word")
+	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
+	mark = c.mark()
+	id = c.asks(s, "which word")
+	require.Equal(t, "end_turn", c.stops(id))
+	notice := said(c.updates(s, mark, id), "agent_message_chunk")
+	require.Contains(t, notice, "send `/recap`")
+	require.NotContains(t, notice, "turn/start")
+	id = c.asks(s, "/recap")
+	require.Equal(t, "end_turn", c.stops(id))
+	runs := w.Runs()
+	require.Len(t, runs, 3)
+	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
+	require.Contains(t, runs[2].Prompt, "The word is plum.")
 }

@@ -112,7 +112,9 @@ func TestChatRecap(t *testing.T) {
 	holds(tm, "The word is plum.\n— completed in ")
 	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
 	types("which word")
-	tm.Poll("the offer", func() bool { return strings.Contains(strings.Join(strings.Fields(tm.Screen()), " "), "type /recap: that asks your prompt again") })
+	tm.Poll("the offer", func() bool {
+		return strings.Contains(strings.Join(strings.Fields(tm.Screen()), " "), "type /recap: that asks your prompt again")
+	})
 	tm.Poll("the end of the second turn", func() bool { return strings.Count(tm.Screen(), "— completed in ") == 2 })
 	require.NotContains(t, tm.Screen(), "turn/start")
 	types("/recap")
