@@ -94,7 +94,8 @@ func TestFilesWhosePathsAreTooLong(t *testing.T) {
 				require.Contains(t, told[0], "was not looked at: its path is too long")
 				require.Less(t, len(told[0]), 600)
 				w.Plays(world.Lines(world.Shells("3", "echo c >> a"))...)
-				require.Empty(t, e.Notices(e.Turn(nil).ID), "it was there before")
+				// A busy machine may have said that it could not look in time.
+				require.NotContains(t, e.Notices(e.Turn(nil).ID), "was not looked at", "it was there before")
 			})
 		}
 	}
