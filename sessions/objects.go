@@ -212,9 +212,6 @@ type Item struct {
 	Seq       uint64     `json:"seq"`
 }
 
-// ReasonChatLost is the reason of a notice that the agent has lost the chat of the item's session: asking again with a recap helps.
-const ReasonChatLost = "chatLost"
-
 // ItemID returns the id of a turn's item.
 func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }
 

@@ -107,7 +107,7 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		if known.text == nil {
 			known.text = newText(i)
 		}
-		known.text.take(i.Text, i.Status != sessions.ItemRunning, s.emit)
+		known.text.take(i.NoticeText(recapOffer), i.Status != sessions.ItemRunning, s.emit)
 	case i.Tool.Name == "todo":
 		if known.tool == nil {
 			known.tool = &tool{status: protocol.Completed}
@@ -147,6 +147,8 @@ func (s *Session) Delta(d *rpc.DeltaParams) {
 func (s *Session) Remark(id, words string) {
 	s.emit(protocol.Chunk(protocol.AgentChunk, id, remark(words)))
 }
+
+const recapOffer = "To tell it, send `/recap`: that asks your prompt again, with the transcript as context."
 
 func remark(words string) string {
 	return "\n\n> **cursord:** " + strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n> ") + "\n\n"

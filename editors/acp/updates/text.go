@@ -3,7 +3,6 @@ package updates
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"cursord/editors/acp/protocol"
 	"cursord/sessions"
@@ -14,14 +13,13 @@ type text struct {
 	id     string
 	kind   string // of update
 	remark bool   // cursord's own, in one piece
-	lost   bool   // it says that the agent has lost the chat
 	tries  int    // how often the agent has taken the text back
 	sent   int    // bytes
 	sum    uint64 // of these
 }
 
 func newText(i *sessions.Item) *text {
-	t := &text{id: i.ID, kind: protocol.AgentChunk, sum: emptySum, remark: i.Kind == sessions.ItemNotice, lost: i.Reason == sessions.ReasonChatLost}
+	t := &text{id: i.ID, kind: protocol.AgentChunk, sum: emptySum, remark: i.Kind == sessions.ItemNotice}
 	if i.Kind == sessions.ItemThinking {
 		t.kind = protocol.ThoughtChunk
 	}
@@ -41,10 +39,6 @@ func (t *text) take(now string, ended bool, emit func(json.RawMessage)) {
 	if t.remark {
 		if t.sent == 0 && now != "" {
 			t.sent = len(now)
-			if t.lost {
-				now, _, _ = strings.Cut(now, "To tell it, ")
-				now += "To tell it, send `/recap`: that asks your prompt again, with the transcript as context."
-			}
 			emit(protocol.Chunk(t.kind, t.id, remark(now)))
 		}
 		return

@@ -89,12 +89,7 @@ func (s *Screen) Item(item *sessions.Item) {
 		}
 		s.Delta(item.ID, item.Kind, 0, item.Text)
 	case sessions.ItemNotice:
-		text := item.Text
-		if item.Reason == sessions.ReasonChatLost && s.Recap != "" {
-			text, _, _ = strings.Cut(text, "To tell it, ")
-			text += s.Recap
-		}
-		s.Line(s.Palette.Yellow("note: " + term.Clean(text)))
+		s.Line(s.Palette.Yellow("note: " + term.Clean(item.NoticeText(s.Recap))))
 	case sessions.ItemTool:
 		s.tool(item)
 	}
