@@ -49,7 +49,7 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	case t.turn.Approvals == params.ApprovalsDeny:
 		settled = approvals.Denied(a)
 		w.noticeDenied(c, t, a, "because this turn asks nobody (approvals: deny)")
-	case w.rulesHold(t, a) && req.Dir == "":
+	case w.rulesHold(t, a, req):
 		if rule, allowed := w.rules.Allow(a.Command, w.d.settings().Approve); allowed {
 			settled = approvals.Allowed(a, rule)
 		}
@@ -80,10 +80,10 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	})
 }
 
-// rulesHold reports whether rules may answer: only for commands of a POSIX shell, and not in a turn that is to read only. A rule is about
-// the workspace's folder, so ask holds none against a command that would run in another.
-func (w *workspace) rulesHold(t *liveTurn, a *sessions.Approval) bool {
-	return a.Kind == sessions.ApprovalPermission && a.Command != "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
+// rulesHold reports whether rules may answer: only for commands of a POSIX shell that would run in the workspace's folder, and not in a
+// turn that is to read only.
+func (w *workspace) rulesHold(t *liveTurn, a *sessions.Approval, req *agent.ApprovalRequested) bool {
+	return a.Kind == sessions.ApprovalPermission && a.Command != "" && req.Dir == "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
 }
 
 // deniedNotices is how many notices a turn gets about what it was not allowed without a question.

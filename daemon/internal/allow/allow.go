@@ -51,13 +51,14 @@ func Parse(text string) (Rule, error) {
 	return Rule{steps}, nil
 }
 
-// runners are commands that run the command that begins after their options. Of the always ones it may stand behind other words too.
 var (
+	// runners run the command that begins behind their options.
 	runners = []string{
 		"bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "lua", "nice", "node", "nohup", "npx", "perl", "php", "python",
 		"python3", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo", "time", "timeout", "uvx", "xargs", "zsh",
 	}
-	always = []string{"find", "parallel", "script", "ssh", "su", "watch"}
+	// anywhere are those whose command may also stand behind other words, such as find's -exec.
+	anywhere = []string{"find", "parallel", "script", "ssh", "su", "watch"}
 )
 
 // RunsAny reports whether the words that the rule takes behind its own could name any other command: those of "sudo" and "env -i" could,
@@ -67,15 +68,20 @@ func (r Rule) RunsAny() bool {
 		return false
 	}
 	for _, w := range r.steps[len(r.steps)-1].words {
-		_, notNumber := strconv.ParseFloat(strings.TrimRight(w.text, "smhd"), 64)
 		switch name := path.Base(w.text); {
-		case !w.plain || slices.Contains(always, name):
+		case !w.plain || slices.Contains(anywhere, name):
 			return true
-		case !strings.HasPrefix(w.text, "-") && !strings.Contains(w.text, "=") && notNumber != nil && !slices.Contains(runners, name):
+		case !slices.Contains(runners, name) && !isOption(w.text):
 			return false
 		}
 	}
 	return true
+}
+
+// isOption reports whether a word stands between a runner and its command: an option, an assignment, or a number or a duration.
+func isOption(word string) bool {
+	_, err := strconv.ParseFloat(strings.TrimRight(word, "smhd"), 64)
+	return err == nil || strings.HasPrefix(word, "-") || strings.Contains(word, "=")
 }
 
 // Allows reports whether a command is the rule's, perhaps with more words at its end.
