@@ -12,6 +12,23 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
+// chats starts a chat in a terminal. The function types a line there.
+func chats(t *testing.T, w *world.World, env ...string) (*world.Tmux, func(line string)) {
+	t.Helper()
+	tm := w.Terminal(t, env...)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the screen is\n%s", tm.Screen())
+		}
+	})
+	tm.Types("cursord chat", "Enter")
+	holds(tm, chatHint)
+	return tm, func(line string) {
+		tm.Types("-l", line)
+		tm.Types("Enter")
+	}
+}
+
 // TestChatAgain adds to a running turn, edits the last prompt, and takes it back, all in a chat.
 func TestChatAgain(t *testing.T) {
 	t.Parallel()
@@ -23,18 +40,7 @@ func TestChatAgain(t *testing.T) {
 	w.Plays(world.Lines(world.Edits("1", "a.txt", "one\n", "one\nagent's\n"))...)
 	w.Start()
 	e := w.Opens()
-	tm := w.Terminal(t, "VISUAL="+w.Path("../editor"))
-	defer func() {
-		if t.Failed() {
-			t.Logf("the screen is\n%s", tm.Screen())
-		}
-	}()
-	tm.Types("cursord chat", "Enter")
-	holds(tm, chatHint)
-	types := func(text string) {
-		tm.Types("-l", text)
-		tm.Types("Enter")
-	}
+	tm, types := chats(t, w, "VISUAL="+w.Path("../editor"))
 	types("/edit")
 	holds(tm, "\nthere is no session here yet\n")
 	types("/steer now")
@@ -94,18 +100,7 @@ func TestChatRecap(t *testing.T) {
 	w.Plays(`{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
 	w.Start()
 	w.Trusts()
-	tm := w.Terminal(t)
-	defer func() {
-		if t.Failed() {
-			t.Logf("the screen is\n%s", tm.Screen())
-		}
-	}()
-	tm.Types("cursord chat", "Enter")
-	holds(tm, chatHint)
-	types := func(text string) {
-		tm.Types("-l", text)
-		tm.Types("Enter")
-	}
+	tm, types := chats(t, w)
 	types("/recap")
 	holds(tm, "\nthere is no session here yet\n")
 	types("remember the word")
