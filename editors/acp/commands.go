@@ -23,7 +23,7 @@ const (
 	maxListed = 50
 )
 
-// A command is a prompt that begins with a slash and its name. It asks no agent.
+// A command is a prompt that begins with a slash and its name. The agent does not get it.
 type command struct {
 	name, hint, description string
 
