@@ -8,6 +8,7 @@ import (
 	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/paths"
 	"cursord/diffs"
 )
@@ -112,7 +113,13 @@ func (r *Reviewer) savedInACall(name string, doc *documents.Document, saved atom
 	if !ledger.Pending(name) {
 		return false
 	}
-	r.saveInACall(name, doc, saved)
+	b := unsaved.Of(doc)
+	if f := r.shared().files[name]; f != nil && r.load(f) == nil {
+		if known := f.Buffers[doc.Client]; known != nil && known.Review != nil && known.Text() == string(saved.Data) {
+			b = known.Copy() // as it was saved, because the client may go on typing
+		}
+	}
+	r.saves.Keep(name, saved.Data, b)
 	if last, at := r.lastSeen(name); doc.Base.Unreadable == "" && doc.Based > at && !last.Same(doc.Base) {
 		ledger.Look(name, attribution.Look{Content: doc.Base.Content, At: doc.Based}) // the person typed over this content
 	}

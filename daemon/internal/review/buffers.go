@@ -61,7 +61,11 @@ func (o owner) SetUndone(n uint64, undone bool) {
 	}
 }
 
-func (r *Reviewer) syncBuffers(f *file) { f.Sync(r.setup.Documents, r.absolute(f)) }
+func (r *Reviewer) syncBuffers(f *file) {
+	held := len(f.Buffers) > 0
+	f.Sync(r.setup.Documents, r.absolute(f))
+	r.rewatch = r.rewatch || held != (len(f.Buffers) > 0)
+}
 
 // heldElsewhere returns an error if a change writes a path of the work tree that another client holds unsaved. A file's buffers are
 // those of one path, and a move writes two.
@@ -178,13 +182,24 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 
 // takeSave takes in the save of a buffer. Decisions made in the buffer become decisions of the file. Hunks beneath the
 // buffer that the saved text lacks become rejected, which can be undone. It returns false if nothing was decided.
-func (r *Reviewer) takeSave(f *file, disk atomicfile.State) bool {
+func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
+	if undo := f.keep(); f.uncut(disk.Content) {
+		defer func() {
+			if !took {
+				undo()
+				f.Remake()
+			}
+		}()
+	}
 	if doc := r.setup.Documents.Typed(r.absolute(f), disk); doc != nil && !f.tree.isolated() {
 		f.BufferOf(doc) // its text may be newer than the latest look
 	}
 	b := f.Saved(r.setup.Documents, r.absolute(f), disk)
+	if f.tree.isolated() {
+		b = f.SavedBack(b, disk)
+	}
 	if b == nil && !f.tree.isolated() {
-		b = r.savedAs(f.path, disk.Content)
+		b = r.saves.As(f.path, disk.Content)
 	}
 	if b == nil && !f.tree.isolated() && r.author(f.path, disk, f.lookedAt) == nil {
 		if b = f.SavedUnheard(disk); b == nil && r.setup.Documents.HasAny(r.absolute(f)) {

@@ -14,13 +14,16 @@ import (
 
 // This file keeps an agent's hunks while a file has only the first half of a person's save.
 
-// uncut takes back a look at a shorter content of the file, if that was only the beginning of its present content.
-func (f *file) uncut(now diffs.Content) {
-	if f.cut == nil || f.Review.Rev() != f.cutRev || !attribution.Torn(f.Review.Current(), f.cut.Current(), now) {
-		return
+// uncut takes back a look at a shorter content of the file, if that was only the beginning of its content now in the work tree. It
+// returns false if there was no such look.
+func (f *file) uncut(now diffs.Content) bool {
+	if f.cut == nil || f.Review.Rev() != f.cutRev || !attribution.Torn(f.Real(), f.RealOf(f.cut), now) {
+		return false
 	}
 	f.cut.Supersede(f.Review)
 	f.Review, f.cut = f.cut, nil
+	f.Remake()
+	return true
 }
 
 // A saving says whether a file of the work tree may be half saved.
@@ -35,18 +38,13 @@ const (
 // takePersons brings the work tree's content at a path into the review of a file in a copy. If the last look found only the
 // beginning of this content, that look is taken back first.
 func (r *Reviewer) takePersons(f *file, real atomicfile.State, path string) saving {
-	was := f.Review.Baseline()
-	if f.cut != nil && f.Review.Rev() == f.cutRev && attribution.Torn(was, f.cut.Baseline(), real.Content) {
-		f.cut.Supersede(f.Review)
-		f.Review, was = f.cut, f.cut.Baseline()
-		if real.Exists && f.movedFrom() != "" && f.realPath() != path {
-			f.Review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
-		}
+	if f.uncut(real.Content) && real.Exists && f.movedFrom() != "" && f.realPath() != path {
+		f.Review.Rename(f.path, f.path, nil) // the path was empty while somebody moved the file
 	}
 	f.cut = nil
-	before := f.Review.Copy()
+	before, was := f.Review.Copy(), f.Review.Baseline()
 	f.Review.ObserveBaseline(real.Content)
-	if !before.Pending() || len(real.Data) >= len(was.Data) {
+	if len(real.Data) >= len(was.Data) {
 		return notSaving
 	}
 	f.cut, f.cutRev = before, f.Review.Rev()

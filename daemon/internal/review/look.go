@@ -17,7 +17,7 @@ func (r *Reviewer) watchPending() {
 		r.rewatch = false
 		var paths []string
 		for _, f := range r.sorted() {
-			if (f.diff != nil && f.diff.State == "pending" || f.away()) && !f.outside() {
+			if f.followed() && !f.outside() {
 				paths = append(paths, r.absolute(f))
 			}
 		}
@@ -61,7 +61,7 @@ func (r *Reviewer) lookAgain(touched func(path string) bool, tries int) {
 	saved := map[string]bool{}
 	for _, f := range r.sorted() {
 		p := r.absolute(f)
-		if !f.pending() && !f.away() || f.outside() || !touched(p) {
+		if !f.followed() || f.outside() || !touched(p) {
 			continue
 		}
 		st := filestat.Of(p)
@@ -141,7 +141,7 @@ func (r *Reviewer) readSaved(f *file) atomicfile.State {
 			return atomicfile.State{Unreadable: "somebody is writing it again and again"}
 		}
 		select {
-		case <-time.After(min(max(quiet-age, lookTime), quiet)):
+		case <-time.After(min(max(quiet-age, lookTime), quietTime)): // an emptied file has its text soon
 		case <-r.quit:
 			return img
 		}

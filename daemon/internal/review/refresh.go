@@ -61,7 +61,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 			f.guessed(before)
 			f.seenDuring(*by, f.lookedAt)
 		}
-		if f.cut = nil; by == nil && before.Pending() && len(s.here.Data) < len(before.Current().Data) {
+		if f.cut = nil; by == nil && len(s.here.Data) < len(before.Current().Data) {
 			f.cut, f.cutRev = before, f.Review.Rev()
 		}
 		if by == nil {
@@ -89,7 +89,7 @@ func (r *Reviewer) refreshPending() {
 func (r *Reviewer) refreshAll(files []*file) {
 	var changed []*file
 	for _, f := range files {
-		if !f.pending() && !f.away() && len(f.Buffers) == 0 && !r.affected[f] || f.tree.busy {
+		if !f.followed() && !r.affected[f] || f.tree.busy {
 			continue
 		}
 		delete(r.affected, f)

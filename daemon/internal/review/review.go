@@ -41,15 +41,15 @@ type Reviewer struct {
 	composed  map[string]string                 // by path: the revisions that the published diff is made of
 	views     map[string]map[api.ClientID]*View // by path: how clients that hold the file unsaved see it
 	log       decisionlog.Log
-	intents   uint64                // the number of the latest intent
-	saves     map[string][]callSave // by path of the work tree: saves of buffers while calls are open that name the path
-	waiting   waiting.Queue         // requests that wait for an agent
-	ops       []sessions.Op         // operations for the next commit
-	cut       *stored.Cut           // turns that the next commit cuts off their session; or nil
-	viewed    map[string]bool       // paths that some client may see differently now
-	vacated   map[string]bool       // paths that files have left; to be published
-	affected  map[*file]bool        // files that a decision about other files may have changed
-	deferred  map[*file]bool        // files to read again once the calls of their agents have ended
+	intents   uint64            // the number of the latest intent
+	saves     unsaved.CallSaves // by path of the work tree: saves of buffers while calls are open that name the path
+	waiting   waiting.Queue     // requests that wait for an agent
+	ops       []sessions.Op     // operations for the next commit
+	cut       *stored.Cut       // turns that the next commit cuts off their session; or nil
+	viewed    map[string]bool   // paths that some client may see differently now
+	vacated   map[string]bool   // paths that files have left; to be published
+	affected  map[*file]bool    // files that a decision about other files may have changed
+	deferred  map[*file]bool    // files to read again once the calls of their agents have ended
 	head      commits.Head
 	watch     *watch.Files
 	rewatch   bool // the set of pending files may have changed since watch was given its paths
@@ -93,7 +93,7 @@ func New(setup Setup) (*Reviewer, error) {
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
 		published: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
 		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
-		deferred: map[*file]bool{}, saves: map[string][]callSave{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
+		deferred: map[*file]bool{}, saves: unsaved.CallSaves{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
 	}
 	r.later.Init()
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
@@ -148,7 +148,7 @@ func (r *Reviewer) windowClosed() {
 	r.later.Put(func() {
 		r.takeInEnded()
 		r.refreshLate()
-		r.dropSaves()
+		r.saves.Forget(r.shared().ledger.Pending)
 		r.waiting.Retry()
 	})
 }
@@ -242,6 +242,9 @@ func (r *Reviewer) load(f *file) error {
 }
 
 func (f *file) outside() bool { return filepath.IsAbs(f.path) }
+
+// followed reports whether changes of f's content matter at once: something is to be reviewed, or may be again.
+func (f *file) followed() bool { return f.pending() || f.away() || len(f.Buffers) > 0 }
 
 // pending reports whether f has hunks to review.
 func (f *file) pending() bool {

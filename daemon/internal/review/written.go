@@ -137,7 +137,7 @@ func (r *Reviewer) observe(f *file, wr *Written, steps []attribution.Step, known
 		review = r.setup.Large.NewUnknown(steps[0].Content, *steps[0].By)
 	}
 	for _, step := range steps[1:] {
-		if s := r.savedAs(wr.path, step.Content); s != nil && step.By == nil && review.Pending() && !wr.tree.isolated() {
+		if s := r.saves.As(wr.path, step.Content); s != nil && step.By == nil && review.Pending() && !wr.tree.isolated() {
 			if f == nil {
 				f = r.add(wr.tree, wr.path, review)
 			}

@@ -85,6 +85,13 @@ func (f *File) Sync(set *documents.Set, path string) {
 	}
 }
 
+// Remake brings the buffers of a file up to date with its review.
+func (f *File) Remake() {
+	for _, b := range f.Buffers {
+		b.sync(b.Doc)
+	}
+}
+
 // BufferOf brings a document's buffer up to date.
 func (f *File) BufferOf(doc *documents.Document) {
 	b := f.Buffers[doc.Client]

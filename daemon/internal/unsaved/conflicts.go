@@ -3,7 +3,6 @@ package unsaved
 import (
 	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
@@ -324,57 +323,6 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 func (b *Buffer) like(disk atomicfile.State) bool {
 	f := b.f
 	return !f.Isolated && threeway.Nearer(string(disk.Data), string(f.RealOf(b.Review).Data), string(f.Real().Data))
-}
-
-// SavedUnheard returns a buffer with a text on disk that a client may have saved before this daemon has heard of it: the last daemon knew
-// of its conflicts, and the text has the person's side of one. It returns nil for other texts.
-func (f *File) SavedUnheard(disk atomicfile.State) *Buffer {
-	if f.Apart == nil || f.Apart.sum != "" || len(f.Buffers) > 0 || !disk.Exists || disk.Target != "" {
-		return nil
-	}
-	b := &Buffer{f: f, Doc: &documents.Document{Text: string(disk.Data), Held: true}}
-	if b.lookBeneath(string(disk.Data)); len(b.Conflicts) == 0 {
-		return nil
-	}
-	return b
-}
-
-// SavedRejected returns a buffer with a text on disk that a client may have saved before this daemon has heard of it, if the text takes rejects
-// back as a report of it would; nil if it takes none.
-func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
-	if f.Isolated || !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data) || len(f.Owner.Rejects()) == 0 {
-		return nil
-	}
-	b := &Buffer{f: f}
-	if b.sync(&documents.Document{Text: string(disk.Data), Held: true}); len(b.steps.Made()) == 0 {
-		return nil
-	}
-	return b
-}
-
-// Saved returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file
-// that is more like a buffer with decisions than like its own last content has that buffer's text, with typing that the
-// client has not reported yet.
-func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *Buffer {
-	var saved *Buffer
-	unsaved := docs.Unsaved(path)
-	for client, b := range f.Buffers {
-		if !disk.Exists || disk.Target != "" || b.Review == nil {
-			continue
-		}
-		if b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)}) {
-			return b
-		}
-		if b.Decided() && b.rev == f.Review.Rev() && b.like(disk) {
-			saved = b
-			continue
-		}
-		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.Sent || b.Decided()) })
-		if !still && docs.Has(client, b.Doc.Path) {
-			saved = b
-		}
-	}
-	return saved
 }
 
 // Merge returns the edits that bring changes on disk into other lines of the client's text; nil if there are none.

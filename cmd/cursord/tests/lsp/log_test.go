@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
 )
 
 // pending counts the hunks that another client sees.
@@ -109,42 +110,63 @@ func TestLSPUndoOfTheEditorBehindASave(t *testing.T) {
 	require.Equal(t, after, d.now())
 }
 
-// TestLSPUndoAndRedoOfTheEditorBehindSaves saves after each step of the editor's own undo and redo of an accept. Text and hunk
-// agree each time. They also agree if redo follows undo without a save.
+// TestLSPUndoAndRedoOfTheEditorBehindSaves saves after each step of the editor's own undo and redo of an accept: when the hunks of the step
+// are shown, before that, and by a write in place that others see half done. Text and hunks agree each time. They also agree if redo
+// follows undo without a save.
 func TestLSPUndoAndRedoOfTheEditorBehindSaves(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
 	after := world.Numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"})
-	w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
-	d := c.opens("f")
-	c.turn()
-	c.waitsForHunks("f", 2)
-	c.does("cursord.accept", world.Obj{"path": "f", "line": 5})
-	c.waitsForHunks("f", 1)
-	one := d.now()
-	d.sets(before)
-	c.waitsForHunks("f", 2)
-	d.sets(one) // made again before any save
-	c.waitsForHunks("f", 1)
-	d.saves()
-	e := w.Joins()
-	c.eventually("the save", func() bool { return pending(e) == 1 })
-	c.does("cursord.accept", world.Obj{"path": "f", "line": 25})
-	c.waitsForHunks("f", 0)
-	d.saves()
-	c.eventually("the second save", func() bool { return pending(e) == 0 })
-	for _, step := range []struct {
-		text string
-		left int
-	}{{one, 1}, {before, 2}, {one, 1}, {after, 0}, {before, 2}, {after, 0}, {one, 1}, {before, 2}} {
-		d.sets(step.text)
-		c.waitsForHunks("f", step.left)
-		d.saves()
-		c.eventually("all see what is saved", func() bool { return pending(e) == step.left && w.Get("f") == step.text })
+	for name, saves := range map[string]func(w *world.World, c *langClient, d *langDoc, left int){
+		"when the hunks are shown": func(_ *world.World, c *langClient, d *langDoc, left int) {
+			c.waitsForHunks("f", left)
+			d.saves()
+		},
+		"at once": func(_ *world.World, _ *langClient, d *langDoc, _ int) { d.saves() },
+		"in halves": func(w *world.World, c *langClient, d *langDoc, left int) {
+			c.waitsForHunks("f", left)
+			half, _, _ := strings.Cut(d.now(), "line 28\n")
+			w.Put("f", half)
+			var list struct{ Sessions []*sessions.Session }
+			w.Joins().Must("session/list", world.Obj{"workspace": w.Root}, &list)
+			c.eventually("the copy has the half", func() bool { return !strings.Contains(w.Copied(list.Sessions[0], "f"), "line 28\n") })
+			d.saves()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, c := lspAfter(t, world.Tree{"f": before}, world.Tree{"f": after}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+			d := c.opens("f")
+			c.turn()
+			c.waitsForHunks("f", 2)
+			c.does("cursord.accept", world.Obj{"path": "f", "line": 5})
+			c.waitsForHunks("f", 1)
+			one := d.now()
+			d.sets(before)
+			c.waitsForHunks("f", 2)
+			d.sets(one) // made again before any save
+			saves(w, c, d, 1)
+			e := w.Joins()
+			c.eventually("the save", func() bool { return pending(e) == 1 })
+			c.waitsForHunks("f", 1)
+			c.does("cursord.accept", world.Obj{"path": "f", "line": 25})
+			c.waitsForHunks("f", 0)
+			d.saves()
+			c.eventually("the second save", func() bool { return pending(e) == 0 })
+			for _, step := range []struct {
+				text string
+				left int
+			}{{one, 1}, {before, 2}, {one, 1}, {after, 0}, {before, 2}, {after, 0}, {one, 1}, {before, 2}} {
+				d.sets(step.text)
+				saves(w, c, d, step.left)
+				c.eventually("all see what is saved", func() bool { return pending(e) == step.left && w.Get("f") == step.text })
+				c.waitsForHunks("f", step.left)
+			}
+			c.does("cursord.redo")
+			c.waitsForHunks("f", 1)
+			require.Equal(t, one, d.now(), "the log of decisions agrees")
+		})
 	}
-	c.does("cursord.redo")
-	c.waitsForHunks("f", 1)
-	require.Equal(t, one, d.now(), "the log of decisions agrees")
 }
 
 // TestLSPUndoOfWholeFiles accepts deletions and renames of open files, and takes them back with their content.

@@ -1,0 +1,120 @@
+package unsaved
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/documents"
+	"cursord/diffs"
+)
+
+// This file finds the buffers whose texts were saved.
+
+// callSavesMax bounds the saves that are kept of a file. Older saves count as ordinary edits.
+const callSavesMax = 16
+
+// CallSaves are the saves of buffers while open calls name their files, by path. Only the end of a call shows whether a save removed lines
+// of the agent's; then the removal counts as a reject.
+type CallSaves map[string][]callSave
+
+type callSave struct {
+	text   []byte // in the file's form
+	buffer *Buffer
+}
+
+// Keep keeps a save of a buffer with a text.
+func (s CallSaves) Keep(path string, text []byte, b *Buffer) {
+	saves := append(s[path], callSave{text, b})
+	s[path] = saves[max(0, len(saves)-callSavesMax):]
+}
+
+// As returns the buffer that was saved with content c at a path; nil if there is none.
+func (s CallSaves) As(path string, c diffs.Content) *Buffer {
+	if !c.Exists || c.Target != "" {
+		return nil
+	}
+	for _, one := range s[path] {
+		if bytes.Equal(one.text, c.Data) {
+			return one.buffer
+		}
+	}
+	return nil
+}
+
+// Forget forgets the saves of the paths that no open call names any more.
+func (s CallSaves) Forget(named func(path string) bool) {
+	maps.DeleteFunc(s, func(path string, _ []callSave) bool { return !named(path) })
+}
+
+// SavedUnheard returns a buffer with a text on disk that a client may have saved before this daemon has heard of it: the last daemon knew
+// of its conflicts, and the text has the person's side of one. It returns nil for other texts.
+func (f *File) SavedUnheard(disk atomicfile.State) *Buffer {
+	if f.Apart == nil || f.Apart.sum != "" || len(f.Buffers) > 0 || !disk.Exists || disk.Target != "" {
+		return nil
+	}
+	b := &Buffer{f: f, Doc: &documents.Document{Text: string(disk.Data), Held: true}}
+	if b.lookBeneath(string(disk.Data)); len(b.Conflicts) == 0 {
+		return nil
+	}
+	return b
+}
+
+// SavedRejected returns a buffer with a text on disk that a client may have saved before this daemon has heard of it, if the text takes rejects
+// back as a report of it would; nil if it takes none.
+func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
+	if f.Isolated || !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data) || len(f.Owner.Rejects()) == 0 {
+		return nil
+	}
+	b := &Buffer{f: f}
+	if b.sync(&documents.Document{Text: string(disk.Data), Held: true}); len(b.steps.Made()) == 0 {
+		return nil
+	}
+	return b
+}
+
+// SavedBack returns a buffer with a text on disk that takes decisions about a file in a copy back, or makes them again: somebody has saved
+// there what the editor's undo has led to, or has restored the file. b is what Saved has returned; SavedBack returns it if it has that
+// text, and nil if there is no decision.
+func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
+	switch {
+	case b != nil && (b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})):
+		return b
+	case !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data):
+		return nil
+	case b == nil:
+		b = &Buffer{f: f, Doc: &documents.Document{}}
+	}
+	b.sync(&documents.Document{Client: b.Doc.Client, Path: b.Doc.Path, Text: string(disk.Data), Held: true})
+	if !b.Decided() {
+		return nil
+	}
+	return b
+}
+
+// Saved returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file
+// that is more like a buffer with decisions than like its own last content has that buffer's text, with typing that the
+// client has not reported yet.
+func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *Buffer {
+	var saved *Buffer
+	unsaved := docs.Unsaved(path)
+	for client, b := range f.Buffers {
+		if !disk.Exists || disk.Target != "" || b.Review == nil {
+			continue
+		}
+		if b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)}) {
+			return b
+		}
+		if b.Decided() && b.rev == f.Review.Rev() && b.like(disk) {
+			saved = b
+			continue
+		}
+		still := slices.ContainsFunc(unsaved, func(doc *documents.Document) bool { return doc.Client == client && (!b.Sent || b.Decided()) })
+		if !still && docs.Has(client, b.Doc.Path) {
+			saved = b
+		}
+	}
+	return saved
+}
