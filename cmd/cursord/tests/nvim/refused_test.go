@@ -80,7 +80,8 @@ func TestNvimRefusedWriteDecidesNothing(t *testing.T) {
 				n.untilText("f", mine)
 				conflict := append([]any{"conflict"}, slices.Repeat([]any{"plain"}, merged)...)
 				n.poll("the conflict", func() bool { return slices.Equal(conflict, n.told("f")) })
-				n.until("Neovim knows the agent's file", "return require('cursord.docs').get(vim.fn.bufnr()).known ~= nil")
+				n.until("Neovim knows the agent's file", `local doc = require('cursord.docs').get(vim.fn.bufnr())
+					return doc.known == require('cursord.follow').stamp(doc.path) and not doc.merging and not doc.lacks`)
 				w.Put("f", theirs)
 				n.until("the other program's line is known", "return require('cursord.docs').get(vim.fn.bufnr()).lacks == true")
 				n.writes("n")
@@ -127,5 +128,48 @@ func TestNvimSavesOverAConflict(t *testing.T) {
 				n.quiet()
 			})
 		}
+	})
+}
+
+// TestNvimAsksForWhatIsWrittenWhileItLooks has another program write the file at the moment at which Neovim is told to know the agent's
+// content. Neovim knows that text then, too, and would write over it without a question.
+func TestNvimAsksForWhatIsWrittenWhileItLooks(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(20, nil)
+		after := world.Numbered(20, map[int]string{12: "agent 12\n"})
+		mine, theirs := strings.Replace(after, "line 9\n", "mine 9\n", 1), strings.Replace(after, "line 9\n", "theirs 9\n", 1)
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+		n.follows()
+		n.lua(`local path, theirs = ...
+			local follow = require('cursord.follow')
+			local knows = follow.knows
+			follow.knows = function(buf)
+				vim.fn.writefile(vim.split(theirs, '\n'), path, 'b')
+				follow.knows = knows
+				knows(buf)
+			end`, w.Path("f"), theirs)
+		n.keys("9Gccmine 9<Esc>")
+		n.ex("Cursord ask do it")
+		n.untilText("f", mine)
+		n.until("the other program's line is known", "return require('cursord.docs').get(vim.fn.bufnr()).overtaken == true")
+		require.Len(t, n.told("f"), 1)
+		n.keys(":write<CR>")
+		n.poll("the refusal", func() bool {
+			return strings.Contains(n.messages(), "f has changes on disk that are not in your text: :write! writes over them, :edit! reads them")
+		})
+		require.Equal(t, theirs, w.Get("f"))
+		require.Equal(t, mine, n.text("f"))
+		require.True(t, n.modified("f"))
+		n.keys("<CR>:write!<CR>")
+		n.agree(e, "f", mine, 1)
+		n.ex("messages clear | let v:errmsg = ''")
+		n.ex("write")
+		n.quiet()
 	})
 }

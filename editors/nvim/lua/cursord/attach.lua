@@ -17,6 +17,13 @@ vim.api.nvim_create_autocmd('BufWritePre', {
   end,
 })
 
+-- Only an exception of Vimscript keeps Neovim from writing.
+vim.api.nvim_create_autocmd('BufWritePre', {
+  group = group,
+  command = "let g:cursord_refusal = v:lua.require'cursord.meanwhile'.refusal(+expand('<abuf>'))"
+    .. " | if g:cursord_refusal != '' | throw 'cursord: ' . g:cursord_refusal | endif",
+})
+
 on({ 'BufReadPost', 'BufNewFile', 'BufFilePost', 'BufWinEnter' }, function(args)
   docs.attach(args.buf)
 end)

@@ -25,6 +25,7 @@ local M = {}
 --- @field merging? boolean a request is on its way for what was written below the unsaved text
 --- @field lacks? true the file had changes that the unsaved text lacked, and Neovim does not know the file since
 --- @field known? string the stamp of the file that Neovim was last told to know below an unsaved text
+--- @field overtaken? true the file was written just before Neovim was told to know it, so Neovim would not ask about that
 --- @field version integer
 --- @field tick? integer the 'changedtick' of the last reported text
 --- @field text? string the last reported text
@@ -219,7 +220,7 @@ function M.written(buf, path)
   for _, one in ipairs(doc.unsaved) do
     doc.wrote[#doc.wrote + 1] = behind[one.state] and one or nil -- the daemon has taken back what was undone
   end
-  doc.unsaved, doc.saves = {}, history.saves(buf)
+  doc.unsaved, doc.saves, doc.overtaken = {}, history.saves(buf), nil
   if doc.reviewed or not vim.b[buf].cursord_plain then
     follow.compare(buf, doc.path)
   end
@@ -255,10 +256,12 @@ function M.show(ws, diff)
     report.holds(doc) -- the text that it had before is no common base any more
   end
   if doc.base and vim.bo[doc.buf].modified then
-    doc.base = follow.merge(doc.buf, doc.path, doc.base)
+    local base, overtaken = follow.merge(doc.buf, doc.path, doc.base)
+    doc.base, doc.overtaken = base, overtaken or doc.overtaken
+    doc.lacks = doc.overtaken or doc.lacks
   end
   if not vim.bo[doc.buf].modified then
-    doc.lacks, doc.known = nil, nil
+    doc.lacks, doc.known, doc.overtaken = nil, nil, nil
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and history.state(doc.buf) or doc.followed
     if how then

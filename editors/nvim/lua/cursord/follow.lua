@@ -283,6 +283,7 @@ end
 --- @param path string
 --- @param base string the common text of both
 --- @return string # their common text afterwards
+--- @return boolean? # whether Neovim also knows what was written meanwhile, and is not merged
 function M.merge(buf, path, base)
   local seen = M.stamp(path)
   local text, mine = read(path), lines.text(buf)
@@ -303,7 +304,8 @@ function M.merge(buf, path, base)
   M.change(buf, both)
   restore_views(views, both)
   vim.b[buf].cursord_stamp = nil
-  return seen == M.stamp(path) and text or base
+  local same = seen == M.stamp(path)
+  return same and text or base, not same
 end
 
 --- Has Neovim know the file of a buffer with changes, into which the file's changes have been merged.

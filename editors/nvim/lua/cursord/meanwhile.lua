@@ -78,4 +78,17 @@ function M.before_write(buf)
   doc.writing = api.nvim_buf_get_changedtick(buf)
 end
 
+--- Why a write must be refused that Neovim would not ask about; "" if it need not be.
+--- @param buf integer
+--- @return string
+function M.refusal(buf)
+  local doc = docs.get(buf)
+  if not doc or not doc.overtaken or vim.v.cmdbang == 1 then
+    return ''
+  end
+  return ('%s has changes on disk that are not in your text: :write! writes over them, :edit! reads them'):format(
+    doc.rel
+  )
+end
+
 return M

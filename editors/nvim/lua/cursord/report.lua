@@ -229,8 +229,10 @@ function M.merge(doc)
     end
     local same = seen == follow.stamp(doc.path) and tick == api.nvim_buf_get_changedtick(doc.buf)
     if same and lacks(diff) == 0 then
-      doc.lacks, doc.known = nil, seen
+      doc.known = seen
       follow.knows(doc.buf)
+      doc.overtaken = follow.stamp(doc.path) ~= seen or nil
+      doc.lacks = doc.overtaken
     end
   end)
 end
