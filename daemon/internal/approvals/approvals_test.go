@@ -228,7 +228,8 @@ func TestRules(t *testing.T) {
 // TestAbout is one line, whatever is asked.
 func TestAbout(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "rm -r x", About(&sessions.Approval{Title: "Run", Command: "rm -r\n x"}))
+	require.Equal(t, "rm -r x", About(&sessions.Approval{Title: "Run", Command: "rm  -r x\n"}))
+	require.Equal(t, "echo # ⏎ rm -r x", About(&sessions.Approval{Title: "Run", Command: "echo #\n\n rm -r x"}))
 	require.Equal(t, "Edit: a.go, b.go", About(&sessions.Approval{Title: "Edit", Paths: []string{"a.go", "b.go"}}))
 	require.Equal(t, "Edit a.go", About(&sessions.Approval{Title: "Edit a.go", Paths: []string{"src/a.go"}}))
 }

@@ -127,7 +127,7 @@ func (r *Rules) List(of []config.Approve) []Rule {
 	return list
 }
 
-// About says in words for people what is asked, on one line.
+// About says in words for people what is asked, on one line: "⏎" stands for the end of a line.
 func About(a *sessions.Approval) string {
 	text := a.Title
 	if a.Command != "" {
@@ -135,5 +135,11 @@ func About(a *sessions.Approval) string {
 	} else if len(a.Paths) > 0 && !strings.Contains(a.Title, filepath.Base(a.Paths[0])) {
 		text = fmt.Sprintf("%s: %s", a.Title, strings.Join(a.Paths, ", "))
 	}
-	return strings.Join(strings.Fields(text), " ")
+	var lines []string
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, " ⏎ ") // one line must not look like one command
 }

@@ -128,6 +128,9 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in fun
 		}
 		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
 		fmt.Fprintf(out, "  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))
+		if detail := plaintext.FirstLine(a.Detail, 2*most); detail != "" {
+			fmt.Fprintln(out, "    "+term.Clean(detail))
+		}
 		for _, line := range commands(a, short[a.ID]) {
 			fmt.Fprintln(out, "    "+line)
 		}

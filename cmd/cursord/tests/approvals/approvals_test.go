@@ -220,7 +220,7 @@ func TestQuestionsAndPlans(t *testing.T) {
 	require.Contains(t, plan.Detail, "Paint it.")
 	require.Contains(t, w.CursordOK("approvals"), "Paint it.")
 	tag, _, _ = strings.Cut(plan.ID, "-")
-	waits = "\n    answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
+	waits = "\n    # Paint…\n    answer with: cursord approve " + tag + ", or cursord deny " + tag + "\n"
 	asksNow(plan.Title, "plan")
 	_, errOut, status = w.Cursord("approve", "--text", "but hurry")
 	require.Equal(t, 2, status, errOut)
