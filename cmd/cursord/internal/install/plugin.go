@@ -156,7 +156,7 @@ Emacs finds it when it starts: try "M-x cursord-ask" and "C-h R cursord". Nothin
 	}
 	fmt.Fprintf(out, `
 Neovim loads it when it starts: try ":Cursord ask" and ":help cursord". lazy.nvim ignores such packages; give it the folder:
-  { dir = %q, cmd = "Cursord" }
+  { dir = %q, lazy = false }
 `, dir)
 }
 

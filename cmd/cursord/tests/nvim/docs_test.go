@@ -101,7 +101,7 @@ func luaBlocks(t *testing.T, page string) (all []string) {
 }
 
 // TestNvimReadme loads what README shows for an init file, and what the page about LSP shows for Neovim. The entry for
-// lazy.nvim is no code, and the page says that nobody has run it.
+// lazy.nvim, which no test has, names the folder of the installed plugin.
 func TestNvimReadme(t *testing.T) {
 	t.Parallel()
 	blocks := luaBlocks(t, "editors/nvim/README.md")
@@ -112,6 +112,8 @@ func TestNvimReadme(t *testing.T) {
 		w := world.New(t)
 		w.Start()
 		n := neovim(w, t, bin, "")
+		dir := n.lua("return vim.fs.normalize(({ " + blocks[0] + " })[1].dir)")
+		require.Equal(t, n.lua("return vim.fs.normalize('~/.local/share/nvim/site/pack/cursord/start/cursord.nvim')"), dir)
 		n.lua(strings.ReplaceAll(blocks[1], "/path/to/cursord", world.Top()))
 		require.Contains(t, n.lua(`return vim.o.runtimepath`), world.Top("editors", "nvim"))
 		n.lua(blocks[2])
