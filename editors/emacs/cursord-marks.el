@@ -77,8 +77,14 @@ Return the last row, or nil if one of the lines is not there."
   "Give OVERLAY its looks, or take them away if `cursord-mode' is off."
   (let* ((group (overlay-get overlay 'cursord-group))
          (isolated (cursord-isolated-p (cursord-group-hunk group)))
-         (absent (cursord-group-absent group))
          (present (cursord-group-present group))
+         (absent (and (cursord-group-absent group)
+                      (cursord--absent-text (cursord-group-absent group)
+                                            (if isolated "+" "-")
+                                            (if isolated 'cursord-added
+                                              'cursord-removed))))
+         ;; Of a hunk in a copy, the new lines are below the old ones.
+         (under (and isolated present absent))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
          (signs (and present (not isolated) (cursord-signs-p)))
          (text (cond ((cursord-contested-p (cursord-group-hunk group))
@@ -100,7 +106,7 @@ Return the last row, or nil if one of the lines is not there."
         (progn
           (cursord-signs-put overlay nil)
           (cursord-keys-put overlay nil)
-          (dolist (property '(face keymap before-string help-echo))
+          (dolist (property '(face keymap before-string after-string help-echo))
             (overlay-put overlay property nil)))
       (overlay-put overlay 'face
                    (and present
@@ -115,13 +121,13 @@ Return the last row, or nil if one of the lines is not there."
                    (concat (and (or absent note)
                                 (overlay-get overlay 'cursord-below) "\n")
                            note
-                           (and absent (if isolated
-                                           (cursord--absent-text absent "+"
-                                                                 'cursord-added)
-                                         (cursord--absent-text absent "-"
-                                                               'cursord-removed)))
+                           (and (not under) absent)
                            (and signs "+")
-                           mark)))))
+                           mark))
+      (overlay-put overlay 'after-string
+                   (cond ((not under) nil)
+                         ((eq ?\n (char-before (overlay-end overlay))) absent)
+                         (t (concat "\n" (substring absent 0 -1))))))))
 
 (defun cursord--place (group there)
   "Return the overlay of GROUP; point is in its row, or at the buffer's end.

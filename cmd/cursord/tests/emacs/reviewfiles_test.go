@@ -132,7 +132,7 @@ func TestEmacsIsolated(t *testing.T) {
 		require.Equal(t, "completed", string(turn.Status))
 		e.agree(c, "f", before, 3)
 		e.untilRows("f", 5, 15, 25)
-		require.Equal(t, []any{"+five\n", "+15a\n+15b\n", ""}, e.eval(`(vconcat (mapcar (lambda (o) (string-remove-suffix "|" (substring-no-properties (or (overlay-get o 'before-string) "")))) cursord--marks))`))
+		require.Equal(t, []any{"+five\n", "+15a\n+15b\n", ""}, e.eval(`(vconcat (mapcar (lambda (o) (substring-no-properties (or (overlay-get o 'after-string) ""))) cursord--marks))`))
 		e.goes(5)
 		e.command("cursord-accept-hunk")
 		one := world.Numbered(30, map[int]string{5: "five\n"})
