@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/drafts"
 	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -55,7 +56,7 @@ func (s *Server) rejectCommentCommand(t *target) (any, error) {
 	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 		return nil, s.shown(err)
 	}
-	d.stamp = stampOf(file)
+	d.stamp = localfile.Changed(file)
 	s.watchPrompt(file, d)
 	s.open(uri, &protocol.Range{})
 	return nil, nil

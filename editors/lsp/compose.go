@@ -10,6 +10,7 @@ import (
 	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/drafts"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -65,7 +66,7 @@ func (s *Server) composeCommand(t *target) (any, error) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return nil, s.shown(err)
 		}
-		d.stamp = stampOf(file)
+		d.stamp = localfile.Changed(file)
 		s.watchPrompt(file, d)
 		s.open(uri, &protocol.Range{})
 		return nil, nil
@@ -114,15 +115,6 @@ func (s *Server) watchPrompt(file string, d *draft) {
 		s.after(promptPoll, look)
 	}
 	s.after(promptPoll, look)
-}
-
-// stampOf returns the time of a file's latest change.
-func stampOf(file string) time.Time {
-	info, err := os.Stat(file)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 // template returns the part below a prompt: its settings, as lines that the user can change.
@@ -259,7 +251,7 @@ func (s *Server) closedPrompt(doc *document) {
 
 // blank empties the file of a prompt, unless the file has changed since the prompt was sent.
 func (s *Server) blank(file string, d *draft) {
-	if b, err := os.ReadFile(file); err == nil && sameText(d.sent, string(b)) {
+	if b, err := os.ReadFile(file); err == nil && localfile.SameText(d.sent, string(b)) {
 		if err := os.WriteFile(file, nil, 0o600); err == nil {
 			d.sent = ""
 		}
@@ -283,7 +275,7 @@ func (s *Server) keep(p *prompt) {
 	p.workspace.unsent = p.params.Prompt
 	for file, d := range s.compose {
 		if d.sending == p {
-			d.sending, d.sent, d.stamp = nil, "", stampOf(file)
+			d.sending, d.sent, d.stamp = nil, "", localfile.Changed(file)
 			s.watchPrompt(file, d)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/localfile"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -224,7 +225,7 @@ func (s *Server) hintOldText(d *document) {
 			s.hintOldText(d)
 			return
 		}
-		if disk, ok := d.workspace.readFile(d.path); ok && d.unsavedText() && !sameText(d.saved, disk) && !sameText(d.text.Content, disk) {
+		if disk, ok := d.workspace.readFile(d.path); ok && d.unsavedText() && !localfile.SameText(d.saved, disk) && !localfile.SameText(d.text.Content, disk) {
 			d.hinted = 0
 			s.show(levelWarning, "cursord: %s is newer on disk – %s", path.Base(d.path), s.client.ToReloadFirst())
 		}
@@ -249,7 +250,7 @@ func (s *Server) countStale(w *workspace) (n int, fresh bool) {
 			continue
 		}
 		disk, ok := w.readFile(d.path)
-		if !ok || sameText(d.text.Content, disk) {
+		if !ok || localfile.SameText(d.text.Content, disk) {
 			d.hinted = 0
 			continue
 		}

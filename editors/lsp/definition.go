@@ -9,6 +9,7 @@ import (
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/links"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 )
 
@@ -57,7 +58,7 @@ func (s *Server) linkAt(w *workspace, d *document, at protocol.Position) (links.
 
 // absolute returns the absolute form of a path in a transcript. A relative one is below the folder of the session.
 func absolute(d *document, path string) string {
-	if path = atHome(path); !filepath.IsAbs(path) {
+	if path = localfile.AtHome(path); !filepath.IsAbs(path) {
 		path = filepath.Join(links.Workspace(d.text), filepath.FromSlash(path))
 	}
 	return filepath.Clean(path)

@@ -9,6 +9,7 @@ import (
 
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -238,7 +239,7 @@ func (d *document) isOnDisk() bool {
 		return false
 	}
 	disk, ok := d.workspace.readFile(d.path)
-	return ok && sameText(d.text.Content, disk)
+	return ok && localfile.SameText(d.text.Content, disk)
 }
 
 // merge brings changes on disk, an agent's or another program's, into the unsaved document of that file, as one step of the editor's undo.
@@ -264,13 +265,3 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 
 // unsavedText reports whether a document has unsaved changes.
 func (d *document) unsavedText() bool { return d.text.Content != d.saved }
-
-// sameText reports whether an editor's text is that of a file, apart from line ends and a byte order mark, which editors
-// keep beside the text.
-func sameText(text, file string) bool {
-	if text == file {
-		return true
-	}
-	text, file = strings.TrimPrefix(text, "\ufeff"), strings.TrimPrefix(file, "\ufeff")
-	return strings.ReplaceAll(text, "\r\n", "\n") == strings.ReplaceAll(file, "\r\n", "\n")
-}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -41,7 +42,7 @@ func (s *Server) putState(w *workspace, name, text string) error {
 	if err != nil {
 		return err
 	}
-	return putFile(file, text)
+	return localfile.Put(file, text)
 }
 
 // stateFolder returns the workspace to whose files a URI belongs; nil if it belongs to none.
@@ -92,7 +93,7 @@ func (s *Server) write(w *workspace, name, content string, at *protocol.Range) e
 		return nil
 	}
 	if d == nil || !s.client.ApplyEdit || s.client.ReloadsByItself() {
-		if err := putFile(file, content); err != nil {
+		if err := localfile.Put(file, content); err != nil {
 			return s.shown(err)
 		}
 		s.open(uri, at)

@@ -9,6 +9,7 @@ import (
 
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/found"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -112,7 +113,7 @@ func (s *Server) offer(w *workspace, session string, seq uint64, t found.Transcr
 	dir := s.stateFolderOf(w)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
-		err = w.offered.Write(dir, session, seq, t, putFile)
+		err = w.offered.Write(dir, session, seq, t, localfile.Put)
 	}
 	if err != nil {
 		s.opts.Log.Warn("a transcript cannot be written", "err", err)

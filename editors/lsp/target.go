@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/hunks"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -77,7 +78,7 @@ func (s *Server) folderOf(t *target) (*workspace, error) {
 // fileOf returns the folder of a file and its path there. name is written by a person or an editor: absolute, below "~", or
 // relative to a folder or to the directory in which the editor was started.
 func (s *Server) fileOf(name string) (*workspace, string) {
-	name = atHome(name)
+	name = localfile.AtHome(name)
 	if strings.HasPrefix(name, "file:") {
 		return s.locate(name)
 	}
@@ -112,7 +113,7 @@ func (s *Server) pathURI(name string) (*workspace, string) {
 	if strings.HasPrefix(name, "file:") {
 		return s.stateFolder(name), name
 	}
-	file := atHome(name)
+	file := localfile.AtHome(name)
 	if !filepath.IsAbs(file) {
 		return nil, ""
 	}
@@ -122,16 +123,6 @@ func (s *Server) pathURI(name string) (*workspace, string) {
 		uri = paths.URI(filepath.Join(s.stateFolderOf(w), filepath.Base(file))) // as the editor was given it
 	}
 	return w, uri
-}
-
-// atHome returns a path with the home directory in place of "~".
-func atHome(name string) string {
-	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
-		if home, err := os.UserHomeDir(); err == nil {
-			return home + rest
-		}
-	}
-	return name
 }
 
 // spotOf returns the place of a command: that of its argument, else the user's latest one.

@@ -1,12 +1,11 @@
 package lsp
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 )
 
@@ -119,7 +118,7 @@ func (w *workspace) runs(session string) bool {
 func (s *Server) showFollowed(w *workspace, t *transcript) {
 	file, err := s.stateFile(w, transcriptFile)
 	if err == nil {
-		err = putFile(file, t.text)
+		err = localfile.Put(file, t.text)
 	}
 	if err != nil {
 		s.opts.Log.Warn("the transcript cannot be written", "err", err)
@@ -142,17 +141,4 @@ func (s *Server) closedTranscript(d *document) {
 	if w := s.stateFolder(d.uri); w != nil {
 		w.transcript = nil
 	}
-}
-
-// putFile writes a file at once: editors may be loading it.
-func putFile(file, text string) error {
-	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".new")
-	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, file); err != nil {
-		_ = os.Remove(temp)
-		return os.WriteFile(file, []byte(text), 0o600) // some systems cannot replace an open file
-	}
-	return nil
 }

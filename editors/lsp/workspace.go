@@ -14,6 +14,7 @@ import (
 	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
 	"cursord/editors/lsp/found"
+	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -256,7 +257,7 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	if doc := s.docAt(w, d.Path); doc != nil {
 		s.sayConflicts(doc, d)
 		disk, ok := w.readFile(d.Path)
-		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !sameText(doc.saved, disk) // else the user has removed the lines
+		lacks := d.DiskOnly > 0 && !s.client.ApplyEdit && ok && !localfile.SameText(doc.saved, disk) // else the user has removed the lines
 		if lacks && !doc.lacks {
 			s.show(levelWarning, "cursord: on disk the agent has changed %s of %s that your unsaved buffer lacks – saving it undoes these changes",
 				plaintext.Count(d.DiskOnly, "line"), d.Path)

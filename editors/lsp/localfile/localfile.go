@@ -1,0 +1,51 @@
+// Package localfile has what the language server does with files beside the documents that editors report.
+package localfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Put writes a file at once: editors may be loading it.
+func Put(file, text string) error {
+	temp := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+".new")
+	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, file); err != nil {
+		_ = os.Remove(temp)
+		return os.WriteFile(file, []byte(text), 0o600) // some systems cannot replace an open file
+	}
+	return nil
+}
+
+// Changed returns the time of a file's latest change; the zero Time if the file cannot be asked.
+func Changed(file string) time.Time {
+	info, err := os.Stat(file)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// AtHome returns a path with the home directory in place of "~".
+func AtHome(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + rest
+		}
+	}
+	return name
+}
+
+// SameText reports whether an editor's text is that of a file, apart from line ends and a byte order mark, which editors
+// keep beside the text.
+func SameText(text, file string) bool {
+	if text == file {
+		return true
+	}
+	text, file = strings.TrimPrefix(text, "\ufeff"), strings.TrimPrefix(file, "\ufeff")
+	return strings.ReplaceAll(text, "\r\n", "\n") == strings.ReplaceAll(file, "\r\n", "\n")
+}
