@@ -48,6 +48,7 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.new                 let the next prompt begin a new session
   cursord.resume "SESSION"    go on with a session; without it, open the list of them; cursord.delete "SESSION"
   cursord.transcript          open what was said in the session
+  cursord.recap               ask the last prompt again, with the transcript: the way on where the agent has lost the chat
   cursord.approvals           ask again what agents wait for
   cursord.allow, .deny, .trust answer the question whether the agent may work in the folder
   cursord.status              say what goes on

@@ -88,6 +88,7 @@ func keys(r Request) []key {
 		key{"x", command + "cancel"},
 		key{"v", command + "diff"},
 		key{"r", command + "resume"},
+		key{"R", command + "recap"},
 		key{"s", command + "new"},
 		key{"a", command + "allow"},
 		key{"d", command + "deny"},

@@ -38,6 +38,7 @@ const (
 	commandResume     = "cursord.resume"
 	commandDelete     = "cursord.delete"
 	commandTranscript = "cursord.transcript"
+	commandRecap      = "cursord.recap"
 	commandTrust      = "cursord.trust"
 	commandAllow      = "cursord.allow"
 	commandDeny       = "cursord.deny"
@@ -97,6 +98,7 @@ func init() {
 		commandResume:     (*Server).resumeCommand,
 		commandDelete:     (*Server).deleteCommand,
 		commandTranscript: (*Server).transcriptCommand,
+		commandRecap:      (*Server).recapCommand,
 		commandTrust:      (*Server).trustCommand,
 		commandAllow:      (*Server).trustCommand,
 		commandDeny:       (*Server).denyCommand,

@@ -170,6 +170,7 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	}
 	s.follow(w, it.SessionID)
 	w.noteHeard(it.TurnID)
+	s.noticed(w, it)
 	p := w.running[it.TurnID]
 	if said := plaintext.FirstLine(it.Text, saidShown); p != nil && it.Kind == sessions.ItemAssistant && said != "" {
 		p.said = said

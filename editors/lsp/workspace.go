@@ -39,6 +39,7 @@ type workspace struct {
 	mergeable map[string]int          // hunks that are about to come into unsaved documents, by path
 	own       map[string]bool         // those of them that this editor started
 	prompts   map[string]string       // the first words of prompts, by turn
+	lost      string                  // the latest of them whose agent had lost the chat
 	session   string                  // the chosen session for the next prompt
 	fresh     bool                    // the next prompt begins a session; else it goes to the latest one
 	opening   *prompt                 // it is beginning a session, to which the next prompts go
