@@ -23,7 +23,9 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	switch {
 	case by == nil:
 		r.wasPath = to
-	case to != r.wasPath && r.was && r.is:
+	case r.is && !r.was: // of a file that is new, the move is no hunk
+		who, n = history.Agent, r.sources.edit(*by)
+	case to != r.wasPath && r.is:
 		who, n = history.Agent, r.sources.edit(*by)
 		r.renamed.add(n)
 		if r.renamed.ID == 0 {

@@ -129,7 +129,7 @@ func (r *Review) region(old, now []atom, at int, dead map[uint64]int32, n int32)
 			if by == 0 {
 				by = n
 			}
-			e.Removed = append(e.Removed, history.Removed{Text: old[i].text, By: by})
+			e.Removed = append(e.Removed, history.Removed{Text: old[i].text, By: by, Pending: old[i].ins != 0})
 		}
 		for ; j < nowTo; j++ {
 			by := n // an agent may write again what an earlier edit has removed

@@ -79,7 +79,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	r.forget()
 	target := r.target(back, before.lines)
 	r.withdraw(of, back, target)
-	r.observe(target.Exists, target.body(), 0)
+	r.bring(back, target, before.lines)
 	r.observeAttrs(target.Mode, 0)
 	r.past = back.File
 	r.rev++
@@ -108,32 +108,88 @@ func (r *Review) target(back *history.Back, lines []atom) Content {
 	case back.Body.Kind == history.Opaque:
 		c.Data = back.Body.Data
 	case c.Exists:
-		var b strings.Builder
-		put := func(line string) {
-			if text := b.String(); b.Len() > 0 && text[len(text)-1] != '\n' {
-				b.WriteString(r.lineEnd())
-			}
-			b.WriteString(line)
-		}
-		for _, p := range back.Lines {
-			if p.From == p.To {
-				put(p.Text)
-			}
-			for i := p.From; i < p.To; i++ {
-				put(lines[i].text)
-			}
-		}
-		c.Data = []byte(b.String())
+		c.Data = []byte(r.joined(back, lines, func(history.Piece) bool { return true }))
 	default:
 		c.Mode = 0
 	}
 	return c
 }
 
+// joined returns the text of what stays, and of the lines that come back as far as they are wanted.
+func (r *Review) joined(back *history.Back, lines []atom, wanted func(history.Piece) bool) string {
+	var b []byte
+	put := func(line string) {
+		if len(b) > 0 && b[len(b)-1] != '\n' {
+			b = append(b, r.lineEnd()...)
+		}
+		b = append(b, line...)
+	}
+	for _, p := range back.Lines {
+		if p.From == p.To && wanted(p) {
+			put(p.Text)
+		}
+		for i := p.From; i < p.To; i++ {
+			put(lines[i].text)
+		}
+	}
+	return string(b)
+}
+
+// bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again.
+func (r *Review) bring(back *history.Back, target Content, lines []atom) {
+	removed := map[uint64]int32{} // lines of the baseline that these had replaced, by id
+	again := func(p history.Piece) int32 {
+		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
+			return 0
+		}
+		for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
+			switch by, _ := r.past.Of(i); {
+			case by != p.Del || lines[i].ins != 0:
+			case r.past.Removed(p.From, p.Ins, lines[i].text):
+				removed[lines[i].id] = p.Ins
+			default:
+				return 0 // what has replaced it was accepted
+			}
+		}
+		return p.Ins
+	}
+	var edits []int32
+	for _, p := range back.Lines {
+		if by := again(p); by != 0 && !slices.Contains(edits, by) {
+			edits = append(edits, by)
+		}
+	}
+	if len(edits) == 0 || r.whole != nil || back.Body.Kind != history.Text {
+		r.observe(target.Exists, target.body(), 0)
+		return
+	}
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.del == 0 && a.ins == 0 {
+			a.del = removed[a.id]
+		}
+	}
+	r.repair()
+	slices.Sort(edits)
+	if r.was || r.is { // else the edits have made the file
+		edits = append([]int32{0}, edits...)
+	} else {
+		edits = append(edits, 0)
+	}
+	for k, n := range edits {
+		text := r.joined(back, lines, func(p history.Piece) bool { return slices.Contains(edits[:k+1], again(p)) })
+		r.observe(true, body{text: text}, n)
+	}
+}
+
 // withdraw takes back what is pending of edits, as far as a rewind takes it back.
 func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content) {
 	all := func(op fileOp) bool {
 		return op.ID != 0 && !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
+	}
+	for _, op := range []*fileOp{&r.op, &r.renamed, &r.chmod} {
+		if op.ID != 0 && !all(*op) { // earlier turns have a part in it
+			op.Edits = slices.DeleteFunc(slices.Clone(op.Edits), func(n int32) bool { return of[n] })
+		}
 	}
 	if p := back.Path; p != r.isPath {
 		r.isPath = p

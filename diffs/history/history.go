@@ -65,8 +65,9 @@ type Edit struct {
 
 // A Removed is a line that an edit has removed, or, with By 0, a person or a decision.
 type Removed struct {
-	Text string
-	By   int32
+	Text    string
+	By      int32
+	Pending bool // nobody had decided about the edit that wrote the line
 }
 
 // An Added is a line that an edit has written, or, with By 0, a person or a decision.
@@ -107,7 +108,8 @@ type Dead struct {
 	Del  int32  `json:"d"`
 	// Copied says that the step that removed the line has written the same elsewhere. Such a line lives again only together with
 	// the end of its copy, because nobody can say which of the two is the person's.
-	Copied bool `json:"c,omitempty"`
+	Copied  bool `json:"c,omitempty"`
+	Pending bool `json:"p,omitempty"` // as in Removed
 }
 
 // An Op is a change of a file as a whole.
@@ -216,6 +218,13 @@ func (f *File) Of(line int) (by int32, moved bool) {
 	}
 	r := f.run(line)
 	return max(r.By, -r.By), r.By < 0
+}
+
+// Removed reports whether an edit has removed a line with a text in front of a present line, or beside that place.
+func (f *File) Removed(line int, by int32, text string) bool {
+	return f != nil && slices.ContainsFunc(f.Dead, func(g Grave) bool {
+		return g.At >= line-1 && g.At <= line+1 && slices.ContainsFunc(g.Lines, func(d Dead) bool { return d.Del == by && d.Text == text })
+	})
 }
 
 // run returns the run that a present line is in; the zero Run if it is in none.

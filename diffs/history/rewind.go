@@ -19,6 +19,8 @@ type Back struct {
 type Piece struct {
 	From, To int
 	Text     string
+	Ins, Del int32 // of a line that comes back: the edits that wrote and removed it
+	Pending  bool  // as in Removed
 }
 
 // Keep returns what Rewind returns where nothing changes.
@@ -77,7 +79,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines i
 		for _, d := range f.without(undone, c.graves(), i, back) {
 			if undone(d.Del) {
 				change(true)
-				back.Lines = append(back.Lines, Piece{From: i, To: i, Text: d.Text})
+				back.Lines = append(back.Lines, Piece{From: i, To: i, Text: d.Text, Ins: d.Ins, Del: d.Del, Pending: d.Pending})
 				b.alive(d.Ins, 1)
 			} else {
 				b.bury(d)

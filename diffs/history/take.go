@@ -116,7 +116,7 @@ func (t *taking) edit(e Edit) {
 		by := t.c.next()
 		switch {
 		case r.By != 0 && r.By != by:
-			dead = append(dead, candidate{Dead: Dead{strings.Clone(r.Text), by, r.By, t.added[trim(r.Text)]}, before: i})
+			dead = append(dead, candidate{Dead: Dead{strings.Clone(r.Text), by, r.By, t.added[trim(r.Text)], r.Pending}, before: i})
 		case r.By == 0 && by != 0:
 			t.lost = t.lost || person
 			if sum, ok := sumOf(r.Text); person && ok {

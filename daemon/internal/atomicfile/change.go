@@ -24,7 +24,8 @@ type Change struct {
 
 // Writes reports whether the change writes the disk.
 func (c *Change) Writes() bool {
-	return c.From != c.To || !c.Before.Same(State{Content: c.After})
+	moves := c.From != c.To && (c.Before.Exists || c.After.Exists) // of nothing, nothing is to be moved
+	return moves || !c.Before.Same(State{Content: c.After})
 }
 
 // Vacates reports whether From has something before the change, and nothing after it.

@@ -4,6 +4,7 @@ package review
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,6 +175,57 @@ func TestRewindOfTheTranscriptAlone(t *testing.T) {
 	require.Zero(t, out.Decision)
 	require.Contains(t, w.Get("f"), "three")
 	require.Contains(t, e.Diffs(), "f", "what it wrote is still to be reviewed")
+}
+
+// TestRewindOfWhatWasPending: a later turn changes, moves or deletes what an earlier one has made, and nobody has decided about. A rewind to
+// the later one leaves the earlier one's changes to be reviewed, in the workspace and in a copy.
+func TestRewindOfWhatWasPending(t *testing.T) {
+	t.Parallel()
+	for _, isolation := range []string{"none", "copy"} {
+		for _, later := range []string{
+			"sed -i s/3/third/ made", "rm made", "mv made moved", "mv made moved; echo more >>moved", "sed -i s/five/fifth/ f", "sed -i s/five/5/ f", "rm f",
+		} {
+			t.Run(isolation+" "+later, func(t *testing.T) {
+				t.Parallel()
+				w := world.New(t)
+				w.Makes("seq 9 >f")
+				w.Start()
+				e := w.Opens()
+				var made struct{ Session *sessions.Session }
+				e.Must("session/create", world.Obj{"workspace": w.Root, "isolation": isolation}, &made)
+				tree := func() string {
+					if isolation == "none" {
+						return w.Listing()
+					}
+					return fmt.Sprint(w.Whole(w.Seen(made.Session)))
+				}
+				hunks := func() (all []string) {
+					for path, d := range e.Diffs() {
+						for _, h := range d.Hunks {
+							all = append(all, path+": "+strings.Join(h.Lines, "|"))
+						}
+					}
+					slices.Sort(all)
+					return all
+				}
+				w.Plays(commands("seq 20 >made; sed -i s/5/five/ f")...)
+				e.Ok(made.Session)
+				before, pending := tree(), hunks()
+				require.Len(t, pending, 2)
+				w.Plays(commands(later)...)
+				turn := e.Ok(made.Session)
+				after, then := tree(), hunks()
+				require.NotEqual(t, pending, then)
+				out := rewinds(e, turn, nil)
+				require.Empty(t, out.Skipped)
+				require.Equal(t, before, tree())
+				require.Equal(t, pending, hunks())
+				e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+				require.Equal(t, after, tree())
+				require.Equal(t, then, hunks())
+			})
+		}
+	}
 }
 
 // TestRewindInACopy takes back what an isolated session did: what was accepted in the workspace, and all in the copy.
