@@ -146,13 +146,14 @@ func TestWireIsValidUTF8(t *testing.T) {
 	_, err = io.WriteString(conn, strings.Join(ask, "\n")+"\n")
 	require.NoError(t, err)
 	from := rpc.NewFrameReader(conn, rpc.HardCap)
-	for n := 0; ; n++ {
+	for answers, told := 0, 0; answers < len(ask) || told == 0; { // answers may come in another order
 		body, err := from.Read()
 		require.NoError(t, err)
 		require.True(t, utf8.Valid(body) && json.Valid(body), "%q", body)
-		if bytes.Contains(body, []byte(`"id":99,`)) {
-			require.Greater(t, n, 10)
-			break
+		if bytes.Contains(body, []byte(`"id":`)) && !bytes.Contains(body, []byte(`"method":`)) {
+			answers++
+		} else {
+			told++
 		}
 	}
 }
