@@ -85,7 +85,10 @@ func TestLSPResumesTheLatest(t *testing.T) {
 		c.does("cursord.ask", prompt)
 		c.hearsAfter(mark, "window/showMessage", "done")
 		var state struct{ Session string }
-		c.must("workspace/executeCommand", world.Obj{"command": "cursord.status"}, &state)
+		c.eventually("its session", func() bool { // the answer to the prompt may come after the turn's end
+			c.must("workspace/executeCommand", world.Obj{"command": "cursord.status"}, &state)
+			return state.Session != ""
+		})
 		return state.Session
 	}
 	restarted := func(c *langClient, options world.Obj) *langClient {
