@@ -138,6 +138,13 @@ func (f *feed) draws(now bool) {
 	}
 }
 
+// isDrawn reports whether the prompt is on the screen.
+func (f *feed) isDrawn() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.drawn
+}
+
 // takes reports whether the lines of m can go above the prompt now. If not, it puts them back as the next rows.
 func (f *feed) takes(m aboveMsg) bool {
 	f.mu.Lock()

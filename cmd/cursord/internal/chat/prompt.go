@@ -3,6 +3,7 @@ package chat
 import (
 	"io"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -47,6 +48,7 @@ type prompt struct {
 	width, height int
 	live, notes   []string // above the prompt
 	hidden        bool     // another program has the terminal
+	loans         int      // how often the terminal came back from another program
 	question      string   // on the screen; "" is none
 	began         string   // the question when the line was begun
 	gone          bool
@@ -78,22 +80,31 @@ type (
 	questionMsg struct{ id string }   // this question is on the screen now
 	restoreMsg  struct{ text string } // puts a refused prompt back, unless the person has typed another
 	quitMsg     struct{}
-	againMsg    struct{} // sets the terminal's mode and draws everything anew
-	shownMsg    struct{} // the other program has given the terminal back
-	wordsMsg    struct { // the completions of a text
+	againMsg    struct{}           // sets the terminal's mode and draws everything anew
+	shownMsg    struct{}           // the other program has given the terminal back
+	checkMsg    struct{ loan int } // the prompt should be on the screen again after this loan
+	wordsMsg    struct {           // the completions of a text
 		value, before string
 		from          int
 		words         []string
 	}
 )
 
-// nothing is a command that leaves the terminal alone.
-type nothing struct{}
+// nothing is a command that leaves the terminal alone. It takes a moment, so that Bubble Tea has stopped its drawing before it
+// begins to draw again. The late end of the old drawing would end the new one too (bubbletea issue 1778).
+type nothing struct{ feed *feed }
 
-func (nothing) Run() error          { return nil }
+func (n nothing) Run() error {
+	time.Sleep(10 * time.Millisecond)
+	n.feed.draws(false) // the last drawing before this command has been wiped
+	return nil
+}
 func (nothing) SetStdin(io.Reader)  {}
 func (nothing) SetStdout(io.Writer) {}
 func (nothing) SetStderr(io.Writer) {}
+
+// drawTime is how long after a loan of the terminal the prompt must be on the screen. Drawing takes 1/60 s.
+const drawTime = 200 * time.Millisecond
 
 // promptMark is before the first row of the text.
 const promptMark = "> "
@@ -147,13 +158,18 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.feed.draws(false)
 		return p, tea.ExecProcess(msg.command, func(error) tea.Msg { return shownMsg{} })
 	case againMsg:
-		p.feed.draws(false)
-		return p, tea.Exec(nothing{}, func(error) tea.Msg { return shownMsg{} })
+		return p, p.drawAgain()
 	case shownMsg:
 		p.hidden = false
 		p.tell(event{kind: returns})
+		return p, p.check()
 	case tea.ResumeMsg:
 		p.tell(event{kind: resumes})
+		return p, p.check()
+	case checkMsg:
+		if msg.loan == p.loans && !p.hidden && !p.feed.isDrawn() {
+			return p, p.drawAgain()
+		}
 	case wordsMsg:
 		p.found(msg)
 	case tea.PasteMsg:
@@ -165,6 +181,19 @@ func (p *prompt) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return p, p.key(msg)
 	}
 	return p, nil
+}
+
+// drawAgain sets the terminal's mode and draws everything anew.
+func (p *prompt) drawAgain() tea.Cmd {
+	p.feed.draws(false)
+	return tea.Exec(nothing{p.feed}, func(error) tea.Msg { return shownMsg{} })
+}
+
+// check looks a moment later whether the prompt is drawn. Bubble Tea may have stopped drawing, as nothing describes.
+func (p *prompt) check() tea.Cmd {
+	p.loans++
+	loan := p.loans
+	return tea.Tick(drawTime, func(time.Time) tea.Msg { return checkMsg{loan} })
 }
 
 // begin notes which question the person sees when the line gets its first character.
