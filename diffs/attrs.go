@@ -23,10 +23,11 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	switch {
 	case by == nil:
 		r.wasPath = to
-	case r.is && !r.was: // of a file that is new, the move is no hunk
-		who, n = history.Agent, r.sources.edit(*by)
 	case to != r.wasPath && r.is:
 		who, n = history.Agent, r.sources.edit(*by)
+		if !r.was {
+			break // the move of a new file is no hunk
+		}
 		r.renamed.add(n)
 		if r.renamed.ID == 0 {
 			r.renamed.ID = r.id()

@@ -108,15 +108,15 @@ func (r *Review) target(back *history.Back, lines []atom) Content {
 	case back.Body.Kind == history.Opaque:
 		c.Data = back.Body.Data
 	case c.Exists:
-		c.Data = []byte(r.joined(back, lines, func(history.Piece) bool { return true }))
+		c.Data = []byte(r.joined(back, lines, nil))
 	default:
 		c.Mode = 0
 	}
 	return c
 }
 
-// joined returns the text of what stays, and of the lines that come back as far as they are wanted.
-func (r *Review) joined(back *history.Back, lines []atom, wanted func(history.Piece) bool) string {
+// joined returns the text of what stays, and of the lines that come back in the wanted pieces; nil wants all.
+func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int) bool) string {
 	var b []byte
 	put := func(line string) {
 		if len(b) > 0 && b[len(b)-1] != '\n' {
@@ -124,8 +124,8 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(history.Pi
 		}
 		b = append(b, line...)
 	}
-	for _, p := range back.Lines {
-		if p.From == p.To && wanted(p) {
+	for k, p := range back.Lines {
+		if p.From == p.To && (wanted == nil || wanted(k)) {
 			put(p.Text)
 		}
 		for i := p.From; i < p.To; i++ {
@@ -137,48 +137,63 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(history.Pi
 
 // bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again.
 func (r *Review) bring(back *history.Back, target Content, lines []atom) {
-	removed := map[uint64]int32{} // lines of the baseline that these had replaced, by id
-	again := func(p history.Piece) int32 {
-		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
-			return 0
-		}
-		for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
-			switch by, _ := r.past.Of(i); {
-			case by != p.Del || lines[i].ins != 0:
-			case r.past.Removed(p.From, p.Ins, lines[i].text):
-				removed[lines[i].id] = p.Ins
-			default:
-				return 0 // what has replaced it was accepted
-			}
-		}
-		return p.Ins
-	}
-	var edits []int32
-	for _, p := range back.Lines {
-		if by := again(p); by != 0 && !slices.Contains(edits, by) {
-			edits = append(edits, by)
-		}
-	}
+	by, replaced := r.pendingAgain(back, lines)
+	edits := slices.Compact(slices.Sorted(slices.Values(by)))
+	edits = slices.DeleteFunc(edits, func(n int32) bool { return n == 0 })
 	if len(edits) == 0 || r.whole != nil || back.Body.Kind != history.Text {
 		r.observe(target.Exists, target.body(), 0)
 		return
 	}
 	for i := range r.atoms {
 		if a := &r.atoms[i]; a.del == 0 && a.ins == 0 {
-			a.del = removed[a.id]
+			a.del = replaced[a.id]
 		}
 	}
 	r.repair()
-	slices.Sort(edits)
-	if r.was || r.is { // else the edits have made the file
-		edits = append([]int32{0}, edits...)
-	} else {
+	if r.was || r.is {
+		edits = slices.Insert(edits, 0, 0)
+	} else { // the edits have made the file
 		edits = append(edits, 0)
 	}
 	for k, n := range edits {
-		text := r.joined(back, lines, func(p history.Piece) bool { return slices.Contains(edits[:k+1], again(p)) })
+		text := r.joined(back, lines, func(piece int) bool { return slices.Contains(edits[:k+1], by[piece]) })
 		r.observe(true, body{text: text}, n)
 	}
+}
+
+// pendingAgain returns of which edit each piece is pending again, 0 for none, and which lines of the baseline these pieces had replaced,
+// by id.
+func (r *Review) pendingAgain(back *history.Back, lines []atom) (by []int32, replaced map[uint64]int32) {
+	by, replaced = make([]int32, len(back.Lines)), map[uint64]int32{}
+	for k, p := range back.Lines {
+		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
+			continue
+		}
+		ids, accepted := r.replacedBy(p, lines)
+		if accepted { // what has replaced it
+			continue
+		}
+		by[k] = p.Ins
+		for _, id := range ids {
+			replaced[id] = p.Ins
+		}
+	}
+	return by, replaced
+}
+
+// replacedBy returns the ids of the present lines beside a piece that the piece had replaced. accepted reports whether one beside it is an
+// accepted line of the edit that removed the piece.
+func (r *Review) replacedBy(p history.Piece, lines []atom) (ids []uint64, accepted bool) {
+	for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
+		switch by, _ := r.past.Of(i); {
+		case by != p.Del || lines[i].ins != 0:
+		case r.past.RemovedNear(p.From, p.Ins, lines[i].text):
+			ids = append(ids, lines[i].id)
+		default:
+			return nil, true
+		}
+	}
+	return ids, false
 }
 
 // withdraw takes back what is pending of edits, as far as a rewind takes it back.

@@ -220,8 +220,8 @@ func (f *File) Of(line int) (by int32, moved bool) {
 	return max(r.By, -r.By), r.By < 0
 }
 
-// Removed reports whether an edit has removed a line with a text in front of a present line, or beside that place.
-func (f *File) Removed(line int, by int32, text string) bool {
+// RemovedNear reports whether an edit has removed a line with a text in front of a present line, or beside that place.
+func (f *File) RemovedNear(line int, by int32, text string) bool {
 	return f != nil && slices.ContainsFunc(f.Dead, func(g Grave) bool {
 		return g.At >= line-1 && g.At <= line+1 && slices.ContainsFunc(g.Lines, func(d Dead) bool { return d.Del == by && d.Text == text })
 	})
