@@ -19,7 +19,6 @@ func TestRewind(t *testing.T) {
 	one, two, three, other := by("s", "1"), by("s", "2"), by("s", "3"), by("o", "9")
 	link := func(to string) Content { return Content{Exists: true, Target: to} }
 	mode := func(c Content, m uint32) Content { c.Mode = m; return c }
-	type act func(*Review)
 	writes := func(c Content, by *Source) act { return func(r *Review) { r.Observe(c, by) } }
 	saves := func(text string) act { return writes(file(text), nil) }
 	all := func(accept bool) act {
@@ -134,11 +133,7 @@ func TestRewind(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := New(c.base)
-			for _, do := range c.acts {
-				do(r)
-				r = restored(t, r)
-			}
+			r := played(t, c.base, c.acts)
 			was := r.Copy()
 			d, left, err := r.Rewind(Undone{"s", []string{"2", "3"}})
 			if c.none {
@@ -168,6 +163,19 @@ func TestRewind(t *testing.T) {
 			requireSame(t, was, r)
 		})
 	}
+}
+
+// An act is what happens to a file.
+type act func(*Review)
+
+// played returns the review of a file after some acts. It comes back from the store after each of them.
+func played(t *testing.T, base Content, acts []act) *Review {
+	r := New(base)
+	for _, do := range acts {
+		do(r)
+		r = restored(t, r)
+	}
+	return r
 }
 
 // restored returns a review as it comes back from the store.

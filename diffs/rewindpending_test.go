@@ -1,7 +1,6 @@
 package diffs
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,16 +16,16 @@ func TestRewindLeavesWhatIsPending(t *testing.T) {
 		}
 		return ids
 	}
-	writes := func(c Content, by *Source) func(*Review) { return func(r *Review) { r.Observe(c, by) } }
+	writes := func(c Content, by *Source) act { return func(r *Review) { r.Observe(c, by) } }
 	accept := func(r *Review) {
 		_, _ = r.Decide(ids(r), true, nil)
 	}
-	moves := func(by *Source) func(*Review) { return func(r *Review) { r.Rename("f", "g", by) } }
+	moves := func(by *Source) act { return func(r *Review) { r.Rename("f", "g", by) } }
 	gone := Content{}
 	for _, c := range []struct {
 		name string
 		base Content
-		acts []func(*Review)
+		acts []act
 		want string // the present text
 		path string
 		left string // the text after a reject of all; "absent" if there is no file
@@ -34,55 +33,51 @@ func TestRewindLeavesWhatIsPending(t *testing.T) {
 	}{
 		{
 			name: "a line that is changed again", base: file("a\nb\nc\n"),
-			acts: []func(*Review){writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nb\nc\n", of: "1",
+			acts: []act{writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nb\nc\n", of: "1",
 		},
 		{
 			name: "a new line that is changed again", base: file("a\nc\n"),
-			acts: []func(*Review){writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nc\n", of: "1",
+			acts: []act{writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nc\n", of: "1",
 		},
 		{
 			name: "a line that is changed back", base: file("a\nb\nc\n"),
-			acts: []func(*Review){writes(file("a\nB1\nc\n"), one), writes(file("a\nb\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nb\nc\n", of: "1",
+			acts: []act{writes(file("a\nB1\nc\n"), one), writes(file("a\nb\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nb\nc\n", of: "1",
 		},
 		{
 			name: "a new line that is removed", base: file("a\nc\n"),
-			acts: []func(*Review){writes(file("a\nB1\nc\n"), one), writes(file("a\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nc\n", of: "1",
+			acts: []act{writes(file("a\nB1\nc\n"), one), writes(file("a\nc\n"), two)}, want: "a\nB1\nc\n", left: "a\nc\n", of: "1",
 		},
 		{
 			name: "beside an accepted line that is removed", base: file("a\nb\nc\nd\n"),
-			acts: []func(*Review){writes(file("a\nb\nB1\nc\nd\n"), one), writes(file("a\nd\n"), two)}, want: "a\nb\nB1\nc\nd\n", left: "a\nb\nc\nd\n", of: "1",
+			acts: []act{writes(file("a\nb\nB1\nc\nd\n"), one), writes(file("a\nd\n"), two)}, want: "a\nb\nB1\nc\nd\n", left: "a\nb\nc\nd\n", of: "1",
 		},
 		{
 			name: "what replaced it is accepted", base: file("a\nb\nc\n"),
-			acts: []func(*Review){writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two), accept}, want: "a\nB1\nc\n", left: "a\nB1\nc\n",
+			acts: []act{writes(file("a\nB1\nc\n"), one), writes(file("a\nB2\nc\n"), two), accept}, want: "a\nB1\nc\n", left: "a\nB1\nc\n",
 		},
 		{
 			name: "a new file that is changed", base: gone,
-			acts: []func(*Review){writes(file("a\n"), one), writes(file("a\nb\n"), two)}, want: "a\n", left: "absent", of: "1",
+			acts: []act{writes(file("a\n"), one), writes(file("a\nb\n"), two)}, want: "a\n", left: "absent", of: "1",
 		},
 		{
 			name: "a new file that is deleted", base: gone,
-			acts: []func(*Review){writes(file("a\nb\n"), one), writes(gone, two)}, want: "a\nb\n", left: "absent", of: "1",
+			acts: []act{writes(file("a\nb\n"), one), writes(gone, two)}, want: "a\nb\n", left: "absent", of: "1",
 		},
 		{
 			name: "a new file that is moved and changed", base: gone,
-			acts: []func(*Review){writes(file("a\n"), one), moves(two), writes(file("a\nb\n"), two)}, want: "a\n", path: "f", left: "absent", of: "1",
+			acts: []act{writes(file("a\n"), one), moves(two), writes(file("a\nb\n"), two)}, want: "a\n", path: "f", left: "absent", of: "1",
 		},
 		{
 			name: "a new file that is moved, then accepted", base: gone,
-			acts: []func(*Review){writes(file("a\n"), one), moves(two), accept}, want: "a\n", path: "f", left: "a\n",
+			acts: []act{writes(file("a\n"), one), moves(two), accept}, want: "a\n", path: "f", left: "a\n",
 		},
 		{
 			name: "a new file that a person has moved", base: gone,
-			acts: []func(*Review){writes(file("a\n"), one), moves(nil), writes(file("a\nb\n"), two)}, want: "a\n", path: "g", left: "absent", of: "1",
+			acts: []act{writes(file("a\n"), one), moves(nil), writes(file("a\nb\n"), two)}, want: "a\n", path: "g", left: "absent", of: "1",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := New(c.base)
-			for _, do := range c.acts {
-				do(r)
-				r = restored(t, r)
-			}
+			r := played(t, c.base, c.acts)
 			was := r.Copy()
 			d, left, err := r.Rewind(Undone{"s", []string{"2"}})
 			require.NoError(t, err)
@@ -93,7 +88,7 @@ func TestRewindLeavesWhatIsPending(t *testing.T) {
 			for _, h := range r.Hunks() {
 				var of string
 				for _, s := range h.Sources {
-					of += fmt.Sprint(s.TurnID)
+					of += s.TurnID
 				}
 				require.Equal(t, c.of, of)
 			}

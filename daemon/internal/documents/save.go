@@ -48,7 +48,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 	}
 	ds.put(name, doc, nil, true)
 	tell()
-	ds.changed(old.Path, true) // also a text that is nothing new here may take decisions about a copy back
+	ds.changed(old.Path, true) // for a copy, the file's text tells what is decided, though it may be nothing new here
 	return nil
 }
 

@@ -184,7 +184,7 @@ func (r *Reviewer) Merge(ctx context.Context, client api.ClientID, path string, 
 // buffer that the saved text lacks become rejected, which can be undone. It returns false if nothing was decided.
 func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
 	if undo := f.keep(); f.uncut(disk.Content) {
-		defer func() {
+		defer func() { // half a save has hidden what was decided; if this is no save, the latest look stands
 			if !took {
 				undo()
 				f.Remake()
@@ -197,8 +197,7 @@ func (r *Reviewer) takeSave(f *file, disk atomicfile.State) (took bool) {
 	b := f.Saved(r.setup.Documents, r.absolute(f), disk)
 	if f.tree.isolated() {
 		b = f.SavedBack(b, disk)
-	}
-	if b == nil && !f.tree.isolated() {
+	} else if b == nil {
 		b = r.saves.As(f.path, disk.Content)
 	}
 	if b == nil && !f.tree.isolated() && r.author(f.path, disk, f.lookedAt) == nil {

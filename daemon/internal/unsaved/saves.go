@@ -80,7 +80,7 @@ func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
 // text, and nil if there is no decision.
 func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
 	switch {
-	case b != nil && (b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})):
+	case b != nil && b.isOn(disk):
 		return b
 	case !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data):
 		return nil
@@ -104,7 +104,7 @@ func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *B
 		if !disk.Exists || disk.Target != "" || b.Review == nil {
 			continue
 		}
-		if b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)}) {
+		if b.isOn(disk) {
 			return b
 		}
 		if b.Decided() && b.rev == f.Review.Rev() && b.like(disk) {
@@ -117,4 +117,9 @@ func (f *File) Saved(docs *documents.Set, path string, disk atomicfile.State) *B
 		}
 	}
 	return saved
+}
+
+// isOn reports whether a file has the text of the buffer, or what its decisions make of the file.
+func (b *Buffer) isOn(disk atomicfile.State) bool {
+	return b.Text() == string(disk.Data) || b.Decided() && disk.Same(atomicfile.State{Content: b.f.RealOf(b.Review)})
 }
