@@ -165,8 +165,12 @@ func testChecksOfAttempts(t *testing.T) {
 	}
 	left := func() int { return len(world.Processes(t, "CURSORD_TEST_LEFT="+w.Dir)) }
 
-	config("echo begun; CURSORD_TEST_LEFT="+w.Dir+" sleep 1000", "attempt_check_timeout = \"1s\"")
-	hung := e.Ends(check().ID)
+	config("echo begun; : > "+w.Dir+"/printed; CURSORD_TEST_LEFT="+w.Dir+" sleep 1000", "attempt_check_timeout = \"1s\"")
+	var hung *sessions.Turn
+	require.True(t, world.Comes(world.Patience, func() bool { // a busy machine may not get so far in a second
+		hung = e.Ends(check().ID)
+		return w.Get("../printed") != "(absent)"
+	}))
 	require.Equal(t, sessions.TurnFailed, hung.Status)
 	require.Contains(t, hung.Error.Message, "ended after 1s, the most that attempt_check_timeout allows")
 	require.Equal(t, "begun", *hung.Result)
