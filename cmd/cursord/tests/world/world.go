@@ -26,7 +26,7 @@ import (
 )
 
 // Patience bounds every wait of these tests. No test waits for it to pass.
-const Patience = 30 * time.Second
+const Patience = time.Minute
 
 // Comes waits until holds returns true, for limit at most, and reports whether it did. It looks often at first and then less
 // often, because looking takes processor time from the processes under test.
