@@ -77,21 +77,31 @@ func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
 
 // SavedBack returns a buffer with a text on disk that takes decisions about a file in a copy back, or makes them again: somebody has saved
 // there what the editor's undo has led to, or has restored the file. b is what Saved has returned; SavedBack returns it if it has that
-// text, and nil if there is no decision.
+// text and no other buffer has decisions, and nil if there is no decision.
 func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
+	on := b != nil && b.isOn(disk)
 	switch {
-	case b != nil && b.isOn(disk):
+	case on && b.Decided():
 		return b
 	case !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data):
 		return nil
-	case b == nil:
-		b = &Buffer{f: f, Doc: &documents.Document{}}
 	}
-	b.sync(&documents.Document{Client: b.Doc.Client, Path: b.Doc.Path, Text: string(disk.Data), Held: true})
-	if !b.Decided() {
-		return nil
+	doc := &documents.Document{Text: string(disk.Data), Held: true}
+	if b != nil {
+		doc.Client, doc.Path = b.Doc.Client, b.Doc.Path
 	}
-	return b
+	saved := b
+	if b == nil || on { // if on, the text was perhaps reported when half a save hid what was decided
+		saved = &Buffer{f: f, Doc: &documents.Document{}}
+	}
+	saved.sync(doc)
+	switch {
+	case saved.Decided():
+		return saved
+	case on:
+		return b
+	}
+	return nil
 }
 
 // Saved returns the buffer whose text is on disk, or that its client has reported as saved; nil if there is none. A file

@@ -117,6 +117,14 @@ func TestLSPUndoAndRedoOfTheEditorBehindSaves(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(30, nil)
 	after := world.Numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"})
+	inHalves := func(w *world.World, c *langClient, d *langDoc) {
+		half, _, _ := strings.Cut(d.now(), "line 28\n")
+		w.Put("f", half)
+		var list struct{ Sessions []*sessions.Session }
+		w.Joins().Must("session/list", world.Obj{"workspace": w.Root}, &list)
+		c.eventually("the copy has the half", func() bool { return !strings.Contains(w.Copied(list.Sessions[0], "f"), "line 28\n") })
+		d.saves()
+	}
 	for name, saves := range map[string]func(w *world.World, c *langClient, d *langDoc, left int){
 		"when the hunks are shown": func(_ *world.World, c *langClient, d *langDoc, left int) {
 			c.waitsForHunks("f", left)
@@ -125,13 +133,9 @@ func TestLSPUndoAndRedoOfTheEditorBehindSaves(t *testing.T) {
 		"at once": func(_ *world.World, _ *langClient, d *langDoc, _ int) { d.saves() },
 		"in halves": func(w *world.World, c *langClient, d *langDoc, left int) {
 			c.waitsForHunks("f", left)
-			half, _, _ := strings.Cut(d.now(), "line 28\n")
-			w.Put("f", half)
-			var list struct{ Sessions []*sessions.Session }
-			w.Joins().Must("session/list", world.Obj{"workspace": w.Root}, &list)
-			c.eventually("the copy has the half", func() bool { return !strings.Contains(w.Copied(list.Sessions[0], "f"), "line 28\n") })
-			d.saves()
+			inHalves(w, c, d)
 		},
+		"at once in halves": func(w *world.World, c *langClient, d *langDoc, _ int) { inHalves(w, c, d) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
