@@ -2,6 +2,7 @@ package review
 
 import (
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
@@ -64,7 +65,7 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		fd.Source = t.writer(fd.Path)
 	}
 	if doc := r.setup.Documents.Typed(s.Where(fd.Path), fd.After); doc != nil && !t.isolated() {
-		return r.typedInto(fd.Path, doc, fd.After)
+		return r.foundTyped(f, doc, fd)
 	}
 	if f == nil && !fd.Known {
 		fd.Before, fd.Known = r.takenOver(t, fd.Path)
@@ -102,6 +103,22 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 		if st.Mode.IsRegular() && st.Exists() {
 			f.mode = uint32(st.Mode.Perm())
 		}
+	}
+	return f
+}
+
+// foundTyped takes in a change that has left the text that a person has typed. Who has typed the text has not changed the mode.
+func (r *Reviewer) foundTyped(f *file, doc *documents.Document, fd snapshot.Change) *file {
+	typed := fd.After
+	if f != nil {
+		if was := f.Review.Current(); was.Exists && was.Mode != 0 {
+			typed.Mode = was.Mode
+		}
+	}
+	f = r.typedInto(fd.Path, doc, typed)
+	if f != nil && fd.Source != nil && typed.Mode != fd.After.Mode && typed.Same(atomicfile.State{Content: f.Review.Current()}) {
+		f.Review.Observe(fd.After.Content, fd.Source)
+		f.agents = f.Review.Rev()
 	}
 	return f
 }

@@ -1,0 +1,58 @@
+//go:build unix
+
+package authorship
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
+)
+
+// TestAModeBesideAPersonsText has an agent change the mode of a file of which an editor has loaded, typed or saved the very text. Who has the
+// text says nothing about the mode, and the time of the mode says nothing about the text: what a person has saved stays.
+func TestAModeBesideAPersonsText(t *testing.T) {
+	t.Parallel()
+	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent\n"})
+	mine := "mine\n" + after
+	for name, edits := range map[string]func(d *world.Document){
+		"loaded":           func(d *world.Document) { d.Set(after) },
+		"loaded and saved": func(d *world.Document) { d.Set(after); d.Save() },
+		"typed":            func(d *world.Document) { d.Set(mine) },
+		"typed and saved":  func(d *world.Document) { d.Set(mine); d.Save() },
+		"saved, then told": func(d *world.Document) {
+			d.E.World.Put("f", mine)
+			d.Set(mine)
+			d.Note("document/didSave", world.Obj{})
+		},
+		"saved, not yet told": func(d *world.Document) { d.Set(mine); d.E.World.Put("f", mine) },
+		"saved, never told":   func(d *world.Document) { d.E.World.Put("f", mine) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", before)
+			edit := world.Edits("1", "f", before, after)
+			w.Plays(world.Lines(edit, []string{world.Waits("go"), `{"fake":"sleep","ms":30}`}, world.Shells("2", "chmod +x f"))...)
+			w.Start()
+			e := w.Opens()
+			d := e.OpenDocument("f")
+			turn := e.Asks(world.Obj{"prompt": "x"})
+			e.Until("the edit", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == "f" })
+			edits(d)
+			saved := w.Get("f")
+			w.Put("../go", "")
+			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+			require.Equal(t, "100755", e.Diffs()["f"].NewMode)
+			d.Closes()
+			e.Decides("diff/reject", world.Obj{"all": true})
+			want := before
+			if saved == mine {
+				want = "mine\n" + before
+			}
+			require.Equal(t, want, w.Get("f"))
+		})
+	}
+}
