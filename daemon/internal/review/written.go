@@ -99,7 +99,9 @@ func (r *Reviewer) takeIn(wr *Written) {
 	if len(steps) == 0 {
 		return
 	}
-	wr.start.Note(wr.path, filestat.Stat{}, wr.after)
+	if last := steps[len(steps)-1].Content; wr.after.Same(atomicfile.State{Content: last}) {
+		wr.start.Note(wr.path, filestat.Stat{}, wr.after)
+	} // else the end of the next command may show that it has written the file since
 	if f = r.observe(f, wr, steps, known); f == nil {
 		return
 	}
@@ -111,6 +113,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		}
 	}
 	if !wr.after.Same(atomicfile.State{Content: f.Review.Current()}) { // somebody has written the file since
+		f.lookedAt = min(wr.at, f.tree.changedAt(f.path, filestat.Of(f.tree.absolute(f.path)))-1)
 		if _, err := r.refresh(f); err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)
 		}

@@ -323,7 +323,7 @@ func TestHugeShellFiles(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
 	w.Huge = true
-	w.Plays(world.Lines(world.Shells("b", "truncate -s 40M a; truncate -s 40M b; truncate -s 80M c; echo d >d"))...)
+	w.Plays(world.Lines(world.Shells("b", "mkdir ../x; cd ../x; truncate -s 40M a b; truncate -s 80M c; echo d >d; mv * ../ws"))...) // at once, for one look
 	w.Start()
 	e := w.Opens()
 	turn := e.Turn(nil)
