@@ -90,8 +90,8 @@ type (
 	}
 )
 
-// nothing is a command that leaves the terminal alone. It takes a moment, so that Bubble Tea has stopped its drawing before it
-// begins to draw again. The late end of the old drawing would end the new one too (bubbletea issue 1778).
+// nothing is a command that leaves the terminal alone. After a command Bubble Tea starts its timer for drawing again, but may stop the
+// timer for the time before the command only then; then it draws nothing any more (its issue 1778). So nothing takes a moment.
 type nothing struct{ feed *feed }
 
 func (n nothing) Run() error {
@@ -189,7 +189,7 @@ func (p *prompt) drawAgain() tea.Cmd {
 	return tea.Exec(nothing{p.feed}, func(error) tea.Msg { return shownMsg{} })
 }
 
-// check looks a moment later whether the prompt is drawn. Bubble Tea may have stopped drawing, as nothing describes.
+// check has the prompt drawn again if it is not on the screen a moment after a loan. The comment of nothing says why that can be.
 func (p *prompt) check() tea.Cmd {
 	p.loans++
 	loan := p.loans

@@ -13,8 +13,8 @@ import (
 	"cursord/cmd/cursord/internal/term"
 )
 
-// TestTerminalDrawsAfterEachLoan draws the prompt again, and lines above it, each time that the terminal comes back. Bubble Tea
-// itself may draw nothing any more after that.
+// TestTerminalDrawsAfterEachLoan takes the terminal away and gives it back, again and again. Each time the prompt must be drawn again, and
+// lines above it.
 func TestTerminalDrawsAfterEachLoan(t *testing.T) {
 	t.Parallel()
 	in, typed, err := os.Pipe()
@@ -30,7 +30,6 @@ func TestTerminalDrawsAfterEachLoan(t *testing.T) {
 	tm := openTerminal(t.Context(), in, out, f, p)
 	screen := bufio.NewReader(shown)
 	for i := range 50 {
-		println(i)
 		line := fmt.Sprintf("line %d", i)
 		fmt.Fprintln(f, line)
 		for {
