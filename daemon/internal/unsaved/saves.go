@@ -77,11 +77,11 @@ func (f *File) SavedRejected(disk atomicfile.State) *Buffer {
 
 // SavedBack returns a buffer with a text on disk that takes decisions about a file in a copy back, or makes them again: somebody has saved
 // there what the editor's undo has led to, or has restored the file. b is what Saved has returned; SavedBack returns it if it has that
-// text and no other buffer has decisions, and nil if there is no decision.
+// text and a fresh comparison finds no decision in it. It returns nil if b has another text and there is no decision.
 func (f *File) SavedBack(b *Buffer, disk atomicfile.State) *Buffer {
 	on := b != nil && b.isOn(disk)
 	switch {
-	case on && b.Decided():
+	case on && (b.Decided() || !utf8.Valid(disk.Data)):
 		return b
 	case !disk.Exists || disk.Target != "" || !utf8.Valid(disk.Data):
 		return nil
