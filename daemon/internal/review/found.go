@@ -107,7 +107,8 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	return f
 }
 
-// foundTyped takes in a change that has left the text that a person has typed. Who has typed the text has not changed the mode.
+// foundTyped takes in a change after which a file has the text that a person has typed. The text is the person's, and the mode is the
+// change's: typing changes no mode.
 func (r *Reviewer) foundTyped(f *file, doc *documents.Document, fd snapshot.Change) *file {
 	typed := fd.After
 	if f != nil {

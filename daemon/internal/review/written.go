@@ -101,7 +101,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 	}
 	if last := steps[len(steps)-1].Content; wr.after.Same(atomicfile.State{Content: last}) {
 		wr.start.Note(wr.path, filestat.Stat{}, wr.after)
-	} // else the end of the next command may show that it has written the file since
+	} // else somebody has written the file since; if it was the next command, the look at that command's end must find the change
 	if f = r.observe(f, wr, steps, known); f == nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 			f.mode = img.Mode
 		}
 	}
-	if !wr.after.Same(atomicfile.State{Content: f.Review.Current()}) { // somebody has written the file since
+	if !wr.after.Same(atomicfile.State{Content: f.Review.Current()}) { // somebody has written the file since, perhaps a command of which the daemon has not heard
 		f.lookedAt = min(wr.at, f.tree.changedAt(f.path, filestat.Of(f.tree.absolute(f.path)))-1)
 		if _, err := r.refresh(f); err != nil {
 			r.setup.Log.Warn("a file under review cannot be read", "path", f.path, "err", err)

@@ -13,8 +13,8 @@ import (
 	"cursord/sessions"
 )
 
-// TestAModeBesideAPersonsText has an agent change the mode of a file of which an editor has loaded, typed or saved the very text. Who has the
-// text says nothing about the mode, and the time of the mode says nothing about a text that the daemon has seen before.
+// TestAModeBesideAPersonsText has an agent change the mode of a file whose text an editor has loaded, typed or saved. The mode is the agent's,
+// and the text stays the person's.
 func TestAModeBesideAPersonsText(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent\n"})
