@@ -20,9 +20,10 @@ func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs
 	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
 		return nil
 	}
-	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name))), Since: since}
+	st := filestat.Of(t.absolute(name))
+	c := snapshot.ChangeTime{Path: name, When: t.changedAt(name, st), Since: since}
 	if starts := t.starts.All(); since != 0 && len(starts) > 0 {
-		c.Earlier = starts[len(starts)-1].EarlierOf(name, since, c.When)
+		c.Earlier = starts[len(starts)-1].EarlierOf(name, since, st.Written(), c.When)
 	}
 	return t.writerAt(c, nil)
 }

@@ -41,11 +41,11 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	require.Eventually(t, func() bool {
 		save("f", "b")
 		when := save("f", "c")
-		return len(turn.start.EarlierOf("f", 0, when+1)) > 0
+		return len(turn.start.EarlierOf("f", 0, 0, when+1)) > 0
 	}, 30*time.Second, 20*time.Millisecond)
-	require.Empty(t, turn.start.EarlierOf("named", 0, later))
+	require.Empty(t, turn.start.EarlierOf("named", 0, 0, later))
 	turn.stop()
-	seen := turn.start.EarlierOf("f", 0, later)
+	seen := turn.start.EarlierOf("f", 0, 0, later)
 	save("f", "d")
-	require.Equal(t, seen, turn.start.EarlierOf("f", 0, later), "the turn has ended")
+	require.Equal(t, seen, turn.start.EarlierOf("f", 0, 0, later), "the turn has ended")
 }

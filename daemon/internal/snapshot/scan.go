@@ -315,11 +315,11 @@ func (s *Snapshot) beyondLink(name string, known map[string]bool) bool {
 func (s *Snapshot) trace(sus candidate) ChangeTime {
 	if sus.to != nil {
 		c := s.trace(*sus.to)
-		c.Path, c.Earlier = sus.path, s.EarlierOf(sus.path, 0, c.When)
+		c.Path, c.Earlier = sus.path, s.EarlierOf(sus.path, 0, sus.to.is.Written(), c.When)
 		return c
 	}
 	c := ChangeTime{Path: sus.path, When: s.ChangedAt(sus.path, sus.is), Came: sus.entry == nil && !sus.moved}
-	c.Earlier = s.EarlierOf(c.Path, 0, c.When)
+	c.Earlier = s.EarlierOf(c.Path, 0, sus.is.Written(), c.When)
 	return c
 }
 

@@ -72,8 +72,9 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	}
 }
 
-// EarlierOf returns the changes of a path between a moment and the path's change at when.
-func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
+// EarlierOf returns the changes of a path between a moment and the path's change at when. written is the moment at which its text
+// was written last: if a command then changes the mode alone, only that moment is left of a person's save that nobody has seen.
+func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	after = max(after, s.takenIn(name))
@@ -81,6 +82,9 @@ func (s *Snapshot) EarlierOf(name string, after, when int64) (all []Earlier) {
 		if after < t.When && t.When < when {
 			all = append(all, t)
 		}
+	}
+	if filestat.ChangeTimes && max(after, s.began) < written && written < when && !slices.ContainsFunc(all, func(e Earlier) bool { return e.When == written }) {
+		all = append(all, Earlier{When: written})
 	}
 	return all
 }

@@ -28,28 +28,31 @@ func TestEarlierChanges(t *testing.T) {
 	then := filestat.Of(s.Full("f")).Changed()
 	s.Saw("f", seen(then), then+5) // the same state again
 	s.Saw("f", filestat.Stat{}, then+5)
-	require.Empty(t, s.EarlierOf("f", 0, then+100))
+	require.Empty(t, s.EarlierOf("f", 0, 0, then+100))
 	for _, ms := range []int64{10, 10, 20, 30} {
 		s.Saw("f", seen(then+ms*1e6), then+ms*1e6+1)
 	}
-	require.Equal(t, []Earlier{{then + 10e6, then + 10e6 + 1}, {then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", 0, then+30e6))
-	require.Equal(t, []Earlier{{then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", then+10e6, then+30e6))
-	require.Empty(t, s.EarlierOf("in/g", 0, then+30e6))
+	require.Equal(t, []Earlier{{then + 10e6, then + 10e6 + 1}, {then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", 0, 0, then+30e6))
+	require.Equal(t, []Earlier{{then + 20e6, then + 20e6 + 1}}, s.EarlierOf("f", then+10e6, 0, then+30e6))
+	require.Empty(t, s.EarlierOf("in/g", 0, 0, then+30e6))
+	require.Equal(t, []Earlier{{When: s.began + 5e6}}, s.EarlierOf("in/g", 0, s.began+5e6, s.began+30e6), "only the time of its text is left")
+	require.Empty(t, s.EarlierOf("in/g", 0, s.began-1, s.began+30e6), "a text of before the turn")
+	require.Empty(t, s.EarlierOf("in/g", s.began+6e6, s.began+5e6, s.began+30e6), "a text that was looked at")
 
 	s.Note("f", filestat.Of(s.Full("f")), atomicfile.Read(s.root, "f"))
-	require.Empty(t, s.EarlierOf("f", 0, then+30e6), "taken in")
+	require.Empty(t, s.EarlierOf("f", 0, 0, then+30e6), "taken in")
 
 	now := clock.Now()
 	img, disk := atomicfile.Read(s.root, "f"), atomicfile.Read(s.root, "f")
 	disk.Data = []byte("more")
 	s.Saved("f", img, disk)
 	s.Saw("f", seen(now), now)
-	require.Empty(t, s.EarlierOf("f", 0, now+100e6), "an editor has said what it was")
+	require.Empty(t, s.EarlierOf("f", 0, 0, now+100e6), "an editor has said what it was")
 
 	for i := range int64(100) {
 		s.Saw("new", seen(now+i*1e6), now)
 	}
-	require.Len(t, s.EarlierOf("new", 0, now+1000e6), seenTimes)
+	require.Len(t, s.EarlierOf("new", 0, 0, now+1000e6), seenTimes)
 	for i := range seenFiles + 10 {
 		s.Saw(fmt.Sprint("many", i), seen(now), now)
 	}
