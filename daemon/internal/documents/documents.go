@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
@@ -40,9 +41,17 @@ type Document struct {
 	Known   *diffs.Content   // the file when the client last had the same content; nil: unknown
 	Form    editorfile.Form  // what Text leaves out of the file, such as line ends; taken from Known
 	formed  bool             // Form is known
-	before  *diffs.Content   // what the client had before it reported the text that the file has already; nil: it has reported no such text
+	stat    filestat.Stat    // the file with the content Known
+	heard   time.Time        // when the daemon has heard of the text
+	before  *known           // what the client had before it reported the text that the file has already; nil: it has reported no such text
 	Editing bool             // the text equals the file, and edits of it are on their way to the client
-	Echo    bool             // the text was in the file before the client reported it: saved there by the client, or loaded from there
+	Echo    bool             // the text was in the file before the client reported it, which may have loaded it from there
+}
+
+// A known is a content that a client and the file had in common, with the file's state then.
+type known struct {
+	content diffs.Content
+	stat    filestat.Stat
 }
 
 // A Reviewer of a workspace hears of changes of its documents. Its methods do not block.
@@ -119,9 +128,9 @@ func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) 
 func (ds *Set) Change(client api.ClientID, uri string, version int, text string) error {
 	name, old, err := ds.opened(client, uri)
 	if err == nil && version > old.Version {
-		doc := &Document{Client: client, Path: old.Path, Version: version}
+		doc := &Document{Client: client, Path: old.Path, Version: version, heard: time.Now()}
 		if old.Known != nil && string(old.Known.Data) != text {
-			doc.before = old.Known
+			doc.before = &known{*old.Known, old.stat}
 		}
 		ds.put(name, doc, &text, false)
 	}
@@ -169,6 +178,7 @@ func (ds *Set) put(name string, doc *Document, text *string, atOnce bool) {
 	if text == nil && filestat.Of(doc.Path).Size <= knownMax {
 		disk = atomicfile.Read(filepath.Dir(doc.Path), filepath.Base(doc.Path))
 	}
+	stat := filestat.Of(doc.Path)
 	ds.mu.Lock()
 	open := ds.docs[doc.Client]
 	if open == nil {
@@ -183,9 +193,9 @@ func (ds *Set) put(name string, doc *Document, text *string, atOnce bool) {
 	doc.setForm(old, text, disk)
 	switch {
 	case doc.dirty && old != nil:
-		doc.Known = old.Known
+		doc.Known, doc.stat = old.Known, old.stat
 	case !doc.dirty && disk.Unreadable == "" && disk.Exists && disk.Target == "" && ds.textLocked(doc.Client)+len(disk.Data) <= documentsMax:
-		doc.Known = &disk.Content
+		doc.Known, doc.stat = &disk.Content, stat
 	}
 	if doc.dirty {
 		if old != nil && old.dirty {

@@ -3,12 +3,18 @@ package documents
 import (
 	"bytes"
 	"path/filepath"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/editorfile"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
+
+// atOnce is the longest time between the reports of a text and of its save if an editor makes both in one go, as it does when it formats
+// a text that is to be saved.
+const atOnce = 500 * time.Millisecond
 
 // Save records that a client has saved a document. The saved text is a person's, whatever an agent writes at the same time:
 // the known unsaved text or, if version is higher than that of the last known text, the content of the file. An Echo, which the client
@@ -62,9 +68,14 @@ func (doc *Document) savedAs(version int) *Document {
 			return doc
 		}
 		if doc.before != nil && doc.Known != nil {
-			return &Document{
-				Client: doc.Client, Path: doc.Path, Version: version, Held: true, Text: string(doc.Known.Data), Base: unsaid, Known: doc.before, Echo: true,
+			was := doc.before
+			saved := &Document{
+				Client: doc.Client, Path: doc.Path, Version: version, Held: true, Text: string(doc.Known.Data), Base: unsaid, Known: &was.content, Echo: true,
 			}
+			if doc.wroteFirst() {
+				saved.Echo, saved.Base, saved.Based = false, atomicfile.State{Content: was.content}, was.stat.Changed()
+			}
+			return saved
 		}
 		return nil // it equals the file since the client has opened, loaded or saved it
 	}
@@ -86,6 +97,13 @@ func (doc *Document) savedAs(version int) *Document {
 		saved.Base = unsaid
 	}
 	return saved
+}
+
+// wroteFirst reports whether the client had saved doc before its text was heard of: its report of the save comes right after that of the
+// text, and nobody has written the file between them. A client that loads a text and saves it writes it again, or a person has
+// asked for the save, as in Zed, which writes nothing then.
+func (doc *Document) wroteFirst() bool {
+	return time.Since(doc.heard) < atOnce && doc.stat.Slack() <= filestat.RacyTime && doc.stat.Touched(filestat.Of(doc.Path))
 }
 
 // TookIn reports that a reviewer has taken in a saved text, or ends without it.

@@ -162,7 +162,13 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicf
 		}
 	}
 	f := r.shared().files[name]
-	if f == nil || r.load(f) != nil || r.takeSave(f, saved) {
+	if f == nil || r.load(f) != nil {
+		return f
+	}
+	if doc.Base.Unreadable == "" {
+		f.giveUpSave(doc, saved)
+	}
+	if r.takeSave(f, saved) {
 		return f
 	}
 	if !saved.Same(atomicfile.State{Content: f.Review.Current()}) {

@@ -1,7 +1,9 @@
 package review
 
 import (
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
@@ -73,6 +75,23 @@ func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	before.Supersede(f.Review)
 	f.Review, f.guess = before, nil
 	return true
+}
+
+// giveUpSave takes back a file's last change if its author was guessed and it is the save that the daemon hears of only now. What the
+// person has saved over may be a command's.
+func (f *file) giveUpSave(doc *documents.Document, saved atomicfile.State) {
+	g := f.guess
+	if g == nil || f.Review.Rev() != g.rev || g.before.Path() != f.Review.Path() || !saved.Same(atomicfile.State{Content: f.Review.Current()}) {
+		return
+	}
+	g.before.Supersede(f.Review)
+	f.Review, f.guess = g.before, nil
+	if !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
+		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
+		if f.Review.Observe(doc.Base.Content, by); by != nil {
+			f.agents = f.Review.Rev()
+		}
+	}
 }
 
 // forgetGuesses drops all guesses at the end of a turn: no call can report those changes any more.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,6 +81,18 @@ func TestSavesThatEditorsReport(t *testing.T) {
 			"saved after what the agent has written was read again", func(d *world.Document) {
 				d.E.World.Put("f", "OLD\nline\n")
 				types(d, "OLD\nline\n")
+				d.Save()
+				d.E.Diffs()
+				types(d, both)
+				d.Save()
+			}, "", true,
+		},
+		{
+			"saved in an editor that writes nothing then", func(d *world.Document) { // Zed, with a text that equals the file
+				d.E.World.Put("f", "OLD\nline\n")
+				types(d, "OLD\nline\n")
+				loaded := time.Now()
+				require.Eventually(d.E.T, func() bool { return time.Since(loaded) > time.Second }, world.Patience, time.Millisecond, "a person's hand is no faster")
 				d.Note("document/didSave", world.Obj{})
 				d.E.Diffs()
 				types(d, both)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,64 +99,6 @@ func TestACommandRightAfterAnEdit(t *testing.T) {
 			info, err := os.Stat(w.Path("f"))
 			require.NoError(t, err)
 			require.Equal(t, os.FileMode(0o644), info.Mode().Perm())
-		})
-	}
-}
-
-// TestASaveThatOnlyItsTimeShows has a person write a file while the daemon is stopped, and then a command change the file's mode. When the
-// daemon looks, only the time of the text is left of the save. Before, a person's lines were rejected with the mode, and a person's new
-// file was deleted.
-func TestASaveThatOnlyItsTimeShows(t *testing.T) {
-	t.Parallel()
-	before, after := world.Numbered(30, nil), world.Numbered(30, map[int]string{5: "agent 5\n"})
-	for name, c := range map[string]struct {
-		had, agents string // the file before the turn, and after the agent's edit; empty: there is none
-		mine        string
-		command     string
-		left        string // the file after a reject of all
-	}{
-		"beside an edit":         {before, after, "mine\n" + after, "chmod +x f", "mine\n" + before},
-		"with no edit":           {before, "", "mine\n" + before, "chmod +x f", "mine\n" + before},
-		"a new file":             {"", "", "mine\n", "chmod +x f", "mine\n"},
-		"a copy, and its times":  {before, "", "mine\n" + before, "cp -p f g; mv g f", "mine\n" + before},
-		"beside an edit, linked": {before, after, "mine\n" + after, "ln f g", "mine\n" + before},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := world.New(t)
-			w.Put("other", "")
-			if c.had != "" {
-				w.Put("f", c.had)
-			}
-			var edit []string
-			if c.agents != "" {
-				edit = world.Edits("1", "f", c.had, c.agents)
-			}
-			w.Plays(world.Lines(edit, []string{`{"fake":"write","path":"../edited","text":""}`, world.Waits("go")}, world.Shells("2", c.command), []string{`{"fake":"write","path":"../done","text":""}`, world.Waits("end")})...)
-			w.Start()
-			e := w.Opens()
-			turn := e.Asks(world.Obj{"prompt": "x"})
-			w.Exists("../edited")
-			if c.agents != "" {
-				e.Until("the edit", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Path == "f" })
-			}
-			require.NoError(t, w.Cmd.Process.Signal(syscall.SIGSTOP))
-			w.Put("f", c.mine)
-			require.Eventually(t, func() bool { // a later tick of the file system's clock
-				w.Put("tick", "")
-				was, err := os.Stat(w.Path("f"))
-				require.NoError(t, err)
-				is, err := os.Stat(w.Path("tick"))
-				require.NoError(t, err)
-				return is.ModTime().Sub(was.ModTime()) > 30*time.Millisecond
-			}, world.Patience, time.Millisecond)
-			w.Put("../go", "")
-			w.Exists("../done")
-			require.NoError(t, w.Cmd.Process.Signal(syscall.SIGCONT))
-			w.Put("../end", "")
-			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
-			e.Decides("diff/reject", world.Obj{"all": true})
-			require.Equal(t, c.left, w.Get("f"))
 		})
 	}
 }
