@@ -310,25 +310,34 @@ func TestShellManyChanges(t *testing.T) {
 	turn := e.Turn(nil)
 	all := len(e.Diffs())
 	require.GreaterOrEqual(t, all, 2000)
-	for _, said := range regexp.MustCompile(`not listed for review: (\d+) changed files?;`).FindAllStringSubmatch(e.Notices(turn.ID), -1) {
-		n, err := strconv.Atoi(said[1])
-		require.NoError(t, err)
-		all += n
-	}
-	require.Equal(t, 2100, all)
+	require.Equal(t, 2100, all+leftOut(e, turn.ID))
 }
 
-// TestHugeShellFiles writes more bytes than are taken at a time, and a file that is too large for any review.
+// leftOut returns the number of files that a turn's notices count and do not list.
+func leftOut(e *world.Editor, turn string) (all int) {
+	for _, said := range regexp.MustCompile(`not listed for review: (\d+) changed files?;`).FindAllStringSubmatch(e.Notices(turn), -1) {
+		n, err := strconv.Atoi(said[1])
+		require.NoError(e.T, err)
+		all += n
+	}
+	return all
+}
+
+// TestHugeShellFiles writes more bytes than are taken at a time, and a file that is too large for any review. A busy machine may look
+// twice, and take the second file then.
 func TestHugeShellFiles(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
 	w.Huge = true
-	w.Plays(world.Lines(world.Shells("b", "mkdir ../x; cd ../x; truncate -s 40M a b; truncate -s 80M c; echo d >d; mv * ../ws"))...) // at once, for one look
+	w.Plays(world.Lines(world.Shells("b", "mkdir ../x; cd ../x; truncate -s 40M a b; truncate -s 80M c; echo d >d; mv ../x ../ws"))...) // at once, for one look
 	w.Start()
 	e := w.Opens()
 	turn := e.Turn(nil)
-	require.Equal(t, []string{"a", "d"}, world.Sorted(world.Keys(e.Diffs())))
-	require.Contains(t, e.Notices(turn.ID), "not listed for review: 2 changed files; the limit is 2000 files and 64 MiB")
+	listed := world.Sorted(world.Keys(e.Diffs()))
+	require.Subset(t, listed, []string{"x/a", "x/d"})
+	require.NotContains(t, listed, "x/c")
+	require.Equal(t, 4, len(listed)+leftOut(e, turn.ID))
+	require.Contains(t, e.Notices(turn.ID), "; the limit is 2000 files and 64 MiB")
 }
 
 // TestOtherUnannounced has changes by calls of other tools than the shell, and changes while no call is open.
