@@ -84,6 +84,15 @@ func (l *Log) Rejected(session string, before int64) (told []Rejected) {
 // Words are the texts about hunks for the next prompts, if they are rejected, by hunk.
 type Words map[uint64][]Rejection
 
+// Put puts in the text about a hunk for each session that has changed it.
+func (w Words) Put(h *diffs.Hunk, text string) {
+	for i, src := range h.Sources {
+		if !slices.ContainsFunc(h.Sources[:i], func(before diffs.Source) bool { return before.SessionID == src.SessionID }) {
+			w[h.ID] = append(w[h.ID], Rejection{Session: src.SessionID, Text: text})
+		}
+	}
+}
+
 // Of returns the rejections of some hunks.
 func (w Words) Of(hunks []uint64) (rejections []Rejection) {
 	for _, id := range hunks {

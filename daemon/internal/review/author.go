@@ -165,9 +165,7 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicf
 	if f == nil || r.load(f) != nil {
 		return f
 	}
-	if doc.Base.Unreadable == "" {
-		f.giveUpSave(doc, saved)
-	}
+	f.giveUpSave(doc, saved)
 	if r.takeSave(f, saved) {
 		return f
 	}

@@ -60,33 +60,30 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 	r.save(changed...)
 }
 
-// giveUpGuess takes back a file's last change if its author was guessed and reports of calls show that one of them made it.
-// It returns false if the file's review stays as it is.
-func (f *file) giveUpGuess(reports []attribution.Report) bool {
+// giveUp takes back a file's last change if its author was guessed and wrong agrees. It returns false if the review stays as it is.
+func (f *file) giveUp(wrong func(before, now diffs.Content) bool) bool {
 	g := f.guess
 	if g == nil || f.Review.Rev() != g.rev || g.before.Path() != f.Review.Path() {
 		f.guess = nil
 		return false
 	}
-	before := g.before
-	if !(attribution.Guess{From: before.Current(), To: f.Review.Current()}).MadeBy(reports) {
+	if !wrong(g.before.Current(), f.Review.Current()) {
 		return false
-	}
-	before.Supersede(f.Review)
-	f.Review, f.guess = before, nil
-	return true
-}
-
-// giveUpSave takes back a file's last change if its author was guessed and it is the save that the daemon hears of only now. What the
-// person has saved over may be a command's.
-func (f *file) giveUpSave(doc *documents.Document, saved atomicfile.State) {
-	g := f.guess
-	if g == nil || f.Review.Rev() != g.rev || g.before.Path() != f.Review.Path() || !saved.Same(atomicfile.State{Content: f.Review.Current()}) {
-		return
 	}
 	g.before.Supersede(f.Review)
 	f.Review, f.guess = g.before, nil
-	if !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
+	return true
+}
+
+// giveUpGuess is giveUp for a change that reports show to be that of their calls.
+func (f *file) giveUpGuess(reports []attribution.Report) bool {
+	return f.giveUp(func(before, now diffs.Content) bool { return attribution.Guess{From: before, To: now}.MadeBy(reports) })
+}
+
+// giveUpSave is giveUp for a person's save that the daemon hears of only now. What it was saved over may be a command's change.
+func (f *file) giveUpSave(doc *documents.Document, saved atomicfile.State) {
+	given := doc.Base.Unreadable == "" && f.giveUp(func(_, now diffs.Content) bool { return saved.Same(atomicfile.State{Content: now}) })
+	if given && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
 		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
 		if f.Review.Observe(doc.Base.Content, by); by != nil {
 			f.agents = f.Review.Rev()

@@ -1,8 +1,6 @@
 package review
 
 import (
-	"slices"
-
 	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
@@ -16,14 +14,7 @@ func (r *Reviewer) words(c *choice, dec api.Decision) decisionlog.Words {
 	}
 	words := decisionlog.Words{}
 	for _, h := range c.review.Hunks() {
-		var named []string
-		text := diffshape.RejectionText(c.f.path, h, linesOf(dec.Lines))
-		for _, src := range h.Sources {
-			if !slices.Contains(named, src.SessionID) {
-				named = append(named, src.SessionID)
-				words[h.ID] = append(words[h.ID], decisionlog.Rejection{Session: src.SessionID, Text: text})
-			}
-		}
+		words.Put(&h, diffshape.RejectionText(c.f.path, h, linesOf(dec.Lines)))
 	}
 	return words
 }

@@ -308,23 +308,21 @@ func TestShellManyChanges(t *testing.T) {
 	w.Start()
 	e := w.Opens()
 	turn := e.Turn(nil)
-	all := len(e.Diffs())
-	require.GreaterOrEqual(t, all, 2000)
-	require.Equal(t, 2100, all+leftOut(e, turn.ID))
+	listed := len(e.Diffs())
+	require.GreaterOrEqual(t, listed, 2000)
+	require.Equal(t, 2100, listed+leftOut(e, turn.ID))
 }
 
 // leftOut returns the number of files that a turn's notices count and do not list.
 func leftOut(e *world.Editor, turn string) (all int) {
 	for _, said := range regexp.MustCompile(`not listed for review: (\d+) changed files?;`).FindAllStringSubmatch(e.Notices(turn), -1) {
-		n, err := strconv.Atoi(said[1])
-		require.NoError(e.T, err)
+		n, _ := strconv.Atoi(said[1])
 		all += n
 	}
 	return all
 }
 
-// TestHugeShellFiles writes more bytes than are taken at a time, and a file that is too large for any review. A busy machine may look
-// twice, and take the second file then.
+// TestHugeShellFiles writes more bytes than one look takes, and a file that is too large for any review. A busy machine looks twice.
 func TestHugeShellFiles(t *testing.T) {
 	world.TooLargeForRace(t)
 	w := world.New(t)
@@ -333,8 +331,8 @@ func TestHugeShellFiles(t *testing.T) {
 	w.Start()
 	e := w.Opens()
 	turn := e.Turn(nil)
-	listed := world.Sorted(world.Keys(e.Diffs()))
-	require.Subset(t, listed, []string{"x/a", "x/d"})
+	listed := e.Diffs()
+	require.Subset(t, world.Keys(listed), []string{"x/a", "x/d"})
 	require.NotContains(t, listed, "x/c")
 	require.Equal(t, 4, len(listed)+leftOut(e, turn.ID))
 	require.Contains(t, e.Notices(turn.ID), "; the limit is 2000 files and 64 MiB")
