@@ -7,6 +7,23 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
+// ToContinue returns those of some sessions that a next prompt may go to without being told so, in the same order. They are all but the
+// attempts of a group with more than one, between which somebody has yet to choose.
+func ToContinue(list []*Session) (ones []*Session) {
+	beside := map[string]int{}
+	for _, s := range list {
+		if s.Attempt != nil {
+			beside[s.Attempt.Group]++
+		}
+	}
+	for _, s := range list {
+		if s.Attempt == nil || beside[s.Attempt.Group] == 1 {
+			ones = append(ones, s)
+		}
+	}
+	return ones
+}
+
 // PendingDiffs returns the diffs of a workspace that have something to review, by path.
 func (s *Store) PendingDiffs(root string) ([]*Diff, error) {
 	var out []*Diff

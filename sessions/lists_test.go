@@ -190,3 +190,13 @@ func TestPendingDiffs(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "clean", d.State)
 }
+
+// TestToContinue leaves out attempts between which nobody has chosen.
+func TestToContinue(t *testing.T) {
+	attempt := func(id, group string) *Session { return &Session{ID: id, Attempt: &Attempt{Group: group}} }
+	a, b, c, kept := attempt("a", "g"), attempt("b", "g"), &Session{ID: "c"}, attempt("d", "h")
+	require.Empty(t, ToContinue(nil))
+	require.Empty(t, ToContinue([]*Session{a, b}))
+	require.Equal(t, []*Session{c, kept}, ToContinue([]*Session{a, c, b, kept}))
+	require.Equal(t, []*Session{b, kept}, ToContinue([]*Session{b, kept}))
+}

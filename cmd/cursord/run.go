@@ -105,7 +105,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			case edit && (len(args) > 0 || recap):
 				return errors.New("--edit opens the last prompt in your editor: it excludes PROMPT and --recap")
 			case latest, edit && session == "" && chat == "" && isolation == "":
-				session = "@1"
+				session = naming.ToContinue
 			}
 			switch {
 			case chat != "" && (session != "" || recap || edit):
@@ -177,7 +177,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 				r.Params.Model = &model
 			}
 			if edit {
-				session = e.Turn.SessionID // @1 may be another one by now
+				session = e.Turn.SessionID // the latest may be another one by now
 				r.Params.Mode, r.Params.Model = cmp.Or(r.Params.Mode, &e.Turn.Mode), cmp.Or(r.Params.Model, e.Turn.Model)
 				if len(images) == 0 {
 					r.Params.Context = append(r.Params.Context, e.Images(c.ErrOrStderr())...)
@@ -277,7 +277,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 		},
 	}
 	p.addFlag(c)
-	c.Flags().BoolVarP(&latest, "continue", "c", false, "continue the latest session of the workspace")
+	c.Flags().BoolVarP(&latest, "continue", "c", false, "continue the latest session of the workspace; not one of several attempts")
 	c.Flags().StringVar(&session, "session", "", "continue the session `ID` (or its beginning, or @1 for the latest; default: a new session)")
 	c.Flags().StringVar(&session, "resume", "", "cursor-agent's name for --session `ID`")
 	c.Flags().BoolVar(&edit, "edit", false, "edit the last prompt of the session, take its turn back with its files, and send the new one")

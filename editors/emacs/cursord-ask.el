@@ -106,10 +106,9 @@ STARTED with the answer before later messages are received."
   "Make the latest session of WS the current one, if none was chosen."
   (unless (cursord-workspace-chosen ws)
     (cursord-talk-with ws
-                       (seq-find #'identity
-                                 (plist-get (cursord-call ws :session/list
-                                                          '(:limit 1))
-                                            :sessions)))))
+                       (cursord-to-continue
+                        (plist-get (cursord-call ws :session/list nil)
+                                   :sessions)))))
 
 (defun cursord-send (ws prompt &optional origin new context recap)
   "Ask PROMPT in WS, at ORIGIN; in a new session if NEW.

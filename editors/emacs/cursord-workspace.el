@@ -352,18 +352,31 @@ TURN is the turn that SESSION was made for, if it is new."
   (cursord--emit 'current ws turn)
   (cursord--wake 0))
 
+(defun cursord-to-continue (sessions)
+  "Return the first of SESSIONS that is not one of several attempts.
+Between those the person has yet to choose."
+  (seq-find (lambda (session)
+              (let ((group (plist-get (plist-get session :attempt) :group)))
+                (or (null group)
+                    (= 1 (seq-count
+                          (lambda (other)
+                            (equal group (plist-get (plist-get other :attempt)
+                                                    :group)))
+                          sessions)))))
+            sessions))
+
 (defun cursord-choose-session (ws done)
   "Call DONE when the current session of WS is known.
 It is the latest session, if none was chosen."
   (if (cursord-workspace-chosen ws)
       (funcall done)
     (cursord-request
-     ws :session/list '(:limit 1)
+     ws :session/list nil
      :then (lambda (result)
              (unless (cursord-workspace-chosen ws)
                (cursord-talk-with ws
-                                  (seq-find #'identity
-                                            (plist-get result :sessions))))
+                                  (cursord-to-continue
+                                   (plist-get result :sessions))))
              (funcall done))
      :else (lambda (err)
              (cursord-complain err)

@@ -158,12 +158,12 @@ func (s *Server) whereSeen(w *workspace, answer func(error) (any, error)) (any, 
 }
 
 // nextSession returns the session of the next prompt: the chosen one, else the folder's latest one with the isolation of the
-// settings; "" for a new one.
+// settings, but no attempt beside others; "" for a new one.
 func (s *Server) nextSession(w *workspace) string {
 	if w.session != "" || w.fresh || w.opening != nil {
 		return w.session
 	}
-	for _, one := range w.latestSessions() {
+	for _, one := range sessions.ToContinue(w.latestSessions()) {
 		if one.Turns > 0 && s.suits(one) {
 			return one.ID
 		}

@@ -51,8 +51,14 @@ func Wide(dir, home string) bool { return filepath.Dir(dir) == dir || dir == hom
 // A candidate is a possible meaning of a name.
 type candidate struct{ id, about string }
 
+// ToContinue is the name of the session that a prompt goes on with if nobody names one: the latest, but no attempt beside others.
+const ToContinue = "@continue"
+
 // Session returns the id of the session that a name means.
 func (n Names) Session(ctx context.Context, name string) (string, error) {
+	if name == ToContinue {
+		return n.toContinue(ctx)
+	}
 	if place, late, err := lateness(name); err != nil {
 		return "", err
 	} else if late {
@@ -81,6 +87,22 @@ func (n Names) late(ctx context.Context, place int) (string, error) {
 		return "", n.tooFew(place, len(list), "session")
 	}
 	return list[place-1].ID, nil
+}
+
+func (n Names) toContinue(ctx context.Context) (string, error) {
+	list, err := pages.Sessions(ctx, n.Client, n.Root)
+	if err != nil {
+		return "", err
+	}
+	if ones := sessions.ToContinue(list); len(ones) > 0 {
+		return ones[0].ID, nil
+	} else if len(list) == 0 {
+		return "", n.tooFew(1, 0, "session")
+	}
+	return "", &rpc.Error{
+		Message: fmt.Sprintf("all sessions in %s are attempts, of which none is chosen yet", term.Clean(n.Root)),
+		Data:    rpc.ErrorData{Hint: `name one (--session @1; cursord sessions lists them), or drop the others: cursord attempts --drop --keep 1`},
+	}
 }
 
 func (n Names) tooFew(place, there int, noun string) error {

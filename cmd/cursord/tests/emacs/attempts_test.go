@@ -74,3 +74,25 @@ func TestEmacsAttempts(t *testing.T) {
 		require.Empty(t, left.Groups)
 	})
 }
+
+// TestEmacsPromptsGoToNoAttempt: the next prompt goes to the latest session, but to none of several attempts.
+func TestEmacsPromptsGoToNoAttempt(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, world.Done)
+		w.Start()
+		w.Trusts()
+		c := w.Opens()
+		session := c.Turn(world.Obj{"prompt": "first"}).SessionID
+		for i := range 2 {
+			c.Turn(world.Obj{"prompt": "attempt", "attempt": world.Obj{"group": "g", "number": i + 1, "of": 2}})
+		}
+		e := startEmacs(w, t, bin, emacsAnswers)
+		e.eval(`(progn (find-file "` + w.Path("f") + `") (cursord-send (cursord-workspace-open) "go on") nil)`)
+		c.Until("the turn", func(n world.Notification) bool {
+			return n.Turn != nil && n.Turn.Prompt == "go on" && n.Turn.SessionID == session
+		})
+	})
+}

@@ -113,6 +113,12 @@ func TestLSPResumesTheLatest(t *testing.T) {
 	require.NotContains(t, []string{first, second}, third, "these do not work in a copy")
 	c = restarted(c, world.Obj{"isolation": "copy"})
 	require.Equal(t, third, asks(c, "apart again"))
+	e := w.Opens()
+	for i := range 2 { // nobody has chosen between them
+		e.Turn(world.Obj{"prompt": "attempt", "attempt": world.Obj{"group": "g", "number": i + 1, "of": 2}})
+	}
+	c = restarted(c, world.Obj{"isolation": "copy"})
+	require.Equal(t, third, asks(c, "apart once more"))
 	c = restarted(c, world.Obj{"isolation": "none"})
 	require.Equal(t, second, asks(c, "four"))
 }

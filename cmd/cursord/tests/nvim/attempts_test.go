@@ -68,3 +68,26 @@ func TestNvimAttempts(t *testing.T) {
 		require.Empty(t, list.Groups)
 	})
 }
+
+// TestNvimPromptsGoToNoAttempt: the next prompt goes to the latest session, but to none of several attempts, in whose copies nobody
+// would look for its changes.
+func TestNvimPromptsGoToNoAttempt(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Plays(`{"type":"system","subtype":"init","session_id":"{{session}}","model":"m"}`, world.Done)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		session := e.Turn(world.Obj{"prompt": "first"}).SessionID
+		for i := range 2 {
+			e.Turn(world.Obj{"prompt": "attempt", "attempt": world.Obj{"group": "g", "number": i + 1, "of": 2}})
+		}
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord ask go on")
+		e.Until("the turn", func(n world.Notification) bool {
+			return n.Turn != nil && n.Turn.Prompt == "go on" && n.Turn.SessionID == session
+		})
+	})
+}

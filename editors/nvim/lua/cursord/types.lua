@@ -13,6 +13,7 @@
 --- @field addDirs? string[]
 --- @field state 'idle'|'queued'|'running'
 --- @field turns integer
+--- @field attempt? { group: string, number: integer, of: integer }
 --- @field updatedAt string
 --- @field seq integer
 

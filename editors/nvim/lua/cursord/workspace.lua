@@ -296,17 +296,35 @@ function Workspace:session()
   return self.current and self.sessions[self.current]
 end
 
+--- The first of some sessions that is not one of several attempts, between which the person has yet to choose.
+--- @param sessions cursord.Session[]
+--- @return cursord.Session?
+local function to_continue(sessions)
+  local beside = {}
+  for _, session in ipairs(sessions) do
+    local group = (session.attempt or {}).group
+    if group then
+      beside[group] = (beside[group] or 0) + 1
+    end
+  end
+  for _, session in ipairs(sessions) do
+    if not session.attempt or beside[session.attempt.group] == 1 then
+      return session
+    end
+  end
+end
+
 --- Calls done when the current session is known: if the person has chosen none, it is the latest.
 --- @param done fun()
 function Workspace:choose(done)
   if self.chosen then
     return done()
   end
-  rpc.request('session/list', { workspace = self.root, limit = 1 }, function(err, result)
+  rpc.request('session/list', { workspace = self.root }, function(err, result)
     if err and err.data and err.data.kind ~= 'disconnected' then
       rpc.say_error(err)
     end
-    local session = result and result.sessions[1]
+    local session = to_continue(result and result.sessions or {})
     if session and not self.chosen then
       self:talk_with(session)
     end
