@@ -126,7 +126,7 @@ func (d *Daemon) CreateSession(root string, p api.SessionParams) (*sessions.Sess
 	if err := params.ResolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
-	return w.changeSession(func(c *commit) (*sessions.Session, error) {
+	return stored(w, func(c *commit) (*sessions.Session, error) {
 		s, err := w.newSession(p)
 		if err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Sessio
 	if err := params.ResolvePermits(&p.Permits, w.root); err != nil {
 		return nil, err
 	}
-	return w.changeSession(func(c *commit) (*sessions.Session, error) {
+	return stored(w, func(c *commit) (*sessions.Session, error) {
 		ls, err := w.liveSession(id)
 		if err != nil {
 			return nil, err
@@ -164,11 +164,6 @@ func (d *Daemon) UpdateSession(id string, p api.SessionParams) (*sessions.Sessio
 		w.putSession(c, ls, &s)
 		return &s, nil
 	})
-}
-
-// changeSession runs change in the loop and returns its session once it is stored.
-func (w *workspace) changeSession(change func(*commit) (*sessions.Session, error)) (*sessions.Session, error) {
-	return stored(w, func(c *commit) (*sessions.Session, error) { return change(c) })
 }
 
 // stored runs change in w's loop, stores what it put, and returns change's value once that is durable.

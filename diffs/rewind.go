@@ -73,6 +73,9 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	} else if back.Changes == 0 {
 		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 	}
+	if (back.Body.Kind == history.Absent) == r.is {
+		back.Changes = 1 // the file goes, or is there again, with all its lines
+	}
 	saved := &rewound{Undone: u, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
 	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
 	d = Decision{Before: r.mark(), Rewound: saved}

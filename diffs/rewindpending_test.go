@@ -107,3 +107,17 @@ func TestRewindLeavesWhatIsPending(t *testing.T) {
 		})
 	}
 }
+
+// TestRewindOfAWholeFile: that a file goes, or is there again, is one change, however many lines it has.
+func TestRewindOfAWholeFile(t *testing.T) {
+	for name, c := range map[string]struct{ before, after Content }{
+		"created": {Content{}, file("a\nb\nc\n")}, "deleted": {file("a\nb\nc\n"), Content{}},
+	} {
+		r := New(c.before)
+		r.Observe(c.after, by("s", "2"))
+		d, _, err := r.Rewind(Undone{Session: "s", Turns: []string{"2"}})
+		require.NoError(t, err, name)
+		require.Equal(t, c.before.Exists, r.Current().Exists, name)
+		require.Equal(t, 1, d.Size(), name)
+	}
+}

@@ -68,7 +68,7 @@ type Session struct {
 	Turns          int          `json:"turns"`
 	ForkedFrom     *Fork        `json:"forkedFrom,omitempty"` // nil: it is no fork
 	Attempt        *Attempt     `json:"attempt,omitempty"`    // nil: it is no attempt
-	Rewound        bool         `json:"rewound,omitempty"`    // turns were cut off, and the next one begins a fresh chat with a recap
+	Rewound        bool         `json:"rewound,omitempty"`    // the next turn begins a fresh chat with a recap: turns were cut off, or this is a copy
 	Spent          []Spent      `json:"spent,omitempty"`      // what turns have used that were cut off, the oldest first
 	CreatedAt      Time         `json:"createdAt"`
 	UpdatedAt      Time         `json:"updatedAt"`

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/arguments"
+	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 )
@@ -43,7 +45,9 @@ printed: cursord run --session ID "…" goes on there.
 			if params.TurnID, err = n.Turn(c.Context(), turn); err != nil {
 				return err
 			}
-			if flags.Changed("title") {
+			if flags.Changed("title") && strings.TrimSpace(title) == "" {
+				return misuse.Errorf("--title is empty; leave it out to have one made")
+			} else if flags.Changed("title") {
 				params.Title = &title
 			}
 			if flags.Changed("isolation") {

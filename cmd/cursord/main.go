@@ -71,6 +71,9 @@ func execute(args []string, inject serve.Injected) int {
 	if err == nil {
 		err = out.Err() // the command does not look at each write
 	}
+	if errors.Is(err, syscall.EPIPE) && errors.Is(out.Err(), syscall.EPIPE) { // nobody reads the output any more
+		err = signalStatus(syscall.SIGPIPE)
+	}
 	return exitStatus(err, started || out.Err() != nil, help, os.Stderr)
 }
 

@@ -172,7 +172,7 @@ func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
 	note := ""
 	switch {
 	case h.MaybeYours():
-		note = " — may be your own: no call of the agent explains it"
+		note = " — may be your own: it is not surely the agent's"
 	case h.InConflict():
 		note = " — you have unsaved changes of the same lines"
 	}

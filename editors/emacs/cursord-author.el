@@ -18,7 +18,7 @@
   "Face of notes and marks of hunks that may be yours."
   :group 'cursord)
 
-(defconst cursord-maybe-text "may be yours: no call of the agent explains it"
+(defconst cursord-maybe-text "may be yours: it is not surely the agent's"
   "The note on a hunk that may be a person's.")
 
 (defun cursord-maybe-yours-p (hunk)

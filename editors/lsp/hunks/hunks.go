@@ -146,7 +146,7 @@ func Author(h *sessions.Hunk) (text string) {
 		text = " by " + by
 	}
 	if h.MaybeYours() {
-		text += " · may be yours: no call of the agent explains it"
+		text += " · may be yours: it is not surely the agent's"
 	}
 	return text
 }

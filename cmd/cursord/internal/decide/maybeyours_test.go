@@ -20,7 +20,7 @@ func TestManyThatMayBeYours(t *testing.T) {
 		out.Skipped = append(out.Skipped, api.Skipped{Path: "no\x1b[2J", Hunk: "1.1", Kind: api.KindMaybeYours})
 	}
 	text := maybeYoursLeft(out)
-	require.Contains(t, text, "left 25 hunks that may be yours, since no call of the agent explains them:\n")
+	require.Contains(t, text, "left 25 hunks that may be yours, since they are not surely the agent's:\n")
 	require.Len(t, regexp.MustCompile(`rejects it`).FindAllString(text, -1), 20)
 	require.True(t, strings.HasSuffix(text, "\n  and 5 more, which \"cursord diff\" shows\n"), text)
 	require.NotContains(t, text, "\x1b")

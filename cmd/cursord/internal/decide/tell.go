@@ -116,12 +116,12 @@ func maybeYoursLeft(out api.Decided) string {
 	case n == 0:
 		return ""
 	case n == 1:
-		return "left 1 hunk that may be yours, since no call of the agent explains it: " + left[0] + "\n"
+		return "left 1 hunk that may be yours, since it is not surely the agent's: " + left[0] + "\n"
 	case n > shown:
 		left = append(left[:shown], fmt.Sprintf("and %d more, which \"cursord diff\" shows", n-shown))
 		fallthrough
 	default:
-		return fmt.Sprintf("left %d hunks that may be yours, since no call of the agent explains them:\n  %s\n",
+		return fmt.Sprintf("left %d hunks that may be yours, since they are not surely the agent's:\n  %s\n",
 			n, strings.Join(left, "\n  "))
 	}
 }

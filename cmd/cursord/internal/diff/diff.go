@@ -89,7 +89,7 @@ func (l Listing) show(ctx context.Context, n naming.Names, turn string, diffs []
 		}
 		return term.Page(out, text.String())
 	}
-	printLeftOut(errOut, diffs)
+	printLeftOut(errOut, diffs, turn)
 	if len(l.Paths) == 0 {
 		return printPatch(ctx, n.Client, out, rpc.DiffParams{Workspace: n.Root, TurnID: turn})
 	}
@@ -185,7 +185,7 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 
 // printLeftOut prints a line for each file that the patch leaves out, wholly or in part, with the reason and a remedy, and
 // one about hunks that are not in the work tree.
-func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
+func printLeftOut(w io.Writer, diffs []*sessions.Diff, turn string) {
 	copied := 0
 	for _, d := range diffs {
 		name := term.Clean(d.Path)
@@ -203,11 +203,14 @@ func printLeftOut(w io.Writer, diffs []*sessions.Diff) {
 		}
 	}
 	if copied > 0 {
-		are := "are"
+		are, then := "are", "one turn's: cursord diff --turn TURN"
 		if copied == 1 {
 			are = "is"
 		}
-		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks; one turn's: cursord diff --turn TURN\n", term.Count(copied, "hunk"), are)
+		if turn != "" {
+			then = "cursord accept --turn " + turn + " brings them there"
+		}
+		fmt.Fprintf(w, "%s of sessions with copies %s in the patch, and not in the work tree: git apply -R does not take a patch with such hunks; %s\n", term.Count(copied, "hunk"), are, then)
 	}
 }
 

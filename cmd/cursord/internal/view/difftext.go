@@ -80,7 +80,7 @@ func HunkHead(p term.Palette, h sessions.Hunk) string {
 		head += p.Dim(" with " + term.Clean(strings.Join(h.Linked, " ")))
 	}
 	if h.MaybeYours() {
-		head += "\n" + p.Yellow("may be yours: no call of the agent explains it")
+		head += "\n" + p.Yellow("may be yours: it is not surely the agent's")
 	}
 	if len(h.Beside) > 0 {
 		var yours []string

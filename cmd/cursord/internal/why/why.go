@@ -19,6 +19,7 @@ import (
 	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
+	"cursord/daemon/paths"
 	"cursord/rpc"
 )
 
@@ -57,6 +58,12 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	path, err := filepath.Abs(w.File)
 	if err != nil {
 		return err
+	}
+	if rel, err := filepath.Rel(n.Root, paths.ResolveDirs(path)); err != nil || !filepath.IsLocal(rel) {
+		return fmt.Errorf("%s is not in %s: name its own folder (-w DIR)", term.Clean(path), term.Clean(n.Root))
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return misuse.Errorf("%s is a folder: name a file", term.Clean(w.File))
 	}
 	said, err := n.Client.FileWhy(ctx, rpc.WhyParams{Workspace: n.Root, Path: path, Lines: w.Lines})
 	switch {

@@ -41,6 +41,27 @@ func TestOutputIsNotLostInSilence(t *testing.T) {
 	}
 }
 
+// TestARunWhoseOutcomeNobodyReads: it has the status of a program that a broken pipe has ended, also if the turn has ended by then.
+func TestARunWhoseOutcomeNobodyReads(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Plays(world.Playing([]string{world.Piece("one\n\n"), world.Done})...)
+	w.Start()
+	w.Opens()
+	for _, args := range [][]string{{"--output-format", "json"}, {}} {
+		run := w.Command(append([]string{"run", "hello"}, args...)...)
+		read, write, err := os.Pipe()
+		require.NoError(t, err)
+		require.NoError(t, read.Close())
+		var said strings.Builder
+		run.Stdout, run.Stderr = write, &said
+		require.Error(t, run.Run())
+		write.Close()
+		require.Equal(t, 141, run.ProcessState.ExitCode(), said.String())
+		require.NotContains(t, said.String(), "broken pipe")
+	}
+}
+
 // TestARunThatNobodyReadsLeavesItsTurn: behind head, a run says how to get back to its turn, as at a hangup.
 func TestARunThatNobodyReadsLeavesItsTurn(t *testing.T) {
 	t.Parallel()

@@ -28,13 +28,13 @@ func TestEmacsMaybeYours(t *testing.T) {
 			return e.eval(`(with-current-buffer (find-buffer-visiting %q) (substring-no-properties (overlay-get (car cursord--marks) 'before-string)))`, w.Path(path))
 		}
 		require.Equal(t, "cursord-maybe", face("notes.txt"))
-		require.Contains(t, before("notes.txt"), "may be yours: no call of the agent explains it\n-line 12\n")
+		require.Contains(t, before("notes.txt"), "may be yours: it is not surely the agent's\n-line 12\n")
 		require.Equal(t, "cursord-added", face("f"))
 		require.NotContains(t, before("f"), "yours")
 
 		e.command("cursord-review")
 		e.poll("the review", func() bool {
-			return strings.Contains(e.buffer(emacsReview), "@@ -9,7 +9,7 @@ may be yours: no call of the agent explains it\n line 9\n")
+			return strings.Contains(e.buffer(emacsReview), "@@ -9,7 +9,7 @@ may be yours: it is not surely the agent's\n line 9\n")
 		})
 		review := e.buffer(emacsReview)
 		require.Contains(t, review, "so it may be yours: only a reject\nof its hunk takes it back.\ndiff --git a/notes.txt b/notes.txt\n")

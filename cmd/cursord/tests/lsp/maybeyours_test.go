@@ -20,14 +20,14 @@ func TestLSPMaybeYours(t *testing.T) {
 	d := c.opens("notes.txt")
 	maybe := c.waitsForHunks("notes.txt", 1)[0]
 	require.Equal(t, 2, maybe.Severity, "a warning")
-	require.Contains(t, maybe.Message, "1/1 +1 −1 · may be yours: no call of the agent explains it")
+	require.Contains(t, maybe.Message, "1/1 +1 −1 · may be yours: it is not surely the agent's")
 	for _, one := range c.waitsForHunks("f", 2) {
 		require.Equal(t, 3, one.Severity)
 		require.NotContains(t, one.Message, "yours")
 	}
 	var h struct{ Contents struct{ Value string } }
 	c.must("textDocument/hover", world.Obj{"textDocument": world.Obj{"uri": d.uri}, "position": world.Obj{"line": 11, "character": 0}}, &h)
-	require.Contains(t, h.Contents.Value, "may be yours: no call of the agent explains it")
+	require.Contains(t, h.Contents.Value, "may be yours: it is not surely the agent's")
 	var hints []struct{ Label string }
 	c.must("textDocument/inlayHint", world.Obj{"textDocument": world.Obj{"uri": d.uri}, "range": world.Obj{"start": world.Obj{"line": 0, "character": 0}, "end": world.Obj{"line": 19, "character": 0}}}, &hints)
 	require.Equal(t, "may be yours 1/1 +1 −1", hints[0].Label)

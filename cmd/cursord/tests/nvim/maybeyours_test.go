@@ -25,11 +25,11 @@ func TestNvimMaybeYours(t *testing.T) {
 		n.until("the list", `local list = vim.fn.getqflist()
 			return #list == 3 and list[3].text == '+1 -1 (may be yours)  +twelve' and list[1].text == '+1 -1  +two'`)
 		shown := n.screen()
-		require.Contains(t, shown, "\n  may be yours: no call of the agent explains it\n  line 12\n? twelve\n")
+		require.Contains(t, shown, "\n  may be yours: it is not surely the agent's\n  line 12\n? twelve\n")
 		n.lua("vim.o.columns = 40") // as beside a chat
 		n.untilScreen("\n  may be yours: no call of the agent\n  explains it\n  line 12\n? twelve\n")
 		n.lua("vim.o.columns = 100")
-		n.untilScreen("\n  may be yours: no call of the agent explains it\n  line 12\n? twelve\n")
+		n.untilScreen("\n  may be yours: it is not surely the agent's\n  line 12\n? twelve\n")
 		n.ex("edit f")
 		n.hunksOf("f", 2)
 		require.NotContains(t, n.screen(), "may be yours: no call")

@@ -92,7 +92,7 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	stdout, stderr, status := w.Cursord("reject", "--all", "-w", w.Root)
 	require.Zero(t, status)
 	require.Equal(t, "rejected 2 hunks; 1 hunk left in 1 file\n", stdout)
-	require.Equal(t, `left 1 hunk that may be yours, since no call of the agent explains it: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n"+
+	require.Equal(t, `left 1 hunk that may be yours, since it is not surely the agent's: notes.txt:12 ("cursord reject `+id+`" rejects it)`+"\n"+
 		"the agent learns of the reject with its session's next prompt: cursord run -c\n", stderr)
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 
@@ -122,7 +122,7 @@ func TestReviewOfWhatMayBeYours(t *testing.T) {
 	r := reviews(w, t)
 	shown := r.shows()
 	require.Contains(t, shown, "hunk 1 of 3")
-	require.Regexp(t, `(?m)^@@ .* @@ \S+\nmay be yours: no call of the agent explains it\n`, shown)
+	require.Regexp(t, `(?m)^@@ .* @@ \S+\nmay be yours: it is not surely the agent's\n`, shown)
 	shown = r.answers("d")
 	require.Contains(t, shown, "Left 2 hunks that may be yours; n rejects one at a time.")
 	require.Contains(t, shown, "hunk 1 of 2")
@@ -166,7 +166,7 @@ func TestHunksSayHowTheyWereMade(t *testing.T) {
 		}
 		return h
 	}
-	const note = "\nmay be yours: no call of the agent explains it"
+	const note = "\nmay be yours: it is not surely the agent's"
 	for _, c := range []struct {
 		hunk sessions.Hunk
 		says string

@@ -1,7 +1,7 @@
 --- The origin of hunks, by their sources.
 local M = {}
 
-M.note = 'may be yours: no call of the agent explains it'
+M.note = "may be yours: it is not surely the agent's"
 
 --- Whether a hunk may be a person's: no call of the agent explains a part of it.
 --- @param hunk cursord.Hunk
