@@ -73,3 +73,33 @@ func TestNvimNotes(t *testing.T) {
 		require.Empty(t, n.lua(`return vim.tbl_filter(function(s) return s.level >= vim.log.levels.WARN end, said)`))
 	})
 }
+
+// TestNvimSavesADeletedFile has the agent delete a file with unsaved text in Neovim: a note says so, and a save says what it has decided.
+// Before, nothing did.
+func TestNvimSavesADeletedFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(9, nil)
+		w.Put("f", before)
+		w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "rm f"))...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask begin")
+		n.keys("5GSmine<Esc>")
+		w.Put("../go", "")
+		n.untilScreen("the agent has deleted this file: :w brings it back\nline 1\n")
+		n.ex("write")
+		require.Contains(t, n.messages(), "kept f, which the agent has deleted; :Cursord undo deletes it again")
+		n.poll("no note", func() bool { return !strings.Contains(n.screen(), "the agent has deleted this file:") })
+		mine := world.Numbered(9, map[int]string{5: "mine\n"})
+		require.Equal(t, mine, w.Get("f"))
+		n.ex("Cursord undo")
+		n.untilText("f", "mine\n")
+		n.ex("Cursord redo")
+		n.untilText("f", mine)
+		require.Equal(t, mine, w.Get("f"))
+		n.quiet()
+	})
+}

@@ -249,14 +249,14 @@ function M.beneath(doc, diff)
   doc.lacks = doc.lacks or count > 0 or nil
 end
 
---- Whether a text is reported before it is saved: an agent is running, whose commands may write the file, and the text is
---- the file's, neither converted nor decrypted.
+--- Whether a text is reported before it is saved: an agent is running, whose commands may write the file, or has deleted
+--- it; and the text is the file's, neither converted nor decrypted.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.is_told_before_save(doc)
   local encoding = vim.bo[doc.buf].fileencoding
   return vim.bo[doc.buf].modified
-    and #doc.ws:busy() > 0
+    and (#doc.ws:busy() > 0 or require('cursord.review.moved').is_deleted(doc.buf))
     and (encoding == '' or encoding == 'utf-8')
     and vim.b[doc.buf].cursord_plain ~= false
     and api.nvim_buf_get_offset(doc.buf, api.nvim_buf_line_count(doc.buf)) <= most

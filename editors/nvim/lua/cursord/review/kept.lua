@@ -77,7 +77,7 @@ local function undone(doc)
   return unsaved, saved
 end
 
-local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer }> by buffer
+local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer, gone: boolean }> by buffer
 
 --- Counts what a write of the buffer will decide.
 --- @param buf integer
@@ -87,7 +87,8 @@ function M.before_write(buf)
   if doc then
     local unsaved, saved = undone(doc)
     local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
-    saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved }
+    local gone = require('cursord.review.moved').is_deleted(buf)
+    saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved, gone = gone }
   end
 end
 
@@ -120,7 +121,9 @@ function M.written(buf)
   local kept = of.conflicts > 1 and ('kept yours %d times'):format(of.conflicts)
     or of.conflicts == 1 and 'kept your lines'
   local rejected = of.unsaved > 0 and 'rejected ' .. hunks(of.unsaved)
-  if kept then
+  if of.gone and doc then
+    rpc.say(('kept %s, which the agent has deleted; %s deletes it again'):format(doc.rel, way))
+  elseif kept then
     rpc.say(
       ("%s%s; %s brings the agent's back"):format(kept, rejected and ', ' .. rejected or '', way)
     )
