@@ -81,5 +81,9 @@ func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 		n.ex("5Cursord accept")
 		n.hunksOf("f", 0)
 		says("1 | Cursord accept", "no hunk here")
+		w.Plays(world.Lines(world.Shells("2", "chmod +x f"))...)
+		n.turn("and then")
+		n.hears("cursord: 1 hunk in 1 file; :Cursord review goes there")
+		says("1 | Cursord accept", "no hunk here; :Cursord review lists those without text")
 	})
 }

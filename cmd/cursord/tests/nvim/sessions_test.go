@@ -135,6 +135,9 @@ func TestNvimAsksInPlace(t *testing.T) {
 		require.Equal(t, []any{1.0, "n"}, n.lua("return { #vim.api.nvim_list_wins(), vim.api.nvim_get_mode().mode }"))
 		n.keys("Vga")
 		n.untilScreen("╭ Ask about line ")
+		n.keys("one<C-j>two")
+		n.untilScreen("│one")
+		n.keys("<C-u><BS>")
 		n.keys("no<Esc><Esc>")
 		n.until("it is closed", "return #vim.api.nvim_list_wins() == 1")
 

@@ -10,7 +10,13 @@ local lines_most = 10
 --- @param win integer
 local function grow(win)
   local height = api.nvim_win_text_height(win, {}).all
-  api.nvim_win_set_height(win, math.max(1, math.min(height, lines_most, vim.o.lines - 6)))
+  local room = math.max(1, math.min(height, lines_most, vim.o.lines - 6))
+  api.nvim_win_set_height(win, room)
+  if height <= room then -- while it was smaller, Neovim has scrolled
+    api.nvim_win_call(win, function()
+      vim.fn.winrestview({ topline = 1 })
+    end)
+  end
 end
 
 --- Opens the float, and calls done with the prompt when it is sent.

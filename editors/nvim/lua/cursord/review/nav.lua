@@ -56,6 +56,13 @@ local function stops(ws)
   return out
 end
 
+--- Whether there is a hunk to go to.
+--- @param ws cursord.Workspace
+--- @return boolean
+function M.has_stops(ws)
+  return #stops(ws) > 0
+end
+
 --- A window for a file: the current one, unless it has another purpose.
 local function file_window()
   local function fits(win)

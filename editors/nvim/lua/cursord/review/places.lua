@@ -154,7 +154,10 @@ end
 function M.say_none(ws, where)
   local text = 'no hunk ' .. where
   if ws and ws:pending() > 0 then
-    text = ('%s; %s goes to the next one'):format(text, require('cursord.ways').to('next'))
+    local ways = require('cursord.ways')
+    local any = require('cursord.review.nav').has_stops(ws)
+    text = any and ('%s; %s goes to the next one'):format(text, ways.to('next'))
+      or ('%s; %s lists those without text'):format(text, ways.to('review'))
   end
   rpc.say(text, vim.log.levels.WARN)
 end
