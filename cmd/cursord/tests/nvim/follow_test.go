@@ -174,6 +174,9 @@ func TestNvimTakesUpWhatItCannotPatch(t *testing.T) {
 		require.Equal(t, "ONE\nTWO\nTHREE\n", n.text("upper"))
 		n.ex("Cursord ask do it")
 		n.untilText("upper", "ONE\nAGENT\nTHREE\n")
+		w.Plays(world.Lines(world.Shells("2", "cp -p upper ../then; sed -i s/agent/again/ upper; touch -r ../then upper"))...)
+		n.ex("Cursord ask once more")
+		n.untilText("upper", "ONE\nAGAIN\nTHREE\n") // although the times are the same
 		n.ex("Cursord reject!")
 		n.poll("nothing is left", func() bool { return len(e.Diffs()) == 0 })
 		n.untilText("upper", "ONE\nTWO\nTHREE\n")

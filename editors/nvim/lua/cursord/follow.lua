@@ -28,12 +28,14 @@ end
 
 --- Has Neovim compare a buffer with the time of its file, and answers what to do if the file has changed.
 --- @param choice 'reload'|'' read the file, or only note its time
+--- @return boolean # whether Neovim finds that the file has changed
 local function check(buf, choice)
+  local asked = false
   M.reloading = buf
   local id = api.nvim_create_autocmd('FileChangedShell', {
     buffer = buf,
     callback = function()
-      vim.v.fcs_choice = choice
+      vim.v.fcs_choice, asked = choice, true
     end,
   })
   local undoreload = vim.o.undoreload
@@ -42,11 +44,17 @@ local function check(buf, choice)
   vim.o.undoreload = undoreload
   M.reloading = nil
   pcall(api.nvim_del_autocmd, id)
+  return asked
 end
 
---- Has Neovim read a buffer's file again if it has changed, whatever 'autoread' is. The change is one step for undo.
-local function reload(buf)
-  check(buf, 'reload')
+--- Reads a buffer's file. The change is one step for undo.
+local function edit(buf)
+  local undoreload = vim.o.undoreload
+  vim.o.undoreload = -1
+  api.nvim_buf_call(buf, function()
+    vim.cmd('silent edit')
+  end)
+  vim.o.undoreload = undoreload
 end
 
 --- Whether an autocommand writes the buffer (BufWriteCmd).
@@ -240,15 +248,16 @@ function M.disk(buf, path, again)
   local patched = nil
   if api.nvim_buf_line_count(buf) == 1 and stat.size > 0 and lines.text(buf) == '' then
     -- Neovim does not notice by itself that a file has been created.
-    api.nvim_buf_call(buf, function()
-      vim.cmd('silent edit')
-    end)
+    edit(buf)
   else
     patched = patch(buf, path)
   end
   if patched == nil and api.nvim_buf_get_changedtick(buf) == tick then
     local views, old = save_views(buf), lines.with_eol(lines.text(buf))
-    reload(buf)
+    -- Whatever 'autoread' is. Neovim compares only times, and two writes within a tick of the system's clock have the same.
+    if not check(buf, 'reload') and vim.b[buf].cursord_stamp then
+      edit(buf)
+    end
     if next(views) and api.nvim_buf_get_changedtick(buf) ~= tick then
       local new = lines.with_eol(lines.text(buf))
       restore_views(views, lines.pieces(old, new, lines.counted(old)))
