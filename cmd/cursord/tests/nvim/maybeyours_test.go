@@ -27,16 +27,16 @@ func TestNvimMaybeYours(t *testing.T) {
 		shown := n.screen()
 		require.Contains(t, shown, "\n  may be yours: it is not surely the agent's\n  line 12\n? twelve\n")
 		n.lua("vim.o.columns = 40") // as beside a chat
-		n.untilScreen("\n  may be yours: no call of the agent\n  explains it\n  line 12\n? twelve\n")
+		n.untilScreen("\n  may be yours: it is not surely the\n  agent's\n  line 12\n? twelve\n")
 		n.lua("vim.o.columns = 100")
 		n.untilScreen("\n  may be yours: it is not surely the agent's\n  line 12\n? twelve\n")
 		n.ex("edit f")
 		n.hunksOf("f", 2)
-		require.NotContains(t, n.screen(), "may be yours: no call")
+		require.NotContains(t, n.screen(), "may be yours: it is")
 		n.ex("buffer notes.txt")
 		n.ex("Cursord overlay")
 		require.Contains(t, n.screen(), "? twelve")
-		require.NotContains(t, n.screen(), "may be yours: no call", "only signs")
+		require.NotContains(t, n.screen(), "may be yours: it is", "only signs")
 		n.ex("Cursord overlay")
 
 		// A reject of all, of the file, or of a range with several hunks.
@@ -54,7 +54,7 @@ func TestNvimMaybeYours(t *testing.T) {
 		w.RequireTree(world.UnexplainedBefore)
 		n.ex("Cursord undo")
 		n.agree(e, "notes.txt", world.UnexplainedAfter["notes.txt"], 1)
-		require.Contains(t, n.screen(), "may be yours: no call", "it is drawn as before")
+		require.Contains(t, n.screen(), "may be yours: it is", "it is drawn as before")
 	})
 }
 

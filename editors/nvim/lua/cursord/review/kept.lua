@@ -122,7 +122,7 @@ function M.written(buf)
     or of.conflicts == 1 and 'kept your lines'
   local rejected = of.unsaved > 0 and 'rejected ' .. hunks(of.unsaved)
   if of.gone and doc then
-    rpc.say(('kept %s, which the agent has deleted; %s deletes it again'):format(doc.rel, way))
+    rpc.say(('wrote %s again, which the agent has deleted'):format(doc.rel))
   elseif kept then
     rpc.say(
       ("%s%s; %s brings the agent's back"):format(kept, rejected and ', ' .. rejected or '', way)

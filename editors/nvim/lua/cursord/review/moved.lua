@@ -91,7 +91,7 @@ workspace.on('diff', function(ws, diff, before)
   if doc and api.nvim_buf_is_loaded(doc.buf) then
     local gone = is_deletion(diff) or is_deletion(before) or M.has(doc.buf, deleted)
     gone = gone and vim.bo[doc.buf].modified and not vim.uv.fs_stat(doc.path)
-    note(doc.buf, deleted, gone and 'the agent has deleted this file: :w brings it back' or nil)
+    note(doc.buf, deleted, gone and 'deleted by the agent: :w brings it back' or nil)
   end
 end)
 
