@@ -145,19 +145,29 @@ conflicts for the person's lines, and undo goes on to what was before them."
   (run-at-time 0 nil #'cursord-protected #'cursord--redo-decided-now
                (gethash key cursord--decided-by-key)))
 
-(defun cursord--go-back-to (hunks buffer point)
-  "Go to the first of HUNKS in BUFFER, unless its point has left POINT, a marker."
-  (when (buffer-live-p buffer)
+(defconst cursord--go-back-most 5
+  "Seconds in which the mark of a hunk that undo brings back may come.")
+
+(defun cursord--go-back-to (hunks buffer point &optional limit)
+  "Go to the first of HUNKS in BUFFER, unless its point has left POINT, a marker.
+The answer to an undo may come before the marks: wait for them until LIMIT, a
+time; nil means `cursord--go-back-most' seconds."
+  (when (and (buffer-live-p buffer)
+             (eql (with-current-buffer buffer (point)) (marker-position point)))
     (with-current-buffer buffer
-      (when-let* (((eql (point) (marker-position point)))
-                  (ids (mapcar (lambda (hunk) (plist-get hunk :id)) hunks))
-                  (place (seq-find (lambda (place)
-                                     (member (plist-get (car place) :id) ids))
-                                   (cursord-hunk-places)))
-                  ((<= (point-min) (cadr place) (point-max))))
-        (goto-char (cadr place))
-        (when (eq buffer (window-buffer))
-          (set-window-point nil (point)))))))
+      (let* ((limit (or limit (time-add nil cursord--go-back-most)))
+             (ids (mapcar (lambda (hunk) (plist-get hunk :id)) hunks))
+             (place (seq-find (lambda (place)
+                                (member (plist-get (car place) :id) ids))
+                              (cursord-hunk-places))))
+        (cond
+         ((and place (<= (point-min) (cadr place) (point-max)))
+          (goto-char (cadr place))
+          (when (eq buffer (window-buffer))
+            (set-window-point nil (point))))
+         ((and (null place) (time-less-p nil limit))
+          (run-at-time 0.05 nil #'cursord-protected #'cursord--go-back-to
+                       hunks buffer point limit)))))))
 
 (defun cursord--undo-decided-now (decided buffer point)
   "Take back DECIDED, in the daemon; nil is a decision of an earlier Emacs.

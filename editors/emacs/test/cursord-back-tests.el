@@ -82,6 +82,17 @@
           (cursord-test-undo-once ws '(5 15 26))
           (cursord-test-until "the way back" (= 15 (line-number-at-pos))))))))
 
+(ert-deftest cursord-test-undo-goes-to-the-hunk-whose-mark-comes-late ()
+  "Undo goes to the hunk also if the daemon answers before the mark is there."
+  (cursord-test-with-hunks
+    (cursord-test-decide ws #'cursord-accept-hunk 15 '(5 26))
+    (cursord-test-until "the next hunk" (= 26 (line-number-at-pos)))
+    (let ((show (symbol-function 'cursord--document-show)))
+      (cl-letf (((symbol-function 'cursord--document-show)
+                 (lambda (document) (run-at-time 0.3 nil show document))))
+        (cursord-test-undo-once ws '(5 15 26))))
+    (cursord-test-until "the way back" (= 15 (line-number-at-pos)))))
+
 (ert-deftest cursord-test-next-hunk-from-any-column ()
   "A decision goes on to the next hunk, also if it replaces the line around point."
   (cursord-test-with-hunks
