@@ -128,14 +128,16 @@ func TestStoppedIsNotIdle(t *testing.T) {
 // TestTimesThatAreNotNow: agents and people write files with times in the future and in the distant past.
 func TestTimesThatAreNotNow(t *testing.T) {
 	t.Parallel()
-	now := time.Now()
-	for name, at := range map[string]time.Time{
-		"tomorrow": now.Add(24 * time.Hour), "in a century": now.AddDate(100, 0, 0), "at the epoch": time.Unix(0, 0),
-		"before the epoch": time.Unix(-1e9, 0), "a moment ahead": now.Add(5 * time.Second),
+	for name, since := range map[string]func(now time.Time) time.Time{
+		"tomorrow":         func(now time.Time) time.Time { return now.Add(24 * time.Hour) },
+		"in a century":     func(now time.Time) time.Time { return now.AddDate(100, 0, 0) },
+		"at the epoch":     func(time.Time) time.Time { return time.Unix(0, 0) },
+		"before the epoch": func(time.Time) time.Time { return time.Unix(-1e9, 0) },
+		"a moment ahead":   func(now time.Time) time.Time { return now.Add(20 * time.Second) }, // more than a busy machine takes
 	} {
 		for _, repo := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", git"}[repo], func(t *testing.T) {
-				w := world.New(t)
+				w, at := world.New(t), since(time.Now())
 				v := world.Numbered(20, nil)
 				dated := func(text string, names ...string) {
 					for _, f := range names {
