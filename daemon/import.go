@@ -145,7 +145,8 @@ func (im *importer) begin(s *sessions.Session) error {
 	}
 	s.Attempt = nil                                   // it has no tree here
 	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
-	if im.newIDs {                                    // the original goes on with its chat
+	if im.newIDs {
+		// The original goes on with its chat.
 		s.ID, s.AgentSessionID, s.Rewound = newID(), nil, s.Turns > 0
 		return nil
 	}

@@ -59,8 +59,8 @@ func importCommand() *cobra.Command {
 		Use:   "import FILE",
 		Short: "Import a session that was exported as lines of JSON",
 		Long: `Import a session that "cursord export --format ndjson" wrote; FILE - is stdin. The session keeps its ids, and is
-refused if one of them is taken: --new-ids then gives new ones, and the next prompt begins a fresh
-chat of the agent, with the transcript. Nothing stored is ever overwritten.
+refused if one of them is taken: --new-ids then gives new ones, and its next prompt begins a fresh chat of the agent,
+which gets the transcript. Nothing stored is ever overwritten.
 
 Pending changes are not imported. If the agent does not have the chat on this machine, "cursord run --session ID
 --recap" starts a fresh chat with the transcript as context.`,

@@ -45,10 +45,10 @@ printed: cursord run --session ID "…" goes on there.
 			if params.TurnID, err = n.Turn(c.Context(), turn); err != nil {
 				return err
 			}
-			if flags.Changed("title") && strings.TrimSpace(title) == "" {
-				return misuse.Errorf("--title is empty; leave it out to have one made")
-			} else if flags.Changed("title") {
-				params.Title = &title
+			if flags.Changed("title") {
+				if params.Title = &title; strings.TrimSpace(title) == "" {
+					return misuse.Errorf("--title is empty; leave it out to have one made")
+				}
 			}
 			if flags.Changed("isolation") {
 				params.Isolation = &isolation

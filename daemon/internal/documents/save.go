@@ -12,9 +12,9 @@ import (
 	"cursord/daemon/paths"
 )
 
-// atOnce is the longest time between the reports of a text and of its save if an editor makes both in one go, as it does when it formats
-// a text that is to be saved.
-const atOnce = 500 * time.Millisecond
+// inOneGo is the longest time between the reports of a text and of its save by an editor that changes the text and saves it, as one does
+// that formats what is to be saved.
+const inOneGo = 500 * time.Millisecond
 
 // Save records that a client has saved a document. The saved text is a person's, whatever an agent writes at the same time:
 // the known unsaved text or, if version is higher than that of the last known text, the content of the file. An Echo, which the client
@@ -99,11 +99,11 @@ func (doc *Document) savedAs(version int) *Document {
 	return saved
 }
 
-// wroteFirst reports whether the client had saved doc before its text was heard of: its report of the save comes right after that of the
-// text, and nobody has written the file between them. A client that loads a text and saves it writes it again, or a person has
-// asked for the save, as in Zed, which writes nothing then.
+// wroteFirst reports whether the client had saved doc before the daemon heard of its text, and has not loaded that text: it reports the save
+// right after the text, and nobody has written the file in between. A client that loads a text and saves it writes the file again.
+// Zed does not, but a person asks it to save, and takes longer.
 func (doc *Document) wroteFirst() bool {
-	return time.Since(doc.heard) < atOnce && doc.stat.Slack() <= filestat.RacyTime && doc.stat.Touched(filestat.Of(doc.Path))
+	return time.Since(doc.heard) < inOneGo && doc.stat.Slack() <= filestat.RacyTime && doc.stat.Touched(filestat.Of(doc.Path))
 }
 
 // TookIn reports that a reviewer has taken in a saved text, or ends without it.

@@ -72,8 +72,8 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 	}
 }
 
-// EarlierOf returns the changes of a path between a moment and the path's change at when. written is the moment at which its text
-// was written last: if a command then changes the mode alone, only that moment is left of a person's save that nobody has seen.
+// EarlierOf returns the changes of a path between a moment and the path's change at when. written, the time of the path's text, is that of
+// one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save.
 func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

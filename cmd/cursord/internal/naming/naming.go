@@ -94,15 +94,17 @@ func (n Names) toContinue(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if ones := sessions.ToContinue(list); len(ones) > 0 {
-		return ones[0].ID, nil
-	} else if len(list) == 0 {
+	ones := sessions.ToContinue(list)
+	switch {
+	case len(list) == 0:
 		return "", n.tooFew(1, 0, "session")
+	case len(ones) == 0:
+		return "", &rpc.Error{
+			Message: fmt.Sprintf("all sessions in %s are attempts, of which none is chosen yet", term.Clean(n.Root)),
+			Data:    rpc.ErrorData{Hint: `name one (--session @1; cursord sessions lists them), or drop the others: cursord attempts --drop --keep 1`},
+		}
 	}
-	return "", &rpc.Error{
-		Message: fmt.Sprintf("all sessions in %s are attempts, of which none is chosen yet", term.Clean(n.Root)),
-		Data:    rpc.ErrorData{Hint: `name one (--session @1; cursord sessions lists them), or drop the others: cursord attempts --drop --keep 1`},
-	}
+	return ones[0].ID, nil
 }
 
 func (n Names) tooFew(place, there int, noun string) error {
