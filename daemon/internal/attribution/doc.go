@@ -38,7 +38,8 @@
 //
 // The next command may overwrite a person's save between two commands before anybody has looked. On Linux the folders
 // are watched while a turn runs (up to 2,000 that existed when it began). A file that changed both during a call and
-// outside of all calls is unknown.
+// outside of all calls is unknown. The time of a file's text counts as that of a change: it is what is left of a save
+// once a command has changed the file's mode.
 //
 // A command has left processes in the background if the agent says so, or if processes of the turn are orphans after its
 // end. While a command runs, a file is unknown if an editor's lock file lies beside it. A change that no call explains is
@@ -50,6 +51,7 @@
 //   - So does a save that the daemon hears of only after the next command has overwritten it.
 //   - A save between the last look and the start of a call that reports no texts counts as the call's. On systems without
 //     inotify, so do two saves of which only the second was seen.
+//   - A file is unknown if a command gives what it writes a time at which the turn ran and no call was open, as "touch -d" can.
 //   - A write by a background process is not found if the process ends in the milliseconds before the look at a command's end.
 //
 // The package is pure: it reads no file and no clock. Its moments are those of package clock, in ns.
