@@ -75,7 +75,9 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
 	case errors.Is(err, fs.ErrExist):
 		hint := "choose another name, or overwrite it: cursord backup --force (in the protocol: replace)"
-		if _, there := os.Stat(path); there != nil {
+		if info, there := os.Stat(path); there == nil && info.IsDir() {
+			hint = "it is a folder; name a file in it: cursord backup " + filepath.Join(path, "cursord.db")
+		} else if there != nil {
 			hint = "another backup is being written, or a crash left it: remove it if nothing writes it"
 			path += sessions.BackupSuffix
 		}

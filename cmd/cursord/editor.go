@@ -108,7 +108,7 @@ named. The command shows what will change and asks; without a terminal or --yes 
 
 func addHelixFlags(c *cobra.Command, h *install.Helix) {
 	c.Flags().StringVar(&h.Dir, "dir", "", "the configuration's folder `DIR`, if not the usual one")
-	c.Flags().BoolVar(&h.Yes, "yes", false, "do not ask")
+	c.Flags().BoolVarP(&h.Yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&h.JSON, "json", false, "print the changes as JSON; without --yes they are not made")
 }
 
@@ -142,7 +142,7 @@ command prints what to add.`,
 		},
 	}
 	c.Flags().StringVar(&z.Dir, "dir", "", "the settings' folder `DIR`, if not the usual one")
-	c.Flags().BoolVar(&z.Yes, "yes", false, "do not ask")
+	c.Flags().BoolVarP(&z.Yes, "yes", "y", false, "do not ask")
 	c.Flags().BoolVar(&z.JSON, "json", false, "print the change as JSON; without --yes it is not made")
 	return c
 }

@@ -42,7 +42,7 @@ printed: cursord run --session ID "…" goes on there.
 			if params.SessionID, err = n.Session(c.Context(), args[0]); err != nil {
 				return err
 			}
-			if params.TurnID, err = n.Turn(c.Context(), turn); err != nil {
+			if params.TurnID, err = n.TurnOf(c.Context(), params.SessionID, turn); err != nil {
 				return err
 			}
 			if flags.Changed("title") {
@@ -65,7 +65,7 @@ printed: cursord run --session ID "…" goes on there.
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().StringVar(&turn, "turn", "", "the last `TURN` to keep")
+	c.Flags().StringVar(&turn, "turn", "", "the last `TURN` to keep; @1 is the session's latest")
 	c.Flags().StringVar(&title, "title", "", "the fork's title (default: made from that of the session)")
 	c.Flags().StringVar(&isolation, "isolation", "", "where the agent works: none or copy (default: as in the session)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the fork as JSON")

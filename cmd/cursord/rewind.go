@@ -38,7 +38,7 @@ undo" brings the files back, but not the turns. The next turn begins a fresh cha
 		}),
 	}
 	p.addFlag(c)
-	c.Flags().StringVar(&r.Turn, "turn", "", "the first `TURN` to take back; @1 is the latest of the folder, and refused if it is another session's")
+	c.Flags().StringVar(&r.Turn, "turn", "", "the first `TURN` to take back; @1 is the session's latest")
 	c.Flags().BoolVar(&r.NoFiles, "no-files", false, "leave the files as they are")
 	c.Flags().BoolVar(&r.DryRun, "dry-run", false, "only print the patch of what would change in files")
 	c.Flags().BoolVar(&r.Ask, "ask", false, "show the patch of what would change in files, and ask first")

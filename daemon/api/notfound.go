@@ -16,8 +16,11 @@ func notFound(err error) *Error {
 	if named && utf8.ValidString(what) {
 		e.Message = "no such " + wire.CutText(what, nameMax)
 	}
-	if strings.HasPrefix(what, "session ") {
+	switch {
+	case strings.HasPrefix(what, "session "):
 		e.Hint = "list all sessions: cursord sessions --all"
+	case strings.HasPrefix(what, "turn "):
+		e.Hint = "list a session's turns: cursord show SESSION"
 	}
 	return e
 }

@@ -84,7 +84,7 @@ func (n Names) late(ctx context.Context, place int) (string, error) {
 		return "", err
 	}
 	if place > len(list) {
-		return "", n.tooFew(place, len(list), "session")
+		return "", tooFew(place, len(list), "session", n.Root)
 	}
 	return list[place-1].ID, nil
 }
@@ -97,7 +97,7 @@ func (n Names) toContinue(ctx context.Context) (string, error) {
 	ones := sessions.ToContinue(list)
 	switch {
 	case len(list) == 0:
-		return "", n.tooFew(1, 0, "session")
+		return "", tooFew(1, 0, "session", n.Root)
 	case len(ones) == 0:
 		return "", &rpc.Error{
 			Message: fmt.Sprintf("all sessions in %s are attempts, of which none is chosen yet", term.Clean(n.Root)),
@@ -107,10 +107,10 @@ func (n Names) toContinue(ctx context.Context) (string, error) {
 	return ones[0].ID, nil
 }
 
-func (n Names) tooFew(place, there int, noun string) error {
+func tooFew(place, there int, noun, where string) error {
 	if there == 0 {
 		return &rpc.Error{
-			Message: fmt.Sprintf("no %ss in %s yet", noun, term.Clean(n.Root)),
+			Message: fmt.Sprintf("no %ss in %s yet", noun, term.Clean(where)),
 			Data:    rpc.ErrorData{Hint: `begin one with: cursord run "…"; those of other workspaces: cursord sessions --all`},
 		}
 	}
@@ -118,7 +118,7 @@ func (n Names) tooFew(place, there int, noun string) error {
 	if there == 1 {
 		are = "is"
 	}
-	return fmt.Errorf("@%d: there %s only %s in %s", place, are, term.Count(there, noun), term.Clean(n.Root))
+	return fmt.Errorf("@%d: there %s only %s in %s", place, are, term.Count(there, noun), term.Clean(where))
 }
 
 // Turn returns the id of the turn that a name means.
@@ -144,19 +144,43 @@ func (n Names) Turn(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if late {
-		turns = slices.DeleteFunc(turns, func(t *sessions.Turn) bool { return t.Check }) // of attempts; no prompt of a person's
-		if place > len(turns) {
-			return "", n.tooFew(place, len(turns), "turn")
-		}
-		slices.SortStableFunc(turns, func(a, b *sessions.Turn) int {
-			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
-		})
-		return turns[place-1].ID, nil
+		return n.lateTurn(turns, place, n.Root)
 	}
 	here, all := split(turns, n.Root, func(t *sessions.Turn) (string, candidate) {
 		return t.Workspace, candidate{t.ID, t.Prompt}
 	})
 	return choose("turn", name, here, all)
+}
+
+// TurnOf returns the id of the turn that a name means beside a session's id: @N counts in that session. The daemon refuses the turn
+// of another session.
+func (n Names) TurnOf(ctx context.Context, session, name string) (string, error) {
+	place, late, err := lateness(name)
+	switch {
+	case err != nil:
+		return "", err
+	case !late:
+		return n.Turn(ctx, name)
+	}
+	var turns []*sessions.Turn
+	err = pages.Turns(ctx, n.Client, []*sessions.Session{{ID: session}}, func(_ *sessions.Session, of []*sessions.Turn) { turns = of })
+	if err != nil {
+		return "", err
+	}
+	return n.lateTurn(turns, place, "session "+session)
+}
+
+// lateTurn returns the turn that is at a place of the list, the last begun first. Checks of attempts do not count: no person asked
+// for them.
+func (n Names) lateTurn(turns []*sessions.Turn, place int, where string) (string, error) {
+	turns = slices.DeleteFunc(turns, func(t *sessions.Turn) bool { return t.Check })
+	if place > len(turns) {
+		return "", tooFew(place, len(turns), "turn", where)
+	}
+	slices.SortStableFunc(turns, func(a, b *sessions.Turn) int {
+		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt.Time), strings.Compare(b.ID, a.ID))
+	})
+	return turns[place-1].ID, nil
 }
 
 // Approval returns the id of the pending approval that a name means: an id or its beginning, in the workspace root or else anywhere. Of

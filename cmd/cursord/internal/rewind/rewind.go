@@ -45,7 +45,7 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	if err != nil {
 		return err
 	}
-	turn, err := n.Turn(ctx, r.Turn)
+	turn, err := n.TurnOf(ctx, session, r.Turn)
 	if err != nil {
 		return err
 	}
