@@ -306,7 +306,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 	}
 	disk, err := r.refresh(f)
 	if err == nil {
-		c.buffer, err = f.Deciding(dec.Client, f.WritesReal(dec.Accept))
+		c.buffer, err = f.DecidingHunks(dec.Client, f.WritesReal(dec.Accept))
 	}
 	c.review = f.Seen(dec.Client)
 	if err != nil {

@@ -83,7 +83,7 @@ func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 func (f *file) hunksFor(b *unsaved.Buffer) (ids []uint64) {
 	review := f.Review
 	if b != nil && b.Review != nil {
-		review = b.Review
+		review = f.Seen(b.Doc.Client)
 		for _, c := range b.Conflicts {
 			ids = append(ids, c.IDs[0])
 		}

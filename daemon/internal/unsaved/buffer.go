@@ -36,6 +36,7 @@ type Buffer struct {
 	coming  *decisionlog.Step // the step whose edits are on their way to the client; Review has it, and Doc does not
 	Sent    bool              // edits are on their way to the client; Doc does not have them
 	taking  bool              // the edits are of an accept of conflicts
+	gone    bool              // the agent has deleted the file: the client decides that on disk, and has no other hunks
 	Changes uint64            // counts the states of Diff
 
 	beneath   *threeway.Beneath // nil while nothing is pending on disk
@@ -162,10 +163,10 @@ func (b *Buffer) Remake() {
 	if b.coming != nil {
 		now = f.RealOf(b.Review)
 	}
-	if f.Isolated || review.Current().Exists {
-		f.observe(review, now)
+	if b.gone = !f.Isolated && !review.Current().Exists; b.gone {
+		review.Overwrite(now, nil, nil)
 	} else {
-		review.Overwrite(now, nil, nil) // a file that the agent has deleted has no other hunks in the buffer
+		f.observe(review, now)
 	}
 	b.rev = f.Review.Rev()
 	b.show(review)
@@ -175,12 +176,12 @@ func (b *Buffer) Remake() {
 func (b *Buffer) show(review *diffs.Review) {
 	f := b.f
 	b.Review = review
-	diff := f.Owner.Diff(review)
-	if !b.Decided() { // else it lacks the rejected lines
+	diff := f.Owner.Diff(f.Seen(b.Doc.Client))
+	if !b.gone && !b.Decided() { // else it lacks the rejected lines
 		diff.DiskOnly = f.Review.Beyond(review)
 	}
 	b.Conflicts, b.overlaps = nil, 0
-	if !b.Sent {
+	if !b.gone && !b.Sent {
 		b.lookBeneath(b.Text())
 		b.remember()
 	}
@@ -195,10 +196,19 @@ func (b *Buffer) show(review *diffs.Review) {
 
 // Seen returns the review of a file as a client sees it.
 func (f *File) Seen(client api.ClientID) *diffs.Review {
-	if b := f.Buffers[client]; b != nil && b.Review != nil {
+	if b := f.Buffers[client]; b != nil && b.Review != nil && !b.gone {
 		return b.Review
 	}
 	return f.Review
+}
+
+// DecidingHunks is Deciding for a new decision. It returns nil also while the agent has deleted the file.
+func (f *File) DecidingHunks(client api.ClientID, writes bool) (*Buffer, error) {
+	b, err := f.Deciding(client, writes)
+	if b != nil && b.gone {
+		b = nil
+	}
+	return b, err
 }
 
 // Deciding returns the buffer that a client's decision is about, or nil if the client's decisions are about the disk. It returns an error if

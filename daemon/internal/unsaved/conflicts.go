@@ -121,7 +121,7 @@ func (f *File) Fingerprint(client api.ClientID, id uint64) string {
 // addConflicts adds a buffer's conflicts to its diff, and the count of changes that can be merged.
 func (b *Buffer) addConflicts(diff *sessions.Diff) {
 	f := b.f
-	if b.beneath == nil || f.Isolated {
+	if b.beneath == nil || f.Isolated || b.gone {
 		return
 	}
 	diff.Overlaps = b.overlaps

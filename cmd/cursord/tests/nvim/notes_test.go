@@ -74,26 +74,62 @@ func TestNvimNotes(t *testing.T) {
 	})
 }
 
-// TestNvimSavesADeletedFile has the agent delete a file with unsaved text in Neovim: a note says so, and so does a save.
-// Before, nothing did.
-func TestNvimSavesADeletedFile(t *testing.T) {
+// TestNvimDeletesUnsavedText has the agent delete a file with unsaved text in Neovim: the deletion is a hunk there like in any other
+// buffer, whose decision leaves the text. Before, no key led to it, and a reject found nothing.
+func TestNvimDeletesUnsavedText(t *testing.T) {
 	t.Parallel()
-	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		before := world.Numbered(9, nil)
-		w.Put("f", before)
-		w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "rm f"))...)
-		w.Start()
-		w.Trusts()
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.ex("Cursord ask begin")
-		n.keys("5GSmine<Esc>")
-		w.Put("../go", "")
-		n.untilScreen("deleted by the agent: :w brings it back\nline 1\n")
-		n.ex("write")
-		require.Contains(t, n.messages(), "wrote f again, which the agent has deleted")
-		n.poll("no note", func() bool { return !strings.Contains(n.screen(), "deleted by the agent:") })
-		require.Equal(t, world.Numbered(9, map[int]string{5: "mine\n"}), w.Get("f"))
-		n.quiet()
-	})
+	for name, decide := range map[string]func(w *world.World, n *nvim){
+		"saved": func(w *world.World, n *nvim) {
+			n.ex("write")
+			require.Contains(t, n.messages(), "wrote f again, which the agent has deleted")
+		},
+		"rejected": func(w *world.World, n *nvim) {
+			n.ex("Cursord reject")
+			n.untilScreen("rejected 1 hunk; none left")
+			require.Equal(t, world.Numbered(9, nil), w.Get("f"))
+			n.until("Neovim knows the file, and does not ask before it writes over it",
+				"return not require('cursord.docs').get(vim.fn.bufnr('f')).lacks")
+			n.ex("write")
+		},
+		"rejected, undone and redone": func(w *world.World, n *nvim) {
+			n.ex("Cursord reject")
+			n.untilScreen("rejected 1 hunk; none left")
+			n.ex("Cursord undo")
+			n.untilText("f", "mine\n")
+			n.ex("Cursord redo")
+			n.untilText("f", world.Numbered(9, map[int]string{5: "mine\n"}))
+			n.ex("write")
+		},
+		"accepted": func(w *world.World, n *nvim) {
+			n.ex("Cursord accept")
+			n.untilScreen("accepted 1 hunk; none left")
+			require.Equal(t, "(absent)", w.Get("f"))
+			n.ex("write!")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachNvim(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				before := world.Numbered(9, nil)
+				w.PutAll(world.Tree{"f": before, "g": before})
+				w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "rm f"))...)
+				w.Start()
+				w.Trusts()
+				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+				n.ex("Cursord ask begin")
+				n.keys("5GSmine<Esc>")
+				w.Put("../go", "")
+				note := "the agent has deleted this file: reject brings it back; :w writes your text\n▔ line 1\n"
+				n.untilScreen(note)
+				n.ex("edit g")
+				n.ex("Cursord next")
+				n.untilScreen(note)
+				decide(w, n)
+				n.poll("no note", func() bool { return !strings.Contains(n.screen(), "the agent has deleted") })
+				n.poll("it is saved", func() bool { return w.Get("f") == world.Numbered(9, map[int]string{5: "mine\n"}) })
+				n.quiet()
+			})
+		})
+	}
 }

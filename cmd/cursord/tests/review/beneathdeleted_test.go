@@ -27,12 +27,39 @@ func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 			require.Contains(e.T, w.Get("f"), "mine 2\n")
 		},
 		"rejected, and saved": func(w *world.World, e *world.Editor, doc *world.Document) {
-			if d := e.Diffs()["f"]; d != nil {
-				require.Empty(e.T, d.Hunks, "the person's change is not the agent's")
-			}
-			_ = e.Call("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
+			out := e.Decides("diff/reject", world.Obj{"hunks": world.HunkIDs(e.Diffs()["f"])})
+			require.Empty(e.T, out.Edits, "the text stays")
+			w.RequireTree(world.Tree{"f": before})
+			require.Empty(e.T, e.Diffs(), "the person's change is not the agent's")
+			doc.Applies(e.Decides("diff/undo", world.Obj{}).Edits)
+			require.Equal(e.T, "mine 2\n", doc.Text, "the deletion is pending in the text")
+			doc.Applies(e.Decides("diff/redo", world.Obj{}).Edits)
+			require.Equal(e.T, mine, doc.Text)
 			doc.Save()
 			require.Empty(e.T, e.Diffs())
+			w.RequireTree(world.Tree{"f": mine})
+		},
+		"rejected, and edited by the agent": func(w *world.World, e *world.Editor, doc *world.Document) {
+			e.Decides("diff/reject", world.Obj{"all": true})
+			after := world.Numbered(5, map[int]string{5: "agent 5\n"})
+			w.Plays(world.Lines(world.Edits("d", "f", before, after))...)
+			e.Turn(nil)
+			e.Until("the text is over the file again", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Mergeable == 1 })
+			merged(e, doc)
+			doc.Save()
+			w.RequireTree(world.Tree{"f": world.Numbered(5, map[int]string{2: "mine 2\n", 5: "agent 5\n"})})
+			require.Len(e.T, e.Diffs()["f"].Hunks, 1)
+		},
+		"accepted, and saved": func(w *world.World, e *world.Editor, doc *world.Document) {
+			e.Decides("diff/accept", world.Obj{"hunks": world.HunkIDs(e.Diffs()["f"])})
+			require.Empty(e.T, e.Diffs())
+			w.RequireTree(world.Tree{})
+			e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+			require.Equal(e.T, "deleted", string(e.Diffs()["f"].Kind))
+			e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+			require.Empty(e.T, e.Diffs())
+			doc.Save()
+			require.Empty(e.T, e.Diffs(), "it is the person's file")
 			w.RequireTree(world.Tree{"f": mine})
 		},
 		"closed, and rejected": func(w *world.World, e *world.Editor, doc *world.Document) {

@@ -241,6 +241,10 @@ end
 --- @param doc cursord.Doc
 --- @param diff cursord.Diff
 function M.beneath(doc, diff)
+  if doc.ws:is_deleted(doc.rel) then
+    doc.lacks = true -- when the file is back, Neovim does not know it
+    return
+  end
   local count = lacks(diff)
   local news = doc.lacks or shows_conflict(diff) and doc.known ~= follow.stamp(doc.path)
   if (diff.mergeable or 0) > 0 or news and count == 0 then
@@ -256,7 +260,7 @@ end
 function M.is_told_before_save(doc)
   local encoding = vim.bo[doc.buf].fileencoding
   return vim.bo[doc.buf].modified
-    and (#doc.ws:busy() > 0 or require('cursord.review.moved').is_deleted(doc.buf))
+    and (#doc.ws:busy() > 0 or doc.ws:is_deleted(doc.rel))
     and (encoding == '' or encoding == 'utf-8')
     and vim.b[doc.buf].cursord_plain ~= false
     and api.nvim_buf_get_offset(doc.buf, api.nvim_buf_line_count(doc.buf)) <= most

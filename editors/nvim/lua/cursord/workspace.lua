@@ -256,6 +256,14 @@ function Workspace:put_diff(diff)
   emit('diff', self, diff, before)
 end
 
+--- Whether the agent has deleted a file, and nobody has decided that yet.
+--- @param path string
+--- @return boolean
+function Workspace:is_deleted(path)
+  local diff = self.diffs[path]
+  return diff ~= nil and diff.kind == 'deleted' and not diff.hunks[1].isolated
+end
+
 --- Sends a request that may change files.
 --- @param method string
 --- @param params table

@@ -87,7 +87,7 @@ function M.before_write(buf)
   if doc then
     local unsaved, saved = undone(doc)
     local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
-    local gone = require('cursord.review.moved').is_deleted(buf)
+    local gone = doc.ws:is_deleted(doc.rel)
     saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved, gone = gone }
   end
 end

@@ -1,12 +1,10 @@
---- Says in the buffer of a file that the agent has moved it, or deleted it below unsaved text.
+--- Says in the buffer of a file that the agent has moved it. The note of a hunk says that it has deleted the file, so Neovim need
+--- not say it.
 local docs = require('cursord.docs')
 local workspace = require('cursord.workspace')
 
 local api = vim.api
-local M = {}
-
-local moved = api.nvim_create_namespace('cursord_moved')
-local deleted = api.nvim_create_namespace('cursord_deleted')
+local ns = api.nvim_create_namespace('cursord_moved')
 
 --- Shows the note. Neovim shows lines above the first one only in windows that reserve room for them.
 --- @param buf integer
@@ -21,9 +19,8 @@ local function make_room(buf)
 end
 
 --- @param buf integer
---- @param ns integer
 --- @param text? string nil removes the note
-local function note(buf, ns, text)
+local function note(buf, text)
   api.nvim_buf_clear_namespace(buf, ns, 0, -1)
   if not text then
     return
@@ -36,24 +33,10 @@ local function note(buf, ns, text)
   make_room(buf)
 end
 
---- @param buf integer
---- @param ns integer
---- @return boolean # whether the buffer has that note
-function M.has(buf, ns)
-  return #api.nvim_buf_get_extmarks(buf, ns, 0, -1, { limit = 1 }) > 0
-end
-
---- Whether the agent has deleted the file of a buffer with unsaved text.
---- @param buf integer
---- @return boolean
-function M.is_deleted(buf)
-  return M.has(buf, deleted)
-end
-
 api.nvim_create_autocmd('BufWinEnter', {
   group = api.nvim_create_augroup('cursord_moved', {}),
   callback = function(args)
-    if M.has(args.buf, moved) or M.has(args.buf, deleted) then
+    if #api.nvim_buf_get_extmarks(args.buf, ns, 0, -1, { limit = 1 }) > 0 then
       make_room(args.buf)
     end
   end,
@@ -66,33 +49,39 @@ local function left_by(diff)
   return diff and diff.state == 'pending' and hunk and not hunk.isolated and diff.oldPath or nil
 end
 
---- @param diff? cursord.Diff
---- @return boolean?
-local function is_deletion(diff)
-  local hunk = diff and diff.hunks[1]
-  return diff and (diff.diskOnly or 0) > 0 or hunk and diff.kind == 'deleted' and not hunk.isolated
+local silenced = {} --- @type table<integer, integer> autocommands, by buffer
+
+--- Keeps Neovim from saying that the file of a buffer is no longer available (E211), or lets it say so again.
+--- @param buf integer
+--- @param gone boolean
+local function silence(buf, gone)
+  if gone and not silenced[buf] then
+    silenced[buf] = api.nvim_create_autocmd('FileChangedShell', {
+      buffer = buf,
+      callback = function()
+        vim.v.fcs_choice = vim.v.fcs_reason == 'deleted' and '' or 'ask'
+      end,
+    })
+  elseif not gone and silenced[buf] then
+    pcall(api.nvim_del_autocmd, silenced[buf])
+    silenced[buf] = nil
+  end
 end
 
 --- @param before? cursord.Diff
 workspace.on('diff', function(ws, diff, before)
+  local of = docs.at(ws, (diff or before).path)
+  if of and api.nvim_buf_is_valid(of.buf) then
+    silence(of.buf, ws:is_deleted(of.rel))
+  end
   local now, was = left_by(diff), left_by(before)
   for _, path in ipairs({ now or was, now and was ~= now and was or nil }) do
     local doc = docs.at(ws, path)
     if doc and api.nvim_buf_is_loaded(doc.buf) then
       note(
         doc.buf,
-        moved,
         path == now and ('the agent has moved this file to %s'):format(diff.path) or nil
       )
     end
   end
-  local of = diff or before
-  local doc = of and docs.at(ws, of.path)
-  if doc and api.nvim_buf_is_loaded(doc.buf) then
-    local gone = is_deletion(diff) or is_deletion(before) or M.has(doc.buf, deleted)
-    gone = gone and vim.bo[doc.buf].modified and not vim.uv.fs_stat(doc.path)
-    note(doc.buf, deleted, gone and 'deleted by the agent: :w brings it back' or nil)
-  end
 end)
-
-return M

@@ -152,7 +152,9 @@ local function show(view, hunk)
   end
   local groups, present = marks.parse(hunk)
   if M.is_of_deleted(view.diff, hunk) then
-    groups = { marks.whole(hunk, 'the agent has deleted this file: reject brings it back') }
+    local text = vim.bo[view.buf].modified and '; :w writes your text' or ''
+    text = 'the agent has deleted this file: reject brings it back' .. text
+    groups = { marks.whole(hunk, text) }
   elseif not marks.is_there(view.buf, present) then
     groups = {}
   end
