@@ -55,7 +55,7 @@ func TestEmacsFollows(t *testing.T) {
 		require.Equal(t, []any{"down", "ready", "diff f 1"}, e.eval(`(vconcat (reverse told))`))
 
 		// Requests are answered in the order of the wire, and their errors are for people.
-		require.Equal(t, "no such turn none", e.eval(`(condition-case err (cursord-call (cursord-workspace-find) :turn/wait '(:turnId "none")) (user-error (cadr err)))`))
+		require.Equal(t, "no such turn none\n  list a session's turns: cursord show SESSION", e.eval(`(condition-case err (cursord-call (cursord-workspace-find) :turn/wait '(:turnId "none")) (user-error (cadr err)))`))
 		status := e.eval(`(plist-get (plist-get (cursord-call (cursord-workspace-find) :turn/wait '(:turnId %q)) :turn) :status)`, turn.ID)
 		require.Equal(t, "interrupted", status)
 		e.quiet()

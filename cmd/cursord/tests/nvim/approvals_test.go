@@ -52,6 +52,8 @@ func TestNvimApprovals(t *testing.T) {
 		three := asked("echo three >>ran")
 		n.untilScreen("  echo three >>ran")
 		n.ex("Cursord approvals")
+		n.untilScreen("Approvals")
+		n.untilScreen("<CR> give this answer")
 		n.keys("gg/Reject<CR>")
 		n.keys("<CR>")
 		require.Equal(t, "reject-once", answer(three.ID))

@@ -133,3 +133,25 @@ func TestNvimDeletesUnsavedText(t *testing.T) {
 		})
 	}
 }
+
+// TestNvimSavesAMovedFile has the agent move a file with unsaved text in Neovim: a save, which makes the old file again, says so.
+func TestNvimSavesAMovedFile(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("old", "1\n2\n3\n")
+		w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "mkdir lib && mv old lib/new"))...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "old")
+		n.ex("Cursord ask begin")
+		n.keys("3GSmine<Esc>")
+		w.Put("../go", "")
+		n.untilScreen("the agent has moved this file to lib/new\n1\n")
+		n.ex("write")
+		n.hears("cursord: wrote old again, which the agent has moved to lib/new")
+		require.Equal(t, "1\n2\nmine\n", w.Get("old"))
+		require.Equal(t, "1\n2\n3\n", w.Get("lib/new"))
+		n.quiet()
+	})
+}

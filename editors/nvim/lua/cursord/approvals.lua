@@ -1,4 +1,5 @@
 --- What agents ask: a float that does not take the focus, a list, and the answers. Nothing is answered by itself.
+local keys = require('cursord.keys')
 local message = require('cursord.message')
 local notify = require('cursord.notify')
 local rpc = require('cursord.rpc')
@@ -192,6 +193,17 @@ local function refresh()
   draw_list()
 end
 
+--- For 'winbar'.
+--- @return string
+function M.winbar()
+  local width = api.nvim_win_get_width(vim.g.statusline_winid or 0)
+  return require('cursord.winbar').keys(
+    'Approvals',
+    { '<CR> give this answer', 'q close', 'g?' },
+    width
+  )
+end
+
 --- Opens the list of what is pending: <CR> on an answer gives it.
 function M.open()
   if list_buf and api.nvim_buf_is_valid(list_buf) and vim.fn.bufwinid(list_buf) > 0 then
@@ -204,16 +216,30 @@ function M.open()
   list_buf = api.nvim_create_buf(false, true)
   api.nvim_win_set_buf(0, list_buf)
   vim.bo[list_buf].bufhidden, vim.bo[list_buf].filetype = 'wipe', 'cursordapprovals'
-  local function map(lhs, desc, run)
-    vim.keymap.set('n', lhs, run, { buffer = list_buf, nowait = true, desc = desc })
+  for name, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    winbar = "%{%v:lua.require'cursord.approvals'.winbar()%}",
+    statusline = ' Cursor: what agents ask%=%l/%L ',
+  }) do
+    api.nvim_set_option_value(name, value, { win = 0, scope = 'local' })
   end
-  map('<CR>', 'Give this answer', function()
-    local line = list_lines[api.nvim_win_get_cursor(0)[1]]
-    if line then
-      choose(line)
-    end
-  end)
-  map('q', 'Close', '<Cmd>close<CR>')
+  keys.map(list_buf, {
+    {
+      'give this answer',
+      '<CR>',
+      'n',
+      function()
+        local line = list_lines[api.nvim_win_get_cursor(0)[1]]
+        if line then
+          choose(line)
+        end
+      end,
+    },
+    { 'close', 'q', 'n', '<C-w>c' },
+    { 'these keys', 'g?', 'n', keys.help },
+  })
   draw_list()
 end
 

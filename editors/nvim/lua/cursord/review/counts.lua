@@ -9,6 +9,15 @@ function M.count(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
+--- Hunks of which some are decided only in part.
+--- @param hunks integer
+--- @param cut integer how many of them
+--- @return string
+function M.decided(hunks, cut)
+  local whole, part = M.count(hunks - cut, 'hunk'), 'a part of ' .. M.count(cut, 'hunk')
+  return cut == 0 and whole or hunks > cut and whole .. ' and ' .. part or part
+end
+
 --- @param ws cursord.Workspace
 --- @return string
 function M.left(ws)

@@ -138,6 +138,7 @@ end
 --- @field skipped? cursord.Skipped[] hunks of the selection that are left alone
 --- @field step? cursord.Step of the undo history, which is made again
 --- @field beside? integer how many hunks have lines of the person's beside the agent's, which stay
+--- @field cut? integer of how many hunks only a part is decided
 --- @field gone? boolean the reject of a new file, which is in a buffer: the file goes
 
 local deciding = {} --- @type table<string, true> by hunk
@@ -171,11 +172,8 @@ end
 
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
-    local text = ('%s %s; %s'):format(
-      done_words[verb],
-      counts.count(applied, 'hunk'),
-      counts.left(ws)
-    )
+    local what = counts.decided(applied, opts.cut or 0)
+    local text = ('%s %s; %s'):format(done_words[verb], what, counts.left(ws))
     if (opts.beside or 0) > 0 then
       local places = counts.count(opts.beside, 'place')
       text = ("%s; your lines stay beside the agent's in %s"):format(text, places)
@@ -218,8 +216,10 @@ function M.parts(verb, ws, parts, opts)
       vim.list_extend(whole, some)
     end
   end
+  opts.cut = 0
   for _, part in ipairs(parts) do
     if part.lines then
+      opts.cut = opts.cut + 1
       local selector = { hunks = { part.id }, lines = part.lines, comment = opts.comment }
       steps[#steps + 1] = { selector = selector, parts = { part } }
     end

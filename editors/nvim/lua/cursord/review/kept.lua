@@ -77,7 +77,23 @@ local function undone(doc)
   return unsaved, saved
 end
 
-local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer, gone: boolean }> by buffer
+--- What the agent has done with a file that is not at its path any more, if nobody has decided that yet.
+--- @param doc cursord.Doc
+--- @return string?
+local function done_with(doc)
+  if vim.uv.fs_stat(doc.path) then
+    return nil
+  elseif doc.ws:is_deleted(doc.rel) then
+    return 'deleted'
+  end
+  for _, diff in pairs(doc.ws.diffs) do
+    if diff.oldPath == doc.rel and not diff.hunks[1].isolated then
+      return 'moved to ' .. diff.path
+    end
+  end
+end
+
+local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer, gone?: string }> by buffer
 
 --- Counts what a write of the buffer will decide.
 --- @param buf integer
@@ -87,7 +103,7 @@ function M.before_write(buf)
   if doc then
     local unsaved, saved = undone(doc)
     local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
-    local gone = doc.ws:is_deleted(doc.rel)
+    local gone = done_with(doc)
     saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved, gone = gone }
   end
 end
@@ -122,7 +138,7 @@ function M.written(buf)
     or of.conflicts == 1 and 'kept your lines'
   local rejected = of.unsaved > 0 and 'rejected ' .. hunks(of.unsaved)
   if of.gone and doc then
-    rpc.say(('wrote %s again, which the agent has deleted'):format(doc.rel))
+    rpc.say(('wrote %s again, which the agent has %s'):format(doc.rel, of.gone))
   elseif kept then
     rpc.say(
       ("%s%s; %s brings the agent's back"):format(kept, rejected and ', ' .. rejected or '', way)

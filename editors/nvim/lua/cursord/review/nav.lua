@@ -5,6 +5,7 @@ local message = require('cursord.message')
 local places = require('cursord.review.places')
 local rpc = require('cursord.rpc')
 local view = require('cursord.review.view')
+local ways = require('cursord.ways')
 
 local api = vim.api
 local M = {}
@@ -35,8 +36,9 @@ end
 
 --- @param ws cursord.Workspace
 --- @return cursord.Stop[]
+--- @return integer # how many hunks have no place in a text
 local function stops(ws)
-  local out = {} --- @type cursord.Stop[]
+  local out, elsewhere = {}, 0 --- @type cursord.Stop[], integer
   for _, path in ipairs(M.paths(ws)) do
     local diff = ws.diffs[path]
     local doc = docs.at(ws, path)
@@ -52,8 +54,12 @@ local function stops(ws)
         out[#out + 1] = { path = path, row = marks.row(hunk), hunk = hunk }
       end
     end
+    for _, hunk in ipairs(diff.hunks) do
+      local shown = #here > 0 and view.is_of_deleted(diff, hunk)
+      elsewhere = elsewhere + ((shown or has_place(diff, hunk)) and 0 or 1)
+    end
   end
-  return out
+  return out, elsewhere
 end
 
 --- Whether there is a hunk to go to.
@@ -123,12 +129,10 @@ end
 --- @param ws cursord.Workspace
 --- @param count integer
 function M.move(ws, count)
-  local all = stops(ws)
+  local all, elsewhere = stops(ws)
   if #all == 0 then
-    local hunks = ws:pending()
-    rpc.say(
-      hunks == 0 and 'nothing to review' or 'no text to review; the rest is in :Cursord review'
-    )
+    local text = 'no text to review; the rest is in ' .. ways.to('review')
+    rpc.say(ws:pending() == 0 and 'nothing to review' or text)
     return
   end
   local doc = docs.get(api.nvim_get_current_buf())
@@ -157,7 +161,11 @@ function M.move(ws, count)
   end
   at = (at - 1) % #all + 1
   M.go(ws, all[at].path, all[at].row)
-  message.note(('hunk %d of %d'):format(at, #all))
+  local text = ('hunk %d of %d'):format(at, #all)
+  if elsewhere > 0 then
+    text = ('%s; %d more only in %s'):format(text, elsewhere, ways.to('review'))
+  end
+  message.note(text)
 end
 
 return M
