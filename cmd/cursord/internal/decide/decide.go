@@ -33,7 +33,8 @@ type Decision struct {
 	JSON    bool
 }
 
-// ErrPartly is returned if hunks were named and some of them were left, or if a hunk could not be decided because of a conflict. Do has already printed why.
+// ErrPartly is returned if hunks were named and some of them were left, if files were named and all of their hunks were left, or if a hunk
+// could not be decided because of a conflict. Do has already printed why.
 var ErrPartly = errors.New("some hunks were left")
 
 func (d Decision) verb() string {
@@ -137,7 +138,9 @@ func (d Decision) Do(ctx context.Context, n naming.Names, out, errOut io.Writer)
 		term.PrintFolded(errOut, d.sharedHunks(before, params.TurnID, decided.Skipped))
 	}
 	failed := slices.ContainsFunc(decided.Skipped, func(s api.Skipped) bool { return s.Kind == api.KindConflict })
-	if hunks, _ := d.apart(); err == nil && (failed || len(hunks) > 0 && len(decided.Skipped) > 0) {
+	hunks, files := d.apart()
+	none := len(files) > 0 && decided.Applied == 0
+	if err == nil && len(decided.Skipped) > 0 && (failed || none || len(hunks) > 0) {
 		return ErrPartly
 	}
 	return err

@@ -102,6 +102,11 @@ func TestCommandsTellWhatMayBeYours(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &out))
 	require.Equal(t, []api.Skipped{{Path: "notes.txt", Hunk: id, Kind: api.KindMaybeYours}}, out.Skipped)
 
+	stdout, stderr, status = w.Cursord("reject", "notes.txt", "-w", w.Root)
+	require.Equal(t, 1, status, "nothing that was named is rejected")
+	require.Contains(t, stdout, "1 hunk left in 1 file")
+	require.Contains(t, stderr, "left 1 hunk that may be yours")
+
 	stdout, stderr, status = w.Cursord("reject", id, "-w", w.Root)
 	require.Zero(t, status)
 	require.Equal(t, "rejected 1 hunk; nothing left to review\n  "+id+"  notes.txt:12  +1 -1  +twelve\n", stdout)
