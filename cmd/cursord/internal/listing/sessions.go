@@ -44,8 +44,12 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	}
 	lines := make([]line, 0, len(list))
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
-		l := line{session: s, status: "-", depth: depths[s.ID]}
+		l := line{session: s, status: "-", depth: depths[s.ID], turns: s.Turns}
 		for _, t := range turns {
+			if t.Check && t.Status.Final() {
+				l.turns--
+				continue
+			}
 			if !s.Copied(t) {
 				l.used.add(t)
 			}
@@ -67,6 +71,7 @@ type line struct {
 	session *sessions.Session
 	status  string // of the running turn, else of the first queued one, else of the latest
 	used    Used
+	turns   int // without checks that have ended: no agent has run them
 	depth   int // in the tree of forks
 }
 
@@ -110,7 +115,7 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 		if all {
 			row = append(row, term.Clean(s.Workspace))
 		}
-		rows = append(rows, append(row, l.status, fmt.Sprint(s.Turns), l.used.time(), l.used.tokens(),
+		rows = append(rows, append(row, l.status, fmt.Sprint(l.turns), l.used.time(), l.used.tokens(),
 			term.Ago(s.UpdatedAt.Time, now), term.Clean(id)))
 	}
 	return rows

@@ -29,14 +29,19 @@ func Show(ctx context.Context, client *rpc.Client, out io.Writer, session string
 
 func printTranscript(w io.Writer, t *api.Transcript) {
 	p := term.PaletteOf(w)
-	s := t.Session
+	s, count := t.Session, t.Session.Turns
+	for _, turn := range t.Turns {
+		if turn.Check { // no agent has run it
+			count--
+		}
+	}
 	model := "auto"
 	if s.Model != nil {
 		model = *s.Model
 	}
 	fmt.Fprintln(w, p.Bold(titleOf(s.Title)))
 	fmt.Fprintln(w, p.Dim(fmt.Sprintf("%s · %s · %s · %s · %s · %s", s.ID, term.Clean(s.Workspace), term.Clean(model), s.Mode, s.State,
-		term.Count(s.Turns, "turn"))))
+		term.Count(count, "turn"))))
 	if text := used(s, t.Turns); text != "" {
 		fmt.Fprintln(w, p.Dim(text))
 	}

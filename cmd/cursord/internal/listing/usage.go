@@ -27,7 +27,11 @@ type Used struct {
 	atLeast bool // a turn was interrupted: its end is the last that was seen of it
 }
 
+// add adds a turn of an agent. Checks of attempts are none.
 func (u *Used) add(t *sessions.Turn) {
+	if t.Check {
+		return
+	}
 	u.Turns++
 	u.atLeast = u.atLeast || t.Status == sessions.TurnInterrupted
 	if t.StartedAt != nil && t.EndedAt != nil {
