@@ -135,6 +135,7 @@ fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,00
 	$(GO) test -count=1 -timeout 60m -run '^TestStories$$' ./daemon/internal/review -rapid.checks 20000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^Test(Crashes|Faults)' $(TESTS)/faults -every-crash
 	$(GO) test -count=1 -timeout 30m -run '^TestPlants$$' $(TESTS)/trees -every-plant
+	$(GO) test -count=1 -timeout 30m -run '^TestKillsAtEachMessage$$' $(TESTS)/acp -every-kill
 	$(GO) test -count=1 -timeout 30m $(TESTS)/nvim -every-nvim
 	$(GO) test -count=1 -timeout 30m $(TESTS)/emacs -every-emacs -emacs.steps 100 -emacs.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m ./sessions -damages 10
