@@ -58,7 +58,8 @@ func TestPeers(t *testing.T) {
 	}
 	t.Setenv("PATH", filepath.Join(*peersDir, "bin")+":"+os.Getenv("PATH"))
 	peers := []rival{
-		{"cursord stdio", []string{bin("cursord"), "stdio"}, false, world.Request(1, "initialize", world.Obj{}), streamsOfCursord},
+		{"cursord stdio", []string{bin("cursord"), "stdio"}, false, world.Request(1, "initialize", world.Obj{}), streamsOfCursord("stdio", listensByStdio)},
+		{"cursord acp", []string{bin("cursord"), "acp"}, false, acpHello, streamsOfCursord("acp", listensByACP)},
 		{"cursor-agent-acp", []string{npm("cursor-agent-acp")}, false, acpHello, streamsOfAdapter},
 		{"acpx exec", nil, false, "", streamsOfAcpx(npm("acpx"))},
 		{"codex app-server", []string{npm("codex"), "app-server"}, false,
@@ -253,31 +254,32 @@ func added(beyond delays, with, without delays, rate float64) stream {
 	}
 }
 
-func streamsOfCursord(t *testing.T, w *world.World) (stream, string) {
-	w.Start()
-	paced := func(open func(*world.World) *listener, prompt bool) (first time.Duration, d delays) {
-		w.Plays(stamped(peerDeltas, 10*time.Millisecond)...)
-		l := open(w)
-		start := time.Now()
-		if prompt {
-			l.calls("turn/start", world.Obj{"workspace": w.Root, "prompt": "do it"})
+func streamsOfCursord(name string, open func(*world.World) *listener) func(*testing.T, *world.World) (stream, string) {
+	by := route{name, open}
+	return func(t *testing.T, w *world.World) (stream, string) {
+		w.Start()
+		paced := func(r route) (first time.Duration, d delays) {
+			w.Plays(stamped(peerDeltas, 10*time.Millisecond)...)
+			l := r.open(w)
+			start := time.Now()
+			begins(w, r, l)
+			at, _ := l.hears(peerDeltas*stampSize, d.arrived)
+			l.leaves()
+			return at.Sub(start), d[peerDeltas/10:]
 		}
-		at, _ := l.hears(peerDeltas*stampSize, d.arrived)
+		var beyond, with, without delays
+		for range 2 {
+			own, bare := paced(routes()[0])
+			first, all := paced(by)
+			beyond, with, without = append(beyond, first-own), append(with, all...), append(without, bare...)
+		}
+		w.Plays(flood(peerFlood)...)
+		l := open(w)
+		begins(w, by, l)
+		first, last := l.hears(peerFlood*len(word), nil)
 		l.leaves()
-		return at.Sub(start), d[peerDeltas/10:]
+		return added(beyond, with, without, peerFlood/last.Sub(first).Seconds()), "over a bare relay"
 	}
-	var beyond, with, without delays
-	for range 2 {
-		own, bare := paced(relayed, false)
-		first, all := paced(listensByStdio, true)
-		beyond, with, without = append(beyond, first-own), append(with, all...), append(without, bare...)
-	}
-	w.Plays(flood(peerFlood)...)
-	l := listensByStdio(w)
-	l.calls("turn/start", world.Obj{"workspace": w.Root, "prompt": "do it"})
-	first, last := l.hears(peerFlood*len(word), nil)
-	l.leaves()
-	return added(beyond, with, without, peerFlood/last.Sub(first).Seconds()), "over a bare relay"
 }
 
 // streamsOfAdapter drives an ACP adapter that runs the agent for each prompt and asks it for one JSON object.
