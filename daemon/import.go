@@ -7,14 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"cursord/daemon/api"
-	"cursord/daemon/config"
 	"cursord/daemon/internal/exportfile"
-	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -122,29 +117,10 @@ func (im *importer) taken(what, id string) error {
 
 // begin takes the session.
 func (im *importer) begin(s *sessions.Session) error {
-	if s.ID == "" || len(s.ID) > params.TurnIDMax || strings.Trim(s.ID, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") != "" {
-		return fmt.Errorf("%q is no session's id", s.ID)
-	}
-	if !params.ValidMode(s.Mode) {
-		return fmt.Errorf("%q is no mode", s.Mode)
-	}
-	if im.session != nil {
-		return nil // this is the second reading
-	}
-	if s.AgentSessionID != nil && params.CheckChat(*s.AgentSessionID) != nil {
-		s.AgentSessionID = nil
+	if err := exportfile.Clean(s); err != nil || im.session != nil {
+		return err // or this is the second reading
 	}
 	im.session = s
-	s.Title = wire.CutText(s.Title, params.TitleMax)
-	s.Isolation, s.State = "none", sessions.SessionIdle
-	if _, err := config.CheckDriver(s.Driver); err != nil {
-		s.Driver = ""
-	}
-	if from := s.ForkedFrom; from != nil && (len(from.SessionID) > params.TurnIDMax || utf8.RuneCountInString(from.TurnID) > params.TurnIDMax) {
-		s.ForkedFrom = nil
-	}
-	s.Attempt = nil                                   // it has no tree here
-	s.Sandbox, s.AutoReview, s.AddDirs = "", nil, nil // a file must not decide what agents here may do
 	if im.newIDs {
 		// The original goes on with its chat.
 		s.ID, s.AgentSessionID, s.Rewound = newID(), nil, s.Turns > 0
@@ -157,11 +133,8 @@ func (im *importer) begin(s *sessions.Session) error {
 }
 
 func (im *importer) turn(t *sessions.Turn) error {
-	if t.ID == "" || utf8.RuneCountInString(t.ID) > params.TurnIDMax || !utf8.ValidString(t.ID) || strings.ContainsFunc(t.ID, unicode.IsControl) {
-		return fmt.Errorf("%q is no turn's id", t.ID)
-	}
-	if !params.ValidMode(t.Mode) {
-		return fmt.Errorf("%q is no mode", t.Mode)
+	if err := exportfile.CheckTurn(t); err != nil {
+		return err
 	}
 	im.count++
 	id, again := im.turns[t.ID]
