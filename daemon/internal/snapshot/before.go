@@ -219,6 +219,12 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 		return
 	}
 	s.files.set(name, &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())})
+	if written := st.Written(); written > s.began {
+		if s.texts == nil {
+			s.texts = map[int64]bool{}
+		}
+		s.texts[written] = true
+	}
 }
 
 // NoteGone takes in that a file is gone; a scan finds where it went.

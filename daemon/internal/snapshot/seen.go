@@ -73,7 +73,8 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 }
 
 // EarlierOf returns the changes of a path between a moment and the path's change at when. written, the time of the path's text, is that of
-// one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save.
+// one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save. It is
+// none if a text of that time has been taken in: then it was moved here, or copied with its time.
 func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +84,8 @@ func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Ear
 			all = append(all, t)
 		}
 	}
-	if filestat.ChangeTimes && max(after, s.began) < written && written < when && !slices.ContainsFunc(all, func(e Earlier) bool { return e.When == written }) {
+	unseen := filestat.ChangeTimes && max(after, s.began) < written && written < when && !s.texts[written]
+	if unseen && !slices.ContainsFunc(all, func(e Earlier) bool { return e.When == written }) {
 		all = append(all, Earlier{When: written})
 	}
 	return all

@@ -57,6 +57,7 @@ type Snapshot struct {
 	long     map[string]bool             // paths too long to look at that a notice has named, or that were there
 	cut      bool                        // a walk has reached its limits, and a notice has said so
 	noted    map[string]bool             // in a Shift: paths that were noted
+	texts    map[int64]bool              // the times of texts that were written since it began and have been taken in
 	seen     map[string][]Earlier        // changes that have not been taken in, by path
 	sight    sight                       // since all were looked at for this snapshot
 	first    *spool                      // the contents when the turn began; later snapshots may use it
