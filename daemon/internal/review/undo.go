@@ -91,7 +91,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if !r.reread(g.N, gf, undo) {
 			continue
 		}
-		b, err := f.Deciding(client, f.WritesReal(gf.Decision.Accept))
+		b, err := f.DecidingStep(client, gf, undo)
 		if err != nil {
 			return rollback(err)
 		}

@@ -327,8 +327,8 @@ func (b *Buffer) like(disk atomicfile.State) bool {
 
 // Merge returns the edits that bring changes on disk into other lines of the client's text; nil if there are none.
 func (b *Buffer) Merge() *api.DocumentEdits {
-	if b == nil || b.beneath == nil || b.beneath.Offered == 0 {
-		return nil
+	if b == nil || b.gone || b.beneath == nil || b.beneath.Offered == 0 {
+		return nil // while the file is gone, the latest merge is of an older text
 	}
 	// The client sees the merged hunks, and the conflicts beside them, when it has reported the edited text.
 	return b.edit(b.beneath.Send())

@@ -95,10 +95,14 @@ func TestNvimDeletesUnsavedText(t *testing.T) {
 			n.ex("Cursord reject")
 			n.untilScreen("rejected 1 hunk; none left")
 			n.ex("Cursord undo")
-			n.untilText("f", "mine\n")
+			n.untilScreen("the agent has deleted this file: reject brings it back; :w writes your text\n▔ line 1\n")
+			require.Equal(t, "(absent)", w.Get("f"))
 			n.ex("Cursord redo")
-			n.untilText("f", world.Numbered(9, map[int]string{5: "mine\n"}))
-			n.ex("write")
+			n.poll("it is back", func() bool { return w.Get("f") == world.Numbered(9, nil) })
+			n.until("Neovim knows the file", "return not require('cursord.docs').get(vim.fn.bufnr('f')).lacks")
+			n.keys("u")
+			n.poll("it is gone", func() bool { return w.Get("f") == "(absent)" })
+			n.ex("write!")
 		},
 		"accepted": func(w *world.World, n *nvim) {
 			n.ex("Cursord accept")

@@ -3,6 +3,8 @@
 package review
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,10 +33,11 @@ func TestAgentDeletesAnUnsavedFile(t *testing.T) {
 			require.Empty(e.T, out.Edits, "the text stays")
 			w.RequireTree(world.Tree{"f": before})
 			require.Empty(e.T, e.Diffs(), "the person's change is not the agent's")
-			doc.Applies(e.Decides("diff/undo", world.Obj{}).Edits)
-			require.Equal(e.T, "mine 2\n", doc.Text, "the deletion is pending in the text")
-			doc.Applies(e.Decides("diff/redo", world.Obj{}).Edits)
-			require.Equal(e.T, mine, doc.Text)
+			require.Empty(e.T, e.Decides("diff/undo", world.Obj{}).Edits, "the text stays")
+			w.RequireTree(world.Tree{})
+			require.Equal(e.T, "deleted", string(e.Diffs()["f"].Kind))
+			require.Empty(e.T, e.Decides("diff/redo", world.Obj{}).Edits)
+			w.RequireTree(world.Tree{"f": before})
 			doc.Save()
 			require.Empty(e.T, e.Diffs())
 			w.RequireTree(world.Tree{"f": mine})
@@ -174,6 +177,64 @@ func TestNobodyWritesWhereAnotherEditorHasUnsavedText(t *testing.T) {
 			e.Status()
 			other.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 			require.Equal(t, left, w.Listing())
+		})
+	}
+}
+
+// TestAMergeWithoutAFile: the agent edits a file that an editor holds unsaved, and then takes it away. A merge, which was offered before,
+// changes nothing. Once it took out what the person had typed since.
+func TestAMergeWithoutAFile(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(12, nil)
+	after := world.Numbered(12, map[int]string{8: "agent\n"})
+	for name, c := range map[string]struct {
+		command, decide string
+	}{
+		"deleted":                    {command: "rm f"},
+		"deleted, accepted":          {"rm f", "accept"},
+		"deleted, accepted, undone":  {"rm f", "accept undo"},
+		"deleted, rejected":          {"rm f", "reject"},
+		"deleted, rejected, undone":  {"rm f", "reject undo"},
+		"moved":                      {command: "mv f m"},
+		"moved, rejected":            {"mv f m", "reject"},
+		"moved, rejected and undone": {"mv f m", "reject undo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("f", before)
+			w.Commits()
+			w.Start()
+			e := w.Opens()
+			doc := e.OpenDocument("f")
+			doc.Types("line 3\n", "line 3\nmine 3\n")
+			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+			e.Turn(nil)
+			e.Until("a merge is offered", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Mergeable == 1 })
+			w.Plays(world.Lines(world.Shells("2", c.command))...)
+			e.Turn(nil)
+			doc.Types("line 10\n", "line 10\nmine 10\n")
+			for _, method := range strings.Fields(c.decide) {
+				params := world.Obj{"workspace": w.Root}
+				if method != "undo" {
+					params["all"] = true
+				}
+				var out api.Decided
+				if e.Call("diff/"+method, params, &out) == nil && len(out.Edits) > 0 {
+					doc.Applies(out.Edits)
+				}
+			}
+			var out api.Decided
+			if e.Call("diff/merge", world.Obj{"workspace": w.Root, "path": "f"}, &out) == nil && len(out.Edits) > 0 {
+				doc.Applies(out.Edits)
+			}
+			require.Contains(t, doc.Text, "mine 3\n")
+			require.Contains(t, doc.Text, "mine 10\n")
+			for n := 1; n <= 12; n++ {
+				if n != 8 {
+					require.Contains(t, doc.Text, fmt.Sprintf("line %d\n", n))
+				}
+			}
 		})
 	}
 }
