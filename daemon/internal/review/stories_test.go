@@ -231,6 +231,10 @@ func (s *story) undoAndRedo(editor bool) {
 	}
 	between := s.state()
 	s.tell("between: %s / %s", short(between.disk), short(between.text))
+	if calm {
+		seen := func(st state) []string { return append(shapes(st), st.disk, st.text) }
+		require.NotEqual(s.t, seen(before), seen(between), "an undo that brings nothing back\n%s", strings.Join(s.told, "\n"))
+	}
 	s.daemon(true, false, editor, func() { _, again = s.redoes(client) })
 	after := s.state()
 	story := strings.Join(s.told, "\n")

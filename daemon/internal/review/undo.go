@@ -102,7 +102,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		if b != nil && gf.Decision.Rewinds() {
 			return rollback(unsavedStep(f))
 		}
-		if b != nil && f.WritesReal(gf.Decision.Accept) {
+		if b != nil && (f.WritesReal(gf.Decision.Accept) || b.Has(g.N)) {
 			edits, back, err := b.Step(undo, g.N, gf)
 			restore = append(restore, back)
 			if err != nil {

@@ -339,6 +339,11 @@ func (b *Buffer) Step(undo bool, n uint64, part *decisionlog.File) (edits *api.D
 	return edits, back, err
 }
 
+// Has reports whether a decision was made, or taken back, in the buffer alone.
+func (b *Buffer) Has(n uint64) bool {
+	return slices.ContainsFunc(b.steps.All(), func(t decisionlog.Step) bool { return t.Group == n })
+}
+
 // Coming reports whether a decision waits for the client's next text, or for its entry in the log by DecidedBy; then is the sum of that
 // text, or "".
 func (b *Buffer) Coming() (then string, is bool) {
