@@ -136,6 +136,8 @@ func (t *turn) finish() {
 	var events []agent.Event
 	if !t.cancelled && t.refused == nil {
 		events = t.dec.closeCalls(t.dec.endThought(nil))
+	} else {
+		events = t.dec.closeWritten(nil)
 	}
 	out := agent.Outcome{Status: agent.Completed, Usage: t.usage}
 	stderr, _ := t.p.said()
@@ -186,7 +188,7 @@ func (t *turn) died() {
 		out.Failure = t.p.explain()
 		t.unsent = t.unsent || t.p.fed.Load() < t.line
 	}
-	t.over(nil, out)
+	t.over(t.dec.closeWritten(nil), out)
 }
 
 // over tells the end.

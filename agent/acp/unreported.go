@@ -33,6 +33,17 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 	return dst
 }
 
+// closeWritten ends the edits that the agent has left open in a turn that was cut off, as far as they have written. What has not stays open.
+func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
+	for _, id := range slices.Clone(d.order) {
+		c := d.calls[id]
+		if c.started && c.asks == 0 && c.refused == "" && agent.WritesOf(c.name()) == agent.WritesNamed && d.wrote(c) {
+			dst = d.finish(dst, c, false)
+		}
+	}
+	return dst
+}
+
 // goOn ends the edits that the agent has left open although its model goes on with words: the model had their results first. What a
 // person saves after it is the person's. A call that waits for a person has no result, and the words may be another model's while a task runs.
 func (d *decoder) goOn(dst []agent.Event) []agent.Event {
