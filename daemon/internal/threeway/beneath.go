@@ -10,6 +10,7 @@ import (
 // A Beneath follows the common base of an unsaved text and the disk beneath it.
 type Beneath struct {
 	Merge // the latest merge
+	Sure  bool // the editor has made the edits of a merge, so the base is no guess
 	base  string
 	sent  *Merge // the merge whose Text is on its way to the editor
 }
@@ -35,7 +36,7 @@ func (b *Beneath) See(disk, text string, together []Span) {
 	if m := b.sent; m != nil {
 		// The editor may have typed beside the edits of the merge, or not have made them.
 		if distance(m.Text, text) < distance(b.base, text) || m.Text == text {
-			b.base = m.Then
+			b.base, b.Sure = m.Then, true
 		}
 		b.sent = nil
 	}

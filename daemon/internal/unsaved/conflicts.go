@@ -275,7 +275,7 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 		for _, c := range b.beneath.Unmerged {
 			unseen = append(unseen, touched(places, c.Disk)...)
 		}
-		if b.Doc.Known == nil { // the base is a guess: the editor may never have had the hunks that the text lacks
+		if b.Doc.Known == nil && !b.beneath.Sure { // the base is a guess: the editor may never have had the hunks that the text lacks
 			unseen = seen
 		}
 	}
