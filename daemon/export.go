@@ -74,7 +74,7 @@ func (d *Daemon) Backup(ctx context.Context, path string, replace bool) (int64, 
 	case errors.Is(err, sessions.ErrTooBusy):
 		return 0, &api.Error{Kind: api.KindBusy, Message: err.Error()}
 	case errors.Is(err, fs.ErrExist):
-		hint := "choose another name, or overwrite it: cursord backup --force (in the protocol: replace)"
+		hint := "choose another name, or overwrite it: cursord backup --force FILE (in the protocol: replace)"
 		if info, there := os.Stat(path); there == nil && info.IsDir() {
 			hint = "it is a folder; name a file in it: cursord backup " + filepath.Join(path, "cursord.db")
 		} else if there != nil {

@@ -129,7 +129,8 @@ func (s *Server) forkSession(r *request) {
 			case err != nil:
 				r.answer(nil, err)
 			case made.Session.Workspace != in.path:
-				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace)))
+				wrong := invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace))
+				call(s, "session/delete", rpc.SessionParams{SessionID: made.Session.ID}, func(none, error) { r.answer(nil, wrong) })
 			default:
 				s.opened(r, s.opens(in, &p.SessionParams, made.Session), made.Session.ID)
 			}

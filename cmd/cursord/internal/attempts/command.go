@@ -165,7 +165,11 @@ func (c *Command) drop(ctx context.Context, client *rpc.Client, g api.AttemptGro
 			return errors.New("nothing was dropped")
 		}
 	case hunks > 0:
-		return &rpc.Error{Message: what + " would be lost", Data: rpc.ErrorData{Hint: "to drop that: cursord attempts --drop -y; --keep N leaves one"}}
+		kept, hint := "", "; --keep N leaves one"
+		for _, n := range c.Keep {
+			kept, hint = kept+fmt.Sprintf(" --keep %d", n), ""
+		}
+		return &rpc.Error{Message: what + " would be lost", Data: rpc.ErrorData{Hint: "to drop that: cursord attempts --drop -y" + kept + hint}}
 	}
 	done, err := client.AttemptDrop(ctx, rpc.AttemptDropParams{Workspace: c.Root, Group: g.Group, Keep: keep})
 	if err != nil {

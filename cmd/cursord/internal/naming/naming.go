@@ -162,6 +162,9 @@ func (n Names) TurnOf(ctx context.Context, session, name string) (string, error)
 	case !late:
 		return n.Turn(ctx, name)
 	}
+	if _, err := n.Client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1}); err != nil {
+		return "", err // there is no such session
+	}
 	var turns []*sessions.Turn
 	err = pages.Turns(ctx, n.Client, []*sessions.Session{{ID: session}}, func(_ *sessions.Session, of []*sessions.Turn) { turns = of })
 	if err != nil {

@@ -241,4 +241,12 @@ func TestFork(t *testing.T) {
 	require.Contains(t, said(c.updates(made.SessionID, mark, ""), "agent_message_chunk"), "Hello")
 	require.Equal(t, -32002, c.fails("_cursord/session/fork", world.Obj{"sessionId": "nobody", "cwd": w.Root}).Code)
 	require.Equal(t, -32602, c.fails("_cursord/session/fork", world.Obj{"cwd": w.Root}).Code)
+
+	other := w.Path("../other")
+	require.NoError(t, os.Mkdir(other, 0o755))
+	var before, after struct{ Sessions []struct{ SessionID string } }
+	c.must("session/list", world.Obj{}, &before)
+	require.Equal(t, -32602, c.fails("_cursord/session/fork", world.Obj{"sessionId": s, "cwd": other}).Code)
+	c.must("session/list", world.Obj{}, &after)
+	require.Equal(t, before, after, "a fork that is refused is not made")
 }

@@ -150,6 +150,6 @@ func TestNvimHunksBesideAMode(t *testing.T) {
 		n.ex("tabclose")
 		n.quiet()
 		n.ex("edit g | Cursord diff")
-		n.hears("cursord: there is no text to show: the file is mode")
+		n.hears("cursord: there is no text to show: the file has another mode")
 	})
 }

@@ -296,7 +296,9 @@ function M.deny()
   if option then
     M.answer(a --[[@as cursord.Approval]], option.id)
   elseif a then
-    rpc.say('say which answer: :Cursord approve NUMBER', vim.log.levels.WARN)
+    local text =
+      'none of its answers is a no: choose one with :Cursord approve NUMBER, or :Cursord cancel ends the turn'
+    rpc.say(text, vim.log.levels.WARN)
   end
 end
 

@@ -221,8 +221,8 @@ function M.merge(doc)
       if require('cursord.docs').apply(doc.ws, result.edits) then
         require('cursord.review.kept').merged(doc, #result.edits[1].edits)
         local of = (diff.overlaps or 0) > 0
-            and 'changes on disk are in %s, but not those of your lines'
-          or 'changes on disk are in %s, unsaved; u removes them'
+            and 'what has changed on disk is in %s now, but not the changes of your lines'
+          or 'what has changed on disk is in %s now, unsaved; u takes it out'
         rpc.say(of:format(doc.rel))
       end
       return M.merge(doc)

@@ -185,7 +185,8 @@ function M.open(ws, path, hunk)
     rpc.say('there is nothing to review in this file')
     return
   elseif #hunk.lines == 0 then
-    rpc.say(('there is no text to show: the file is %s'):format(diff.kind))
+    local kind = diff.kind == 'mode' and 'has another mode' or 'is ' .. diff.kind
+    rpc.say('there is no text to show: the file ' .. kind)
     return
   end
   vim.cmd('silent tabnew ' .. vim.fn.fnameescape(docs.name(ws, path)))

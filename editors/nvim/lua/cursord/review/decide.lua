@@ -297,7 +297,8 @@ function M.step(verb, ws, after)
         rpc.say_error(err)
       else
         take(verb, ws, result)
-        message.note(('%s: %s'):format(verb, counts.left(ws)))
+        local past = verb == 'undo' and 'undone' or 'redone'
+        message.note(('%s; %s'):format(past, counts.left(ws)))
       end
       if after then
         after(verb == 'undo' and not err and restored.first(ws, before) or nil)
