@@ -159,3 +159,40 @@ func TestNvimSavesAMovedFile(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimUndoesInAllFiles rejects in several files, of which one has unsaved text: "u" there takes the decision back in all of them. Once
+// the others stayed rejected, and nothing said so.
+func TestNvimUndoesInAllFiles(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent\n"})
+		w.PutAll(world.Tree{"f": before, "g": before, "h": before})
+		w.Plays(world.Lines([]string{world.Waits("go")}, world.Edits("1", "f", before, after), world.Edits("2", "g", before, after),
+			world.Edits("3", "h", before, after))...)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.ex("Cursord ask begin")
+		n.keys("Gomine<Esc>")
+		w.Put("../go", "")
+		n.untilText("f", after+"mine\n")
+		n.hears("cursord: 3 hunks in 3 files")
+		n.ex("Cursord reject!")
+		n.untilText("f", before+"mine\n")
+		n.poll("all are rejected", func() bool { return w.Get("g") == before && w.Get("h") == before })
+		n.keys("u")
+		n.untilText("f", after+"mine\n")
+		n.untilScreen("taken back in 3 files: the decision was about all of them")
+		n.poll("all are back", func() bool { return w.Get("g") == after && w.Get("h") == after })
+		require.Len(t, e.Diffs(), 3)
+		n.hunksOf("f", 1)
+		n.ex("write")
+		require.Len(t, e.Diffs(), 3)
+		n.ex("Cursord reject!")
+		n.poll("all are rejected", func() bool { return len(e.Diffs()) == 0 })
+		require.Equal(t, before+"mine\n", w.Get("f"))
+		n.quiet()
+	})
+}

@@ -12,6 +12,7 @@ local M = {}
 --- @field decision integer
 --- @field state integer the state that it made in the undo history
 --- @field hunks string[] the decided hunks, also of other files
+--- @field files? integer how many files the decision was about; nil or 1 if the others need not be looked at
 
 --- @class cursord.Doc
 --- @field buf integer
@@ -313,11 +314,13 @@ end
 --- @param rel string
 --- @param decision integer
 --- @param hunks string[]
-function M.edited(ws, rel, decision, hunks)
+--- @param files integer how many files the decision was about
+function M.edited(ws, rel, decision, hunks, files)
   local doc = M.at(ws, rel)
   if doc then
     local state = history.state(doc.buf)
-    table.insert(doc.unsaved, { decision = decision, state = state, hunks = hunks })
+    local made = { decision = decision, state = state, hunks = hunks, files = files }
+    table.insert(doc.unsaved, made)
   end
 end
 

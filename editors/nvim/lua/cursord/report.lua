@@ -351,7 +351,9 @@ function M.tell(doc, done, save)
   })
   doc.open = true
   doc.cost = (vim.uv.hrtime() - began) / 1e6
-  M.ask(doc, done)
+  M.ask(doc, function()
+    require('cursord.review.elsewhere').follow(doc, done)
+  end)
 end
 
 --- Reports the text when the person pauses and no decision is on its way.

@@ -30,7 +30,7 @@ local function take(verb, ws, result, hunks, writes)
     applied = docs.apply(ws, result.edits)
     local decided = verb == 'accept' or verb == 'reject'
     for _, one in ipairs(applied and decided and result.decision and result.edits or {}) do
-      docs.edited(ws, one.path, result.decision, hunks or {})
+      docs.edited(ws, one.path, result.decision, hunks or {}, #result.diffs)
     end
   end
   for _, diff in ipairs(result.diffs) do
