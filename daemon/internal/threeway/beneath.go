@@ -9,7 +9,7 @@ import (
 
 // A Beneath follows the common base of an unsaved text and the disk beneath it.
 type Beneath struct {
-	Merge // the latest merge
+	Merge      // the latest merge
 	Sure  bool // the editor has made the edits of a merge, so the base is no guess
 	base  string
 	sent  *Merge // the merge whose Text is on its way to the editor
