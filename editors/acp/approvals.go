@@ -105,11 +105,18 @@ func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOptio
 	return options
 }
 
+const couldNotAsk = "The agent waits for an answer, and this editor could not ask for it. Answer in a terminal (cursord approvals lists what is asked), " +
+	"in another editor, or cancel the prompt.\n"
+
 // answerApproval gives the daemon a person's answer. What is not understood is no yes: a person who closes the question says no, and an
 // editor that cannot ask leaves it to the other clients.
 func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 	var said protocol.PermissionResult
 	if m.Error != nil || protocol.Decode(m.Result, &said) != nil {
+		if at := s.sessions[a.SessionID]; at != nil && at.approvals[a.ID] != nil {
+			s.remarks++
+			s.update(a.SessionID, protocol.Chunk(protocol.AgentChunk, remarkID(s.remarks), couldNotAsk))
+		}
 		return
 	}
 	params := rpc.ApprovalAnswerParams{ApprovalID: a.ID}

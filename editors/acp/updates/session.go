@@ -86,8 +86,12 @@ func (s *Session) Turn(t *sessions.Turn) {
 // Forget forgets a turn without a word: it ended before the client came.
 func (s *Session) Forget(turnID string) { delete(s.turns, turnID) }
 
-// Pass takes an item that a client which joins now is not told: of its text, only what comes later.
+// Pass takes an item that a client which joins now is not told: of its text, only what comes later. A call that is open begins for the
+// client when more is known of it.
 func (s *Session) Pass(i *sessions.Item) {
+	if i.Tool != nil && i.Tool.Name != "todo" && i.Status == sessions.ItemRunning {
+		return
+	}
 	emit := s.emit
 	s.emit = func(json.RawMessage) {}
 	s.Item(i, true)

@@ -113,7 +113,7 @@ func TestPass(t *testing.T) {
 	s.Item(&sessions.Item{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Tool: &sessions.Tool{Name: "shell", Title: "make"}}, true)
 	require.Len(t, *all, 2)
 	require.Equal(t, "[a]two", joined((*all)[:1]))
-	require.Equal(t, []string{"tool_call_update", protocol.Completed}, []string{(*all)[1].Update, (*all)[1].Status})
+	require.Equal(t, []string{"tool_call", protocol.Completed}, []string{(*all)[1].Update, (*all)[1].Status}, "it begins for the client")
 }
 
 // TestEnds: how a call ended, and why.

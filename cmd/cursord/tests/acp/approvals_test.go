@@ -78,3 +78,19 @@ func TestApprovalElsewhere(t *testing.T) {
 	c.update(0, "agent_message_chunk", "Done.")
 	require.Equal(t, "ran\n", w.Get("ran.txt"))
 }
+
+// TestAnEditorThatCannotAsk says where the question can be answered. Once the prompt waited, and nothing said why.
+func TestAnEditorThatCannotAsk(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Trusts()
+	w.Plays(`{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+	c := opens(w, nil) // which refuses what it is asked
+	s := c.session()
+	id := c.asks(s, "Run it")
+	c.update(0, "agent_message_chunk", "this editor could not ask for it. Answer in a terminal (cursord approvals")
+	w.CursordOK("deny")
+	require.Equal(t, "end_turn", c.stops(id))
+	require.Equal(t, "(absent)", w.Get("ran.txt"))
+}

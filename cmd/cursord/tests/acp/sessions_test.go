@@ -215,6 +215,7 @@ func TestJoinsRunningTurn(t *testing.T) {
 			} else {
 				require.Equal(t, "three", said(all, "agent_message_chunk"))
 				require.Empty(t, said(all, "user_message_chunk"))
+				require.Len(t, callsOf(all), 1, "a call that is open begins, and then ends")
 			}
 			c.notifies("session/cancel", world.Obj{"sessionId": s})
 			require.Eventually(t, func() bool { return turnsOf(w, s)[0].Status == sessions.TurnCancelled }, world.Patience, 10*time.Millisecond)
