@@ -66,14 +66,15 @@ func AddConflicts(d *sessions.Diff, found []sessions.Hunk) {
 	}
 	d.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h sessions.Hunk) bool { return h.Kind == "text" && hidden[h.ID] })
 	d.Hunks = append(d.Hunks, found...)
-	at := func(h sessions.Hunk) int {
+	at := func(h sessions.Hunk) int { // the first changed line in the text
+		context := max(slices.IndexFunc(h.Lines, func(l string) bool { return l[0] != ' ' }), 0)
 		switch {
 		case h.Kind == "file":
 			return -1
 		case h.State != "":
-			return h.OldStart
+			return h.OldStart + context
 		}
-		return h.NewStart
+		return h.NewStart + context
 	}
 	slices.SortStableFunc(d.Hunks, func(x, y sessions.Hunk) int { return cmp.Compare(at(x), at(y)) })
 	d.State, d.Added, d.Removed = "pending", 0, 0
