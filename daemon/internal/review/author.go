@@ -13,8 +13,7 @@ import (
 	"cursord/diffs"
 )
 
-// author returns the agent that made the present content of a path of the work tree; nil stands for a person. since is the
-// moment of the last look at the path, or 0.
+// author returns the agent that made the present content of a path of the work tree; nil is a person. since is the last look at it, or 0.
 func (r *Reviewer) author(name string, img atomicfile.State, since int64) *diffs.Source {
 	t := r.shared()
 	if r.setup.Documents.Typed(t.absolute(name), img) != nil {
@@ -35,8 +34,7 @@ func (t *Worktree) writer(name string) *diffs.Source {
 	return t.writerAt(snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name)))}, nil)
 }
 
-// writerAt returns the agent that may have made a change; nil if there is none. loose is the source of processes that may
-// write without a call, or nil.
+// writerAt returns the agent that may have made a change; nil if there is none. loose is the source of what may write without a call, or nil.
 func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diffs.Source {
 	if !t.isolated() && editorfile.Own(seen.Path) {
 		return nil
@@ -99,7 +97,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	if r.savedInACall(name, doc, saved) {
 		return
 	}
-	if f := r.typedInto(name, doc, saved); f != nil {
+	if f := r.typedInto(name, doc, saved, disk); f != nil {
 		r.save(f)
 	}
 	for _, s := range r.shared().starts.All() {
@@ -152,7 +150,7 @@ func (r *Reviewer) lastSeen(name string) (_ atomicfile.State, at int64) {
 
 // typedInto takes in a file that a person has saved over the document's base; the base may be an agent's content that the
 // reviewer has not seen yet. It returns the file if it is under review, else nil.
-func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicfile.State) *file {
+func (r *Reviewer) typedInto(name string, doc *documents.Document, saved, disk atomicfile.State) *file {
 	for _, s := range r.shared().starts.All() {
 		if src := r.shared().writerAt(snapshot.ChangeTime{Path: name, When: doc.Based}, nil); src != nil && doc.Base.Unreadable == "" && s.Older(name, doc.Based) {
 			fd := snapshot.Change{Path: name, After: doc.Base, Source: src}
@@ -165,7 +163,7 @@ func (r *Reviewer) typedInto(name string, doc *documents.Document, saved atomicf
 	if f == nil || r.load(f) != nil {
 		return f
 	}
-	f.giveUpSave(doc, saved)
+	f.giveUpSave(doc, saved, disk)
 	if r.takeSave(f, saved) {
 		return f
 	}

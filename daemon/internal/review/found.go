@@ -116,7 +116,7 @@ func (r *Reviewer) foundTyped(f *file, doc *documents.Document, fd snapshot.Chan
 			typed.Mode = was.Mode
 		}
 	}
-	f = r.typedInto(fd.Path, doc, typed)
+	f = r.typedInto(fd.Path, doc, typed, typed)
 	if f != nil && fd.Source != nil && typed.Mode != fd.After.Mode && typed.Same(atomicfile.State{Content: f.Review.Current()}) {
 		f.Review.Observe(fd.After.Content, fd.Source)
 		f.agents = f.Review.Rev()

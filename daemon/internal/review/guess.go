@@ -6,6 +6,7 @@ import (
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
 )
 
@@ -26,16 +27,14 @@ func (f *file) guessed(before *diffs.Review) {
 	}
 }
 
-// seenDuring adds to the guess about a change that a look has seen during a call. The time of a deletion is that of the folder, which
-// may have changed since.
+// seenDuring adds to the guess about a change that a look has seen during a call. A deletion has only its folder's time, which may be later.
 func (f *file) seenDuring(by diffs.Source, since int64) {
 	if st := filestat.Of(f.tree.absolute(f.path)); f.guess != nil && st.Exists() && by.Via != diffs.ViaUnknown {
 		f.guess.seen = snapshot.ChangeTime{Path: f.path, When: f.tree.changedAt(f.path, st), Since: since}
 	}
 }
 
-// doubtGuesses finds the authors of changes again that were taken for those of a call while it was open: now that its end is known,
-// some may have come after it.
+// doubtGuesses finds the authors of changes again that were taken for those of an open call: its end is known now, and some came after it.
 func (r *Reviewer) doubtGuesses(t *Worktree) {
 	var changed []*file
 	for _, f := range t.files {
@@ -80,9 +79,13 @@ func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	return f.giveUp(func(before, now diffs.Content) bool { return attribution.Guess{From: before, To: now}.MadeBy(reports) })
 }
 
-// giveUpSave is giveUp for a person's save that the daemon hears of only now. What it was saved over may be a command's change.
-func (f *file) giveUpSave(doc *documents.Document, saved atomicfile.State) {
-	given := doc.Base.Unreadable == "" && f.giveUp(func(_, now diffs.Content) bool { return saved.Same(atomicfile.State{Content: now}) })
+// giveUpSave is giveUp for a person's save that the daemon hears of only now. What it was saved over may be a command's change, and so may
+// what disk, the present content, has beside it.
+func (f *file) giveUpSave(doc *documents.Document, saved, disk atomicfile.State) {
+	given := doc.Base.Unreadable == "" && f.giveUp(func(before, now diffs.Content) bool {
+		beneath := threeway.Nearer(string(now.Data), string(saved.Data), string(before.Data))
+		return saved.Same(atomicfile.State{Content: now}) || beneath && disk.Same(atomicfile.State{Content: now})
+	})
 	if given && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
 		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
 		if f.Review.Observe(doc.Base.Content, by); by != nil {
