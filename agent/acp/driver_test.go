@@ -163,7 +163,12 @@ func TestPermission(t *testing.T) {
 				}
 			})
 			require.Equal(t, agent.Completed, out.Status, "%+v", out.Failure)
-			require.Equal(t, "init\n"+asks+"\n"+test.want+"\ntext Done.", w.said())
+			const start = "start shell \"echo ran >ran\"\n"
+			said, want := w.said(), "init\n"+asks+"\n"+test.want+"\ntext Done."
+			if strings.HasPrefix(said, "init\n"+start) { // on a busy machine the question comes so late that the call counts as begun
+				said, want = strings.Replace(said, start, "", 1), strings.Replace(want, start, "", 1)
+			}
+			require.Equal(t, want, said)
 			_, err := os.Stat(filepath.Join(w.dir, "ran"))
 			require.Equal(t, test.ran, err == nil)
 			require.ErrorIs(t, w.req.Control.Answer("a1", test.answer), agent.ErrNotRunning)
