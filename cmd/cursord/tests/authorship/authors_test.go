@@ -62,14 +62,12 @@ func TestSavesThatEditorsReport(t *testing.T) {
 				d.Note("document/didSave", world.Obj{})
 			}, "", true,
 		},
-		{
-			"saved, and told when the daemon has seen that the agent has changed it", func(d *world.Document) {
-				types(d, mine)
-				d.E.World.Put("f", both)
-				d.E.Diffs()
-				d.Note("document/didSave", world.Obj{})
-			}, "", true,
-		},
+		{"saved, and told when the daemon has seen that the agent has changed it", func(d *world.Document) {
+			types(d, mine)
+			d.E.World.Put("f", both)
+			d.E.Diffs()
+			d.Note("document/didSave", world.Obj{})
+		}, "", true},
 		{
 			"typed over what the agent has written", func(d *world.Document) {
 				d.E.World.Put("f", "OLD\nline\n")
