@@ -74,6 +74,20 @@ func TestNvimNotes(t *testing.T) {
 	})
 }
 
+// typesMeanwhile opens a file in Neovim and asks. A person types keys in the file, and then the agent plays its steps.
+func typesMeanwhile(t *testing.T, bin string, files world.Tree, file, keys string, steps ...[]string) (*world.World, *nvim) {
+	w := world.New(t)
+	w.PutAll(files)
+	w.Plays(world.Lines(append([][]string{{world.Waits("go")}}, steps...)...)...)
+	w.Start()
+	w.Trusts()
+	n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", file)
+	n.ex("Cursord ask begin")
+	n.keys(keys)
+	w.Put("../go", "")
+	return w, n
+}
+
 // TestNvimDeletesUnsavedText has the agent delete a file with unsaved text in Neovim: the deletion is a hunk there like in any other
 // buffer, whose decision leaves the text. Before, no key led to it, and a reject found nothing.
 func TestNvimDeletesUnsavedText(t *testing.T) {
@@ -114,16 +128,8 @@ func TestNvimDeletesUnsavedText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			eachNvim(t, func(t *testing.T, bin string) {
-				w := world.New(t)
 				before := world.Numbered(9, nil)
-				w.PutAll(world.Tree{"f": before, "g": before})
-				w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "rm f"))...)
-				w.Start()
-				w.Trusts()
-				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-				n.ex("Cursord ask begin")
-				n.keys("5GSmine<Esc>")
-				w.Put("../go", "")
+				w, n := typesMeanwhile(t, bin, world.Tree{"f": before, "g": before}, "f", "5GSmine<Esc>", world.Shells("2", "rm f"))
 				note := "the agent has deleted this file: reject brings it back; :w writes your text\n▔ line 1\n"
 				n.untilScreen(note)
 				n.ex("edit g")
@@ -142,15 +148,7 @@ func TestNvimDeletesUnsavedText(t *testing.T) {
 func TestNvimSavesAMovedFile(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.Put("old", "1\n2\n3\n")
-		w.Plays(world.Lines([]string{world.Waits("go")}, world.Shells("2", "mkdir lib && mv old lib/new"))...)
-		w.Start()
-		w.Trusts()
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "old")
-		n.ex("Cursord ask begin")
-		n.keys("3GSmine<Esc>")
-		w.Put("../go", "")
+		w, n := typesMeanwhile(t, bin, world.Tree{"old": "1\n2\n3\n"}, "old", "3GSmine<Esc>", world.Shells("2", "mkdir lib && mv old lib/new"))
 		n.untilScreen("the agent has moved this file to lib/new\n1\n")
 		n.ex("write")
 		n.hears("cursord: wrote old again, which the agent has moved to lib/new")
@@ -165,18 +163,10 @@ func TestNvimSavesAMovedFile(t *testing.T) {
 func TestNvimUndoesInAllFiles(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
 		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent\n"})
-		w.PutAll(world.Tree{"f": before, "g": before, "h": before})
-		w.Plays(world.Lines([]string{world.Waits("go")}, world.Edits("1", "f", before, after), world.Edits("2", "g", before, after),
-			world.Edits("3", "h", before, after))...)
-		w.Start()
-		w.Trusts()
+		w, n := typesMeanwhile(t, bin, world.Tree{"f": before, "g": before, "h": before}, "f", "Gomine<Esc>",
+			world.Edits("1", "f", before, after), world.Edits("2", "g", before, after), world.Edits("3", "h", before, after))
 		e := w.Opens()
-		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
-		n.ex("Cursord ask begin")
-		n.keys("Gomine<Esc>")
-		w.Put("../go", "")
 		n.untilText("f", after+"mine\n")
 		n.hears("cursord: 3 hunks in 3 files")
 		n.ex("Cursord reject!")
