@@ -241,21 +241,21 @@ func (f *File) Deciding(client api.ClientID, writes bool) (*Buffer, error) {
 }
 
 // DecidingStep is Deciding for the undo or the redo of a decision. It returns nil also if an undo deletes the file again, or a redo brings
-// it back: the client's text stays then, as at the deletion.
+// it back: the client's text stays, as it did at the deletion.
 func (f *File) DecidingStep(client api.ClientID, part *decisionlog.File, undo bool) (*Buffer, error) {
 	b, err := f.Deciding(client, f.WritesReal(part.Decision.Accept))
-	switch {
-	case b == nil || f.Isolated:
-		return b, err
-	case !undo && b.gone:
-		return nil, err
-	case !undo:
+	if b == nil || f.Isolated {
 		return b, err
 	}
-	if trial := f.Review.Copy(); trial.Undo(part.Decision) == nil && !trial.Current().Exists {
-		b = nil
+	onDisk := b.gone
+	if undo {
+		trial := f.Review.Copy()
+		onDisk = trial.Undo(part.Decision) == nil && !trial.Current().Exists
 	}
-	return b, err
+	if onDisk {
+		return nil, nil
+	}
+	return b, nil
 }
 
 // What is said to those who would write a file that an editor holds unsaved.
