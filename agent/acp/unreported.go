@@ -33,7 +33,7 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 	return dst
 }
 
-// closeWritten ends the edits that the agent has left open in a turn that was cut off, as far as they have written. What has not stays open.
+// closeWritten ends the edits that the agent has left open in a turn that was cut off, if they have written something. The others stay open.
 func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Clone(d.order) {
 		c := d.calls[id]

@@ -12,8 +12,8 @@ import (
 	"cursord/daemon/paths"
 )
 
-// inOneGo is the longest time between the reports of a text and of its save by an editor that changes the text and saves it, as one does
-// that formats what is to be saved.
+// inOneGo is the longest time between the reports of a text and of its save by an editor that changes the text as a part of the save,
+// for instance formats it.
 const inOneGo = 500 * time.Millisecond
 
 // Save records that a client has saved a document. The saved text is a person's, whatever an agent writes at the same time:
@@ -101,7 +101,7 @@ func (doc *Document) savedAs(version int) *Document {
 
 // wroteFirst reports whether the client had saved doc before the daemon heard of its text, and has not loaded that text: it reports the save
 // right after the text, and nobody has written the file in between. A client that loads a text and saves it writes the file again.
-// Zed does not, but a person asks it to save, and takes longer.
+// Zed does not write it again, but there a person presses the key, which takes longer.
 func (doc *Document) wroteFirst() bool {
 	return time.Since(doc.heard) < inOneGo && doc.stat.Slack() <= filestat.RacyTime && doc.stat.Touched(filestat.Of(doc.Path))
 }

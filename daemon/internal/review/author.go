@@ -34,7 +34,7 @@ func (t *Worktree) writer(name string) *diffs.Source {
 	return t.writerAt(snapshot.ChangeTime{Path: name, When: t.changedAt(name, filestat.Of(t.absolute(name)))}, nil)
 }
 
-// writerAt returns the agent that may have made a change; nil if there is none. loose is the source of what may write without a call, or nil.
+// writerAt returns the agent that may have made a change, or nil. loose is the source of processes that may write without a call, or nil.
 func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diffs.Source {
 	if !t.isolated() && editorfile.Own(seen.Path) {
 		return nil

@@ -79,8 +79,8 @@ func (f *file) giveUpGuess(reports []attribution.Report) bool {
 	return f.giveUp(func(before, now diffs.Content) bool { return attribution.Guess{From: before, To: now}.MadeBy(reports) })
 }
 
-// giveUpSave is giveUp for a person's save that the daemon hears of only now. What it was saved over may be a command's change, and so may
-// what disk, the present content, has beside it.
+// giveUpSave is giveUp for a person's save that the daemon hears of only now. The person may have saved over a command's change. A command
+// may also have changed other lines since: disk is the present content.
 func (f *file) giveUpSave(doc *documents.Document, saved, disk atomicfile.State) {
 	given := doc.Base.Unreadable == "" && f.giveUp(func(before, now diffs.Content) bool {
 		beneath := threeway.Nearer(string(now.Data), string(saved.Data), string(before.Data))

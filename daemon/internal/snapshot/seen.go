@@ -73,8 +73,8 @@ func (s *Snapshot) Saw(name string, st filestat.Stat, by int64) {
 }
 
 // EarlierOf returns the changes of a path between a moment and the path's change at when. written, the time of the path's text, is that of
-// one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save. It is
-// none if a text of that time has been taken in: then it was moved here, or copied with its time.
+// one of them, too: if nobody has seen a person's save, and a command changes the mode after it, nothing else is left of the save. It does
+// not count if a text of that time has been taken in: the file was then moved here, or copied with its time.
 func (s *Snapshot) EarlierOf(name string, after, written, when int64) (all []Earlier) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -297,7 +297,7 @@ function M.deny()
     M.answer(a --[[@as cursord.Approval]], option.id)
   elseif a then
     local text =
-      'none of its answers is a no: choose one with :Cursord approve NUMBER, or :Cursord cancel ends the turn'
+      'no answer to this question means no: choose one with :Cursord approve NUMBER, or end the turn with :Cursord cancel'
     rpc.say(text, vim.log.levels.WARN)
   end
 end

@@ -12,7 +12,7 @@ local M = {}
 --- @field decision integer
 --- @field state integer the state that it made in the undo history
 --- @field hunks string[] the decided hunks, also of other files
---- @field files? integer how many files the decision was about; nil or 1 if the others need not be looked at
+--- @field files? integer how many files the decision was about; nil or 1: there are no others to take back
 
 --- @class cursord.Doc
 --- @field buf integer

@@ -9,7 +9,7 @@ function M.count(n, word)
   return ('%d %s%s'):format(n, word, n == 1 and '' or 's')
 end
 
---- Hunks of which some are decided only in part.
+--- How many hunks were decided, in words; of some perhaps only a part.
 --- @param hunks integer
 --- @param cut integer how many of them
 --- @return string

@@ -1,4 +1,4 @@
---- Takes decisions about several files back in all of them, when "u" has done so in the unsaved text of one.
+--- When "u" has taken a decision back in the unsaved text of one file, takes it back in the other files that it was about.
 local history = require('cursord.history')
 local message = require('cursord.message')
 local rpc = require('cursord.rpc')

@@ -1,5 +1,5 @@
---- Says in the buffer of a file that the agent has moved it. The note of a hunk says that it has deleted the file, so Neovim need
---- not say it.
+--- Says in a buffer that the agent has moved its file. If the agent has deleted the file, the note of the hunk says so, and this
+--- module keeps Neovim's own message back.
 local docs = require('cursord.docs')
 local workspace = require('cursord.workspace')
 
