@@ -63,6 +63,16 @@ type liveText struct {
 // over reports whether no text follows the item's change with this seq.
 func (t *liveText) over(seq uint64) bool { return t.ended && seq >= t.last }
 
+// sent returns the item with the text that subscribers have got; nil if they have none of this form.
+func (t *liveText) sent() *sessions.Item {
+	if t == nil || !t.announced || t.published == 0 {
+		return nil
+	}
+	item := *t.item
+	item.Text = string(t.text[:t.published])
+	return &item
+}
+
 // deltas yields bytes [from, to) of the text as deltas, in order.
 func (t *liveText) deltas(root string, from, to int) iter.Seq[*Notification] {
 	return func(yield func(*Notification) bool) {

@@ -276,9 +276,15 @@ func (d *Daemon) ReadSession(id, before string, limit int) (api.Transcript, erro
 	return api.Transcript{Session: s, Turns: turns, Items: items, More: more}, api.StoreError(err)
 }
 
-// ReadItem returns an item with nothing cut.
+// ReadItem returns an item with nothing cut; of one that runs, the text so far.
 func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 	item, err := d.store.Item(id)
+	if err == nil && item.Tool == nil && item.Status == sessions.ItemRunning {
+		if growing := d.growing(item); growing != nil {
+			return growing, nil
+		}
+		item, err = d.store.Item(id) // it may have ended
+	}
 	if err != nil {
 		return nil, api.StoreError(err)
 	}
@@ -295,6 +301,16 @@ func (d *Daemon) ReadItem(id string) (*sessions.Item, error) {
 		item.Tool = tool
 	}
 	return item, nil
+}
+
+// growing returns a text item with what subscribers have got of it; nil if it does not grow any more.
+func (d *Daemon) growing(item *sessions.Item) (now *sessions.Item) {
+	for _, w := range d.loops() {
+		if w.root == item.Workspace {
+			_ = w.call(func() { now = w.texts[item.ID].sent() }) // a loop that has ended has none
+		}
+	}
+	return now
 }
 
 func pageSize(limit int) int {

@@ -36,6 +36,7 @@ type Approval struct {
 	SessionID string           `json:"sessionId"`
 	TurnID    string           `json:"turnId"`
 	ItemID    string           `json:"itemId,omitempty"` // of the tool call that waits for the answer
+	CallID    string           `json:"callId,omitempty"` // the agent's id of the call; one that has not begun has no item
 	Kind      ApprovalKind     `json:"kind"`
 	Title     string           `json:"title"`
 	Detail    string           `json:"detail,omitempty"`

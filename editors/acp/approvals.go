@@ -24,7 +24,11 @@ const noAnswer = "cursord:no-answer"
 
 func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
 	s.came(n.Workspace, n.Seq)
-	if at := s.hears(n.Approval.SessionID); at != nil {
+	switch at := s.sessions[n.Approval.SessionID]; {
+	case at == nil:
+	case at.news != nil:
+		at.news.approvals = append(at.news.approvals, n.Approval)
+	default:
 		s.approval(at, n.Approval)
 	}
 }
@@ -55,6 +59,9 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 		if !asked.own {
 			return
 		}
+		if a.Status != sessions.ApprovalWithdrawn && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
+			return
+		}
 		status := protocol.Failed
 		if a.Answer != nil {
 			if o := a.Option(a.Answer.OptionID); o == nil || !o.Kind.Rejects() {
@@ -76,13 +83,14 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 	for _, path := range a.Paths {
 		question.Locations = append(question.Locations, protocol.Location{Path: at.tell.Absolute(path)})
 	}
-	asked := &askedApproval{own: a.ItemID == "" || !at.tell.HasCall(a.ItemID)}
+	call := at.tell.CallOf(a.ItemID)
+	asked := &askedApproval{own: call == ""}
 	if asked.own {
 		shown := question
 		shown.Update = "tool_call"
 		s.update(at.info.ID, protocol.Encode(&shown))
 	} else {
-		question.ToolCallID = a.ItemID
+		question.ToolCallID = call
 	}
 	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: permissionOptions(a)}
 	asked.request = s.ask("session/request_permission", params, func(m rpc.Message) { s.answerApproval(a, m) })

@@ -281,8 +281,8 @@ func isAt(at *session, d *sessions.Diff, path string) bool {
 			path = inside
 		}
 	}
-	path = strings.TrimSuffix(filepath.ToSlash(path), "/")
-	return d.Path == path || strings.HasPrefix(d.Path, path+"/")
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "." || d.Path == path || strings.HasPrefix(d.Path, path+"/")
 }
 
 func (s *Server) undoCommand(at *session, r *request, _ string) {

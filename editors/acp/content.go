@@ -1,11 +1,15 @@
 package acp
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
@@ -27,7 +31,12 @@ func contentOf(cwd, root string, blocks []protocol.Block) (text string, context 
 			if b.Resource == nil {
 				return "", nil, invalid(fmt.Sprintf("prompt[%d].resource", i), "is missing")
 			}
-			context = append(context, c.embedded(b.Resource)...)
+			more, ok := c.embedded(b.Resource)
+			if !ok {
+				return "", nil, invalid(fmt.Sprintf("prompt[%d].resource", i),
+					fmt.Sprintf("%s is neither a text nor an image, and no file: the agent cannot read it; leave it out", cmp.Or(b.Resource.URI, "it")))
+			}
+			context = append(context, more...)
 		case "image":
 			context = append(context, rpc.Context{Kind: "image", Data: &b.Data, MimeType: b.MimeType})
 		case "audio":
@@ -38,7 +47,7 @@ func contentOf(cwd, root string, blocks []protocol.Block) (text string, context 
 	}
 	if text = words.String(); strings.TrimSpace(text) == "" {
 		if len(context) == 0 {
-			return "", nil, invalid("prompt", "is empty")
+			return "", nil, invalid("prompt", "must be a list of blocks with something in them")
 		}
 		text = "See the context."
 	}
@@ -66,23 +75,38 @@ func (c *composing) link(uri, name string) []rpc.Context {
 	return nil
 }
 
-// embedded puts a text along, and names its file in the words.
-func (c *composing) embedded(r *protocol.Resource) []rpc.Context {
+// embedded puts a text or an image along, and names its file in the words. It returns false for what the agent cannot get.
+func (c *composing) embedded(r *protocol.Resource) (context []rpc.Context, ok bool) {
+	path, lines, isFile := c.fileOf(r.URI)
+	text := r.Text
+	if text == nil && r.Blob != nil {
+		text = textOfBlob(*r.Blob)
+	}
 	switch {
 	case r.Text == nil && r.Blob != nil && strings.HasPrefix(r.MimeType, "image/"):
-		return []rpc.Context{{Kind: "image", Data: r.Blob, MimeType: r.MimeType}}
-	case r.Text == nil:
-		return c.link(r.URI, "")
-	}
-	path, lines, ok := c.fileOf(r.URI)
-	if !ok {
-		return []rpc.Context{{Kind: "text", Title: r.URI, Text: r.Text}}
+		return []rpc.Context{{Kind: "image", Data: r.Blob, MimeType: r.MimeType}}, true
+	case text == nil && (isFile || r.Blob == nil):
+		return c.link(r.URI, ""), true
+	case text == nil:
+		return nil, false
+	case !isFile:
+		return []rpc.Context{{Kind: "text", Title: r.URI, Text: text}}, true
 	}
 	c.words.WriteString("@" + path)
 	if lines == nil {
-		return []rpc.Context{{Kind: "text", Title: path, Text: r.Text}}
+		return []rpc.Context{{Kind: "text", Title: path, Text: text}}, true
 	}
-	return []rpc.Context{{Kind: "selection", Path: &path, Range: lines, Text: r.Text}}
+	return []rpc.Context{{Kind: "selection", Path: &path, Range: lines, Text: text}}, true
+}
+
+// textOfBlob returns the text that a blob is; nil if it is none.
+func textOfBlob(blob string) *string {
+	raw, err := base64.StdEncoding.DecodeString(blob)
+	if err != nil || !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
+		return nil
+	}
+	text := string(raw)
+	return &text
 }
 
 // fileOf returns the file that a URI names, relative to the folder if it is in it, and the lines of its fragment.

@@ -1,11 +1,13 @@
 package acp
 
 import (
+	"encoding/base64"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
+	"cursord/editors/acp/protocol"
 )
 
 // TestFileOf: what names a file, and lines in it.
@@ -26,6 +28,42 @@ func TestFileOf(t *testing.T) {
 			continue
 		}
 		require.Equal(t, &api.Range{Start: api.Position{Line: want.from - 1}, End: api.Position{Line: want.to}}, lines, uri)
+	}
+}
+
+// TestBlobs: a blob that is a text or an image goes along, one of a file is left to the file, and any other is refused.
+func TestBlobs(t *testing.T) {
+	encoded := func(s string) *string {
+		s = base64.StdEncoding.EncodeToString([]byte(s))
+		return &s
+	}
+	broken := "%"
+	for name, one := range map[string]struct {
+		resource     protocol.Resource
+		words, along string // along: the kind of what goes along, and its text
+	}{
+		"a text":           {protocol.Resource{URI: "zed:///x", Blob: encoded("words\n")}, "See the context.", "text words\n"},
+		"a text of a file": {protocol.Resource{URI: "file:///ws/a.txt", Blob: encoded("words\n")}, "@a.txt", "text words\n"},
+		"an image":         {protocol.Resource{URI: "zed:///x", MimeType: "image/png", Blob: encoded("\x89PNG")}, "See the context.", "image "},
+		"bytes of a file":  {protocol.Resource{URI: "file:///ws/a.pdf", Blob: encoded("%PDF\x00")}, "@a.pdf", "file "},
+		"bytes":            {protocol.Resource{URI: "zed:///x.pdf", Blob: encoded("%PDF\x00")}, "", ""},
+		"no base64":        {protocol.Resource{Blob: &broken}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			words, context, err := contentOf("/ws", "/ws", []protocol.Block{{Type: "resource", Resource: &one.resource}})
+			if one.words == "" {
+				require.ErrorContains(t, err, "prompt[0].resource")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, one.words, words)
+			require.Len(t, context, 1)
+			text := ""
+			if context[0].Text != nil {
+				text = *context[0].Text
+			}
+			require.Equal(t, one.along, context[0].Kind+" "+text)
+		})
 	}
 }
 

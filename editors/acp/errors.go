@@ -59,7 +59,7 @@ func invalid(field, message string) *rpc.Error {
 // unknownSession is the error for a session that the editor has not opened.
 func unknownSession(id string) *rpc.Error {
 	if id == "" {
-		return invalid("sessionId", "is missing")
+		return invalid("sessionId", "must be the id of a session")
 	}
 	return &rpc.Error{Code: protocol.CodeResourceNotFound, Message: "session " + id + " is not open here: session/load or session/resume opens it", Data: rpc.ErrorData{
 		Kind: api.KindNotFound,

@@ -1,39 +1,67 @@
 package acp
 
 import (
+	"slices"
+
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
 
-// A replaying gives an editor the whole history of a session, page by page, at the speed at which the editor reads.
+// A replaying gives an editor the whole history of a session, page by page, at the speed at which the editor reads. Turns that
+// may still change become news of the session.
 type replaying struct {
-	s    *Server
-	r    *request
-	at   *session
-	last *sessions.Turn
+	s       *Server
+	r       *request
+	at      *session
+	last    *sessions.Turn              // of those that do not change any more
+	pending map[string][]*sessions.Diff // what is left to review, by the turns whose changes it has
+}
+
+// start reads what is left to review, which calls show that do not say themselves what they have changed, and then the first page.
+func (h *replaying) start() {
+	h.s.pendingAt(h.at.folder, func(pending []*sessions.Diff) {
+		h.pending = map[string][]*sessions.Diff{}
+		for _, d := range pending {
+			for i := range d.Hunks {
+				for _, from := range d.Hunks[i].Sources {
+					if !slices.Contains(h.pending[from.TurnID], d) {
+						h.pending[from.TurnID] = append(h.pending[from.TurnID], d)
+					}
+				}
+			}
+		}
+		h.page("")
+	})
+}
+
+// pendingAt calls then with what is left to review in a folder: nothing if that cannot be read.
+func (s *Server) pendingAt(in *folder, then func([]*sessions.Diff)) {
+	call(s, "diff/list", rpc.DiffParams{Workspace: in.path}, func(list rpc.DiffList, _ error) { then(list.Diffs) })
 }
 
 func (h *replaying) page(cursor string) {
 	call(h.s, "session/export", rpc.SessionExportParams{SessionID: h.at.info.ID, Cursor: cursor}, func(part api.SessionExport, err error) {
-		if err != nil {
+		switch {
+		case err != nil:
 			h.s.failedToOpen(h.r, h.at, err)
 			return
-		}
-		if h.r.answered || h.s.sessions[h.at.info.ID] != h.at {
-			h.r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled"}) // it was closed, or is opened again
+		case !h.s.opens(h.r, h.at):
 			return
 		}
 		for _, p := range part.Parts {
 			switch {
 			case p.Turn != nil:
-				h.begin(p.Turn)
-			case p.Item != nil:
+				h.turn(p.Turn)
+			case p.Item != nil && h.last != nil && p.Item.TurnID == h.last.ID:
 				h.at.tell.Item(p.Item, true)
+			case p.Item != nil:
+				h.at.news.item(p.Item, true)
 			}
 		}
 		if part.NextCursor == "" {
 			h.end()
+			h.s.complete(h.r, h.at)
 			return
 		}
 		go func() {
@@ -43,25 +71,34 @@ func (h *replaying) page(cursor string) {
 	})
 }
 
-func (h *replaying) begin(t *sessions.Turn) {
-	if h.last != nil && h.settled(h.last) {
-		h.at.tell.Forget(h.last.ID)
+func (h *replaying) turn(t *sessions.Turn) {
+	h.end()
+	if !t.Status.Final() || t.Seq > h.at.since {
+		h.at.news.turn(t)
+		return
 	}
 	h.last = t
-	begins := *t
-	if t.Status.Final() {
-		begins.Status = sessions.TurnRunning
-	}
-	h.at.tell.Turn(&begins)
-	h.at.runs(t)
+	h.at.tell.Turn(begun(t))
 }
 
-// settled reports whether nothing more will come about a turn.
-func (h *replaying) settled(t *sessions.Turn) bool { return t.Status.Final() && t.Seq <= h.at.since }
-
+// end ends the last turn.
 func (h *replaying) end() {
-	if h.last != nil && h.settled(h.last) {
-		h.at.tell.Turn(h.last)
+	if h.last == nil {
+		return
 	}
-	h.s.opened(h.r, h.at, "")
+	for _, d := range h.pending[h.last.ID] {
+		h.at.tell.Diff(d)
+	}
+	h.at.tell.Turn(h.last)
+	h.last = nil
+}
+
+// begun returns a turn as it was when it began.
+func begun(t *sessions.Turn) *sessions.Turn {
+	if !t.Status.Final() {
+		return t
+	}
+	out := *t
+	out.Status = sessions.TurnRunning
+	return &out
 }

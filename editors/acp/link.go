@@ -127,9 +127,8 @@ func hearing[N any](l *link, params json.RawMessage, take func(*Server, *N)) {
 
 // A folder is a workspace with a subscription, which the joiner keeps alive.
 type folder struct {
-	path  string // as the daemon spells it
-	epoch string
-	seq   uint64 // the highest that came
+	path string // as the daemon spells it
+	seq  uint64 // the highest that came
 }
 
 // subscribeTo calls then with the folder at a path, once it is subscribed.
@@ -148,16 +147,10 @@ func (s *Server) subscribeTo(path string, then func(*folder, error)) {
 			at = &folder{path: said.Workspace}
 			s.folders[said.Workspace] = at
 		}
-		at.epoch, at.seq = said.Epoch, max(at.seq, said.Seq)
+		at.seq = max(at.seq, said.Seq)
 		s.folders[path] = at // and by the editor's spelling
 		then(at, nil)
 	})
-}
-
-// repeatSince has the daemon send again what has changed in a folder after a seq, in its newest form.
-func (s *Server) repeatSince(at *folder, seq uint64) {
-	params := rpc.SubscribeParams{Workspace: at.path, After: &seq, Epoch: at.epoch}
-	call(s, "workspace/subscribe", params, func(api.Subscribed, error) {}) // an error means that the folder is gone, or the daemon
 }
 
 // came notes the seq of a notification.
@@ -167,29 +160,25 @@ func (s *Server) came(workspace string, seq uint64) {
 	}
 }
 
-// hears returns the session that news are for; nil if the editor has not opened it, or if it gets them later (repeatSince).
-func (s *Server) hears(id string) *session {
-	at := s.sessions[id]
-	if at != nil && at.opening {
-		at.missed = true
-		return nil
-	}
-	return at
-}
-
 func (s *Server) delta(d *rpc.DeltaParams) {
-	if at := s.hears(d.SessionID); at != nil {
+	switch at := s.sessions[d.SessionID]; {
+	case at == nil:
+	case at.news != nil:
+		at.news.pieces[d.ItemID] = append(at.news.pieces[d.ItemID], d)
+	default:
 		at.tell.Delta(d)
 	}
 }
 
 func (s *Server) itemChanged(n *rpc.ItemChanged) {
 	s.came(n.Workspace, n.Seq)
-	at := s.hears(n.Item.SessionID)
-	if at == nil || n.Seq <= at.since && !at.tell.Knows(n.Item.TurnID) {
-		return
+	switch at := s.sessions[n.Item.SessionID]; {
+	case at == nil || n.Seq <= at.since && !at.tell.Knows(n.Item.TurnID):
+	case at.news != nil:
+		at.news.item(n.Item, false)
+	default:
+		s.tellItem(at, n.Item)
 	}
-	s.tellItem(at, n.Item)
 }
 
 // tellItem tells the editor of an item. If it was cut, it is read whole first; the end of its turn waits for that.
@@ -218,10 +207,22 @@ func (s *Server) tellItem(at *session, i *sessions.Item) {
 func (s *Server) turnChanged(n *rpc.TurnChanged) {
 	s.came(n.Workspace, n.Seq)
 	if n.Turn == nil { // a rewind has removed it
+		for _, at := range s.sessions {
+			if at.news != nil {
+				at.news.removed(n.TurnID)
+			}
+		}
 		return
 	}
-	at, t := s.hears(n.Turn.SessionID), n.Turn
+	if n.Turn.Status == sessions.TurnRunning {
+		s.askTrustAgain(n.Workspace)
+	}
+	at, t := s.sessions[n.Turn.SessionID], n.Turn
 	if at == nil || !at.tell.Knows(t.ID) && (n.Seq <= at.since || t.StartedAt == nil) {
+		return
+	}
+	if at.news != nil {
+		at.news.turn(t)
 		return
 	}
 	if t.Status.Final() {
@@ -255,7 +256,7 @@ func (s *Server) turnEnded(at *session, t *sessions.Turn) {
 func (s *Server) diffChanged(n *rpc.DiffChanged) {
 	s.came(n.Workspace, n.Seq)
 	for _, at := range s.sessions {
-		if at.folder.path == n.Workspace && !at.opening {
+		if at.folder.path == n.Workspace && at.news == nil {
 			at.tell.Diff(n.Diff)
 		}
 	}
@@ -269,7 +270,11 @@ func (s *Server) sessionChanged(n *rpc.SessionChanged) {
 		}
 		return
 	}
-	if at := s.hears(n.Session.ID); at != nil && n.Seq > at.info.Seq {
+	switch at := s.sessions[n.Session.ID]; {
+	case at == nil || n.Seq <= at.info.Seq:
+	case at.news != nil:
+		at.news.session = n.Session
+	default:
 		s.tellSession(at, n.Session)
 	}
 }

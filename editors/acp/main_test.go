@@ -131,11 +131,18 @@ func (e *editor) asked(method string) rpc.Message {
 }
 
 // called waits for a request of the server to the daemon.
-func (e *editor) called(method string) (params string) {
+func (e *editor) called(method string) (params string) { return string(e.request(method).Params) }
+
+func (e *editor) request(method string) rpc.Message {
 	for m := range e.calls {
 		if m.Method == method {
-			return string(m.Params)
+			return m
 		}
 	}
-	return ""
+	return rpc.Message{}
+}
+
+// replies answers a request of the server to the daemon.
+func (e *editor) replies(m rpc.Message, result string) {
+	e.tells(rpc.AppendResponse(nil, m.ID, json.RawMessage(result), nil))
 }

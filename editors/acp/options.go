@@ -42,7 +42,7 @@ func (s *Server) learnModels() {
 			s.models.list = append(s.models.list, protocol.Choice{Value: m.ID, Name: m.Name})
 		}
 		for _, at := range s.sessions {
-			if !at.opening {
+			if at.news == nil {
 				s.tellOptions(at)
 			}
 		}

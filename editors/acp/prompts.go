@@ -60,6 +60,7 @@ func (s *Server) asks(at *session, r *request, params rpc.TurnStartParams) {
 func (s *Server) start(p *prompt) {
 	if q := s.trusting[p.at.folder.path]; q != nil {
 		q.add(p)
+		s.askTrustAgain(p.at.folder.path)
 		return
 	}
 	p.begun = true
@@ -88,7 +89,7 @@ func (s *Server) follow(p *prompt) {
 			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
 		case err != nil:
 			s.settle(p, nil, err)
-		case p.at.opening:
+		case p.at.news != nil:
 			s.endPrompt(p, last.Turn) // what was said comes with the history
 		default:
 			s.turnEnded(p.at, last.Turn)

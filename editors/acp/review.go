@@ -28,7 +28,7 @@ func (s *Server) placeOf(r *request) (at *session, workspace string, ok bool) {
 	case at != nil:
 		return at, at.folder.path, true
 	case p.Workspace == "":
-		r.answer(nil, invalid("sessionId", "is missing"))
+		r.answer(nil, invalid("sessionId", "must be the id of a session"))
 		return nil, "", false
 	}
 	return nil, p.Workspace, true

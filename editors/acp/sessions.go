@@ -28,8 +28,7 @@ type session struct {
 	folder  *folder
 	tell    *updates.Session
 	since   uint64 // what has a higher seq is news
-	opening bool   // it is being loaded or resumed: news are left out
-	missed  bool   // some were
+	news    *news  // what waits until the session is loaded or resumed; else nil
 	turn    string // the id of the turn that runs, whoever started it
 	prompts []*prompt
 	reading map[string]int            // by turn: how many of its items are being read
@@ -57,8 +56,8 @@ func openable(p *protocol.SessionParams) error {
 	return nil
 }
 
-// opens makes a session the editor's.
-func (s *Server) opens(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
+// owns makes a session the editor's.
+func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
 		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq, reading: map[string]int{},
 		endings: map[string]*sessions.Turn{}, approvals: map[string]*askedApproval{},
@@ -95,7 +94,7 @@ func (s *Server) newSession(r *request) {
 				r.answer(nil, inCWD(err))
 				return
 			}
-			s.opened(r, s.opens(in, &p, made.Session), made.Session.ID)
+			s.opened(r, s.owns(in, &p, made.Session), made.Session.ID)
 		})
 	})
 }
@@ -113,7 +112,7 @@ func (s *Server) forkSession(r *request) {
 	}
 	err := openable(&p.SessionParams)
 	if p.SessionID == "" {
-		err = invalid("sessionId", "is missing")
+		err = invalid("sessionId", "must be the id of a session")
 	}
 	if err != nil {
 		r.answer(nil, err)
@@ -132,7 +131,7 @@ func (s *Server) forkSession(r *request) {
 				wrong := invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace))
 				call(s, "session/delete", rpc.SessionParams{SessionID: made.Session.ID}, func(none, error) { r.answer(nil, wrong) })
 			default:
-				s.opened(r, s.opens(in, &p.SessionParams, made.Session), made.Session.ID)
+				s.opened(r, s.owns(in, &p.SessionParams, made.Session), made.Session.ID)
 			}
 		})
 	})
@@ -148,15 +147,10 @@ func inCWD(err error) error {
 
 // opened answers the request that has opened a session, with its choices, and offers the commands.
 func (s *Server) opened(r *request, at *session, id string) {
-	at.opening = false
 	options := s.optionsOf(at)
 	at.told = string(protocol.Encode(options))
 	r.answer(protocol.NewResult{SessionID: id, Modes: modesOf(at), ConfigOptions: options}, nil)
 	s.update(at.info.ID, commandsUpdate())
-	if at.missed {
-		at.missed = false
-		s.repeatSince(at.folder, at.since)
-	}
 	if id == "" { // it was there before
 		s.askPending(at)
 	}
@@ -169,7 +163,7 @@ func (s *Server) openSession(r *request, replay bool) {
 	r.decode(&p)
 	err := openable(&p)
 	if p.SessionID == "" {
-		err = invalid("sessionId", "is missing")
+		err = invalid("sessionId", "must be the id of a session")
 	}
 	if err != nil {
 		r.answer(nil, err)
@@ -187,10 +181,10 @@ func (s *Server) openSession(r *request, replay bool) {
 			case read.Session.Workspace != in.path:
 				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: open it with that cwd", read.Session.Workspace)))
 			default:
-				at := s.opens(in, &p, read.Session)
-				at.opening = true
+				at := s.owns(in, &p, read.Session)
+				at.news = newNews()
 				if replay {
-					(&replaying{s: s, r: r, at: at}).page("")
+					(&replaying{s: s, r: r, at: at}).start()
 				} else {
 					s.pass(r, at)
 				}
@@ -199,27 +193,32 @@ func (s *Server) openSession(r *request, replay bool) {
 	})
 }
 
-// pass opens a session without its history. Of a turn that runs the editor gets what comes from now on.
+// pass opens a session without its history. Of a turn that runs the editor gets the items that run, and what comes from now on.
 func (s *Server) pass(r *request, at *session) {
 	call(s, "session/read", rpc.SessionReadParams{SessionID: at.info.ID, Limit: resumed}, func(read api.Transcript, err error) {
-		if err != nil {
+		switch {
+		case err != nil:
 			s.failedToOpen(r, at, err)
 			return
+		case !s.opens(r, at):
+			return
 		}
-		runs := map[string]bool{}
 		for _, t := range read.Turns {
 			if t.Status == sessions.TurnRunning {
 				at.tell.Asked(t.ID)
-				runs[t.ID] = true
-				at.runs(t)
+				at.news.turn(t)
 			}
 		}
 		for _, i := range read.Items {
-			if runs[i.TurnID] {
+			switch {
+			case at.news.turns[i.TurnID] == nil:
+			case i.Status == sessions.ItemRunning:
+				at.news.item(i, true)
+			default:
 				at.tell.Pass(i)
 			}
 		}
-		s.opened(r, at, "")
+		s.complete(r, at)
 	})
 }
 
@@ -227,6 +226,15 @@ func (at *session) runs(t *sessions.Turn) {
 	if t.Status == sessions.TurnRunning {
 		at.turn = t.ID
 	}
+}
+
+// opens reports whether a request still opens a session. If the session was closed, or is opened again, the request ends as cancelled.
+func (s *Server) opens(r *request, at *session) bool {
+	if r.answered || s.sessions[at.info.ID] != at {
+		r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled"})
+		return false
+	}
+	return true
 }
 
 func (s *Server) failedToOpen(r *request, at *session, err error) {
@@ -284,7 +292,7 @@ func (s *Server) deleteSession(r *request) {
 	var p protocol.SessionParams
 	r.decode(&p)
 	if p.SessionID == "" {
-		r.answer(nil, invalid("sessionId", "is missing"))
+		r.answer(nil, invalid("sessionId", "must be the id of a session"))
 		return
 	}
 	call(s, "session/delete", rpc.SessionParams{SessionID: p.SessionID}, func(_ none, err error) {

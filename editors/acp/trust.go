@@ -22,6 +22,7 @@ const (
 type trusting struct {
 	by      *prompt             // in whose session it is put
 	waiting []*prompt           // those that wait for the answer, by included
+	wanted  string              // the folder to trust
 	request string              // by which a person is asked; "" before that
 	end     func(status string) // ends the call as which the question is shown
 }
@@ -39,19 +40,18 @@ func (s *Server) askTrust(p *prompt, refused error) {
 		q.add(p)
 		return
 	}
-	q := &trusting{by: p, waiting: []*prompt{p}}
+	q := &trusting{by: p, waiting: []*prompt{p}, wanted: folder}
 	s.trusting[folder] = q
-	wanted := folder
 	if e := (*rpc.Error)(nil); errors.As(refused, &e) && e.Data.Path != "" {
-		wanted = e.Data.Path
+		q.wanted = e.Data.Path
 	}
-	call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true, DryRun: true}, func(would api.TrustResult, err error) {
+	call(s, "workspace/trust", rpc.TrustParams{Workspace: q.wanted, Trusted: true, DryRun: true}, func(would api.TrustResult, err error) {
 		switch {
 		case s.trusting[folder] != q: // the prompt was cancelled
 		case err != nil:
 			s.distrust(folder, err)
 		default:
-			s.askPerson(q, wanted, would.Unused, refused)
+			s.askPerson(q, would.Unused, refused)
 		}
 	})
 }
@@ -74,6 +74,21 @@ func (s *Server) leaves(p *prompt) {
 	s.goOn(folder)
 }
 
+// askTrustAgain ends the question for a folder if somebody has answered it elsewhere, as by "cursord trust".
+func (s *Server) askTrustAgain(folder string) {
+	q := s.trusting[folder]
+	if q == nil || q.request == "" {
+		return
+	}
+	call(s, "workspace/trust", rpc.TrustParams{Workspace: q.wanted, Trusted: true, DryRun: true}, func(now api.TrustResult, err error) {
+		if err == nil && now.Trusted && s.trusting[folder] == q && s.asked[q.request] != nil {
+			q.end(protocol.Completed)
+			s.withdraw(q.request)
+			s.goOn(folder)
+		}
+	})
+}
+
 // goOn ends a question, and starts the prompts that waited for the answer.
 func (s *Server) goOn(folder string) {
 	waiting := s.trusting[folder].waiting
@@ -84,8 +99,8 @@ func (s *Server) goOn(folder string) {
 }
 
 // askPerson puts the question, as the permission for a call of cursord's own.
-func (s *Server) askPerson(q *trusting, wanted string, unused []string, refused error) {
-	folder, session, id := q.by.at.folder.path, q.by.at.info.ID, "trust-"+rand.Text()
+func (s *Server) askPerson(q *trusting, unused []string, refused error) {
+	folder, session, id, wanted := q.by.at.folder.path, q.by.at.info.ID, "trust-"+rand.Text(), q.wanted
 	about := fmt.Sprintf("The agent runs commands and changes files in %s, and a repository there can tell it to. cursord asks once for each folder.", wanted)
 	if len(unused) > 0 {
 		about += "\n\nThese settings of its repository would be used from now on:\n\n- " + strings.Join(unused, "\n- ")

@@ -41,7 +41,7 @@ const folderLabel = "Always in this folder, also with more arguments"
 func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *sessions.Approval, why string) {
 	a = &sessions.Approval{
 		ID: sessions.ApprovalID(tag(), turn.ID), Workspace: turn.Workspace, SessionID: turn.SessionID, TurnID: turn.ID,
-		Kind: sessions.ApprovalKind(req.Kind), Title: plaintext.Cut(strings.TrimSpace(req.Title), MaxTitle), Detail: strings.Clone(req.Detail),
+		Kind: sessions.ApprovalKind(req.Kind), CallID: strings.Clone(req.CallID), Title: plaintext.Cut(strings.TrimSpace(req.Title), MaxTitle), Detail: strings.Clone(req.Detail),
 		Command: strings.Clone(req.Command), Paths: slices.Clone(paths), Options: []sessions.ApprovalOption{}, Text: req.Text, Status: sessions.ApprovalPending, CreatedAt: sessions.Now(),
 	}
 	switch a.Kind {

@@ -20,8 +20,11 @@ const (
 	maxHunks = 200
 )
 
-// needsWhole reports whether an item says what it wrote and was cut.
-func needsWhole(i *sessions.Item) bool {
+// IsCut reports whether an item says what it wrote and was cut: item/read has the whole of it.
+func IsCut(i *sessions.Item) bool {
+	if i.Tool == nil {
+		return false
+	}
 	switch i.Tool.Name {
 	case "write", "edit", "delete":
 		return i.Status == sessions.ItemCompleted && (bytes.Contains(i.Tool.Result, cutMark) || bytes.Contains(i.Tool.Args, cutMark))
@@ -141,7 +144,7 @@ func (s *Session) Diff(d *sessions.Diff) {
 		if content := append(slices.Clip(known.hunks), known.words...); known.isNews(content) {
 			// All of the call: some editors forget a call that has ended.
 			s.emit(protocol.Encode(&protocol.ToolCall{
-				Update: "tool_call_update", ToolCallID: id, Title: known.title, Kind: known.kind, Status: known.status, Content: content,
+				Update: "tool_call_update", ToolCallID: known.id, Title: known.title, Kind: known.kind, Status: known.status, Content: content,
 				Locations: known.locations,
 			}))
 		}

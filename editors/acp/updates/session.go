@@ -21,9 +21,10 @@ type Session struct {
 }
 
 type turn struct {
-	asked bool // the client has the prompt
-	items map[string]*item
-	order []string // ids, in the order in which they came
+	asked    bool // the client has the prompt
+	items    map[string]*item
+	order    []string         // ids, in the order in which they came
+	answered map[string]*tool // by the agent's id of the call: those that the client knows from a question, and that are no items yet
 }
 
 type item struct {
@@ -39,10 +40,23 @@ func NewSession(root string, emit func(update json.RawMessage)) *Session {
 // Knows reports whether the turn has begun here and not ended.
 func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
 
-// HasCall reports whether the client knows the call that an item is.
-func (s *Session) HasCall(itemID string) bool {
+// CallOf returns the id by which the client knows the call that an item is; "" if it does not know it.
+func (s *Session) CallOf(itemID string) string {
 	known := s.toolOf(itemID)
-	return known != nil && known.status != ""
+	if known == nil || known.status == "" {
+		return ""
+	}
+	return known.id
+}
+
+// Answered notes that a person has allowed or refused a call that has not begun, which the client knows by the id of the question. The
+// call goes on under that id. Answered returns false, and has done nothing, if the turn has ended.
+func (s *Session) Answered(turnID, callID, question string) bool {
+	if s.turns[turnID] == nil {
+		return false
+	}
+	s.turns[turnID].answered[callID] = &tool{id: question, status: protocol.Pending, asked: true}
+	return true
 }
 
 // Asked notes that the client has the prompt of a turn, because it sent it.
@@ -51,7 +65,7 @@ func (s *Session) Asked(turnID string) { s.turn(turnID).asked = true }
 func (s *Session) turn(id string) *turn {
 	t := s.turns[id]
 	if t == nil {
-		t = &turn{items: map[string]*item{}}
+		t = &turn{items: map[string]*item{}, answered: map[string]*tool{}}
 		s.turns[id] = t
 	}
 	return t
@@ -72,9 +86,10 @@ func (s *Session) Turn(t *sessions.Turn) {
 		return
 	}
 	for _, id := range known.order {
-		if open := known.items[id].tool; open != nil && !open.ended() {
-			s.emit(protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: protocol.Failed}))
-		}
+		s.close(known.items[id].tool)
+	}
+	for _, call := range known.answered {
+		s.close(call)
 	}
 	if u := t.Usage; u != nil {
 		used := u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
@@ -83,15 +98,15 @@ func (s *Session) Turn(t *sessions.Turn) {
 	delete(s.turns, t.ID)
 }
 
-// Forget forgets a turn without a word: it ended before the client came.
-func (s *Session) Forget(turnID string) { delete(s.turns, turnID) }
-
-// Pass takes an item that a client which joins now is not told: of its text, only what comes later. A call that is open begins for the
-// client when more is known of it.
-func (s *Session) Pass(i *sessions.Item) {
-	if i.Tool != nil && i.Tool.Name != "todo" && i.Status == sessions.ItemRunning {
-		return
+// close ends a call that is open.
+func (s *Session) close(t *tool) {
+	if t != nil && !t.ended() {
+		s.emit(protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: t.id, Status: protocol.Failed}))
 	}
+}
+
+// Pass takes an item that has ended and that a client which joins now is not told.
+func (s *Session) Pass(i *sessions.Item) {
 	emit := s.emit
 	s.emit = func(json.RawMessage) {}
 	s.Item(i, true)
@@ -121,11 +136,15 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		if known.tool != nil && known.tool.ended() {
 			return false // it comes again
 		}
-		if !whole && needsWhole(i) {
+		if !whole && IsCut(i) {
 			return true
 		}
 		if known.tool == nil {
-			known.tool = &tool{}
+			known.tool = t.answered[i.Tool.CallID]
+			delete(t.answered, i.Tool.CallID)
+		}
+		if known.tool == nil {
+			known.tool = &tool{id: i.ID}
 		}
 		s.call(i, known.tool)
 	}

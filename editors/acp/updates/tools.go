@@ -15,7 +15,9 @@ const maxInput = 16 << 10
 
 // A tool is a call, as the client has it.
 type tool struct {
+	id        string // for the client
 	status    string // "": the client does not know the call
+	asked     bool   // of the call, the client knows only the question whether it may begin
 	title     string
 	kind      string
 	locations []protocol.Location
@@ -43,11 +45,14 @@ func kindOf(name string) string {
 // call tells the client what has changed in a call.
 func (s *Session) call(i *sessions.Item, known *tool) {
 	t := i.Tool
-	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: i.ID, Status: statusOf(i.Status)}
-	first := known.status == ""
+	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: known.id, Status: statusOf(i.Status)}
+	if known.status == "" {
+		now.Update = "tool_call"
+	}
+	first := known.status == "" || known.asked
 	if first {
-		known.kind = kindOf(t.Name)
-		now.Update, now.Kind = "tool_call", known.kind
+		known.asked, known.kind = false, kindOf(t.Name)
+		now.Kind = known.kind
 		if bytes.HasPrefix(t.Args, []byte("{")) && len(t.Args) <= maxInput {
 			now.RawInput = t.Args
 		}

@@ -102,18 +102,21 @@ func TestTurnsOfOthers(t *testing.T) {
 	require.False(t, s.Knows("t"))
 }
 
-// TestPass: of an item that a client is not told, it gets only what comes later.
+// TestPass: of an item that had ended before a client came, it is told nothing.
 func TestPass(t *testing.T) {
 	s, all := listening()
 	s.Asked("t")
-	s.Pass(message("a", sessions.ItemRunning, "one "))
-	s.Pass(&sessions.Item{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemRunning, Tool: &sessions.Tool{Name: "shell", Title: "make"}})
+	ended := []*sessions.Item{
+		message("a", sessions.ItemCompleted, "one "),
+		{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Tool: &sessions.Tool{Name: "shell", Title: "make"}},
+	}
+	for _, i := range ended {
+		s.Pass(i)
+		s.Item(i, true)
+	}
 	require.Empty(t, *all)
-	s.Delta(&rpc.DeltaParams{TurnID: "t", ItemID: "a", Offset: 4, Text: "two"})
-	s.Item(&sessions.Item{ID: "b", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Tool: &sessions.Tool{Name: "shell", Title: "make"}}, true)
-	require.Len(t, *all, 2)
-	require.Equal(t, "[a]two", joined((*all)[:1]))
-	require.Equal(t, []string{"tool_call", protocol.Completed}, []string{(*all)[1].Update, (*all)[1].Status}, "it begins for the client")
+	s.Item(message("c", sessions.ItemRunning, "two"), true)
+	require.Equal(t, "[c]two", joined(*all))
 }
 
 // TestEnds: how a call ended, and why.

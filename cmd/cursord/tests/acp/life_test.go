@@ -138,6 +138,24 @@ func TestAnotherDatabase(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompts(c.session(), "two"))
 }
 
+// TestTrustElsewhere: a question for trust ends when a prompt finds that the folder is trusted now, and no prompt waits for it any more.
+func TestTrustElsewhere(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	c := opens(w, nil)
+	c.answering(func(rpc.Message) any { return nil })
+	s := c.session()
+	first := c.asks(s, "one")
+	c.hears("a question", 0, func(m rpc.Message) bool { return m.Method == "session/request_permission" })
+	w.Trusts()
+	second := c.asks(s, "two")
+	require.Equal(t, "end_turn", c.stops(first))
+	require.Equal(t, "end_turn", c.stops(second))
+	c.hears("its withdrawal", 0, func(m rpc.Message) bool { return m.Method == "$/cancel_request" })
+	calls := callsOf(c.updates(s, 0, ""))
+	require.Equal(t, []string{"pending", "completed"}, calls[0].statuses)
+}
+
 // TestTrust: the first prompt in a folder asks a person, as a permission. Without a yes nothing runs.
 func TestTrust(t *testing.T) {
 	t.Parallel()

@@ -93,6 +93,34 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, -32602, c.fails("session/delete", world.Obj{}).Code)
 }
 
+// TestDiffsOfALoad: calls that do not say what they changed, as commands and all calls of the driver acp, come with what is left to review.
+func TestDiffsOfALoad(t *testing.T) {
+	t.Parallel()
+	for driver, end := range map[string]string{"print": world.Succeeds(""), "acp": ""} {
+		t.Run(driver, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("../config.toml", "driver = \""+driver+"\"\n")
+			w.Trusts()
+			w.Plays(`{"fake":"edit","path":"f","text":"agent\n"}`, `{"fake":"shell","command":"echo shell >g"}`, end)
+			first := opens(w, nil)
+			s := first.session()
+			mark := first.mark()
+			require.Equal(t, "end_turn", first.prompts(s, "Do it"))
+			live := callsOf(first.updates(s, mark, ""))
+
+			c := opens(w, nil)
+			c.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+			loaded := callsOf(c.updates(s, 0, ""))
+			require.Len(t, loaded, 2)
+			for i, call := range loaded {
+				require.Contains(t, fmt.Sprint(call.content), "newText", call.id)
+				require.Equal(t, fmt.Sprint(live[i].content), fmt.Sprint(call.content), "as it was live")
+			}
+		})
+	}
+}
+
 // TestNothingBeforeTheSession: editors drop updates of sessions that they do not know yet, so there are none before the answer.
 func TestNothingBeforeTheSession(t *testing.T) {
 	t.Parallel()

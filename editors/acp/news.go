@@ -1,0 +1,163 @@
+package acp
+
+import (
+	"cmp"
+	"slices"
+
+	"cursord/editors/acp/updates"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// A news is what changes in a session while it is opened. The editor gets it after the history and in the order of the
+// transcript: what runs at the same time does not come in that order.
+type news struct {
+	turns   map[string]*sessions.Turn
+	items   map[string]*sessions.Item
+	pieces  map[string][]*rpc.DeltaParams // by item: what its text has got since the form in items
+	session *sessions.Session             // nil: it has not changed
+
+	approvals []*sessions.Approval // in the order in which they came
+}
+
+func newNews() *news {
+	return &news{turns: map[string]*sessions.Turn{}, items: map[string]*sessions.Item{}, pieces: map[string][]*rpc.DeltaParams{}}
+}
+
+func (n *news) turn(t *sessions.Turn) {
+	if old := n.turns[t.ID]; old == nil || t.Seq > old.Seq {
+		n.turns[t.ID] = t
+	}
+}
+
+// item takes a form of an item. One that was read has all of what the same form lacks as a notification.
+func (n *news) item(i *sessions.Item, read bool) {
+	old := n.items[i.ID]
+	if old != nil && (i.Seq < old.Seq || i.Seq == old.Seq && !read) {
+		return
+	}
+	if !read || i.Status != sessions.ItemRunning || old != nil && i.Seq > old.Seq {
+		delete(n.pieces, i.ID)
+	}
+	n.items[i.ID] = i
+}
+
+// removed forgets a turn that a rewind has removed.
+func (n *news) removed(turnID string) {
+	delete(n.turns, turnID)
+	for id, i := range n.items {
+		if i.TurnID == turnID {
+			delete(n.items, id)
+		}
+	}
+}
+
+// incomplete returns the ids of the items of which more can be read.
+func (n *news) incomplete() (ids []string) {
+	for id, i := range n.items {
+		if i.Tool == nil && i.Status == sessions.ItemRunning || updates.IsCut(i) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// A story is the news of a turn.
+type story struct {
+	turn  *sessions.Turn // nil: the editor knows that it runs
+	items []*sessions.Item
+}
+
+// began is when the turn began, as far as its news say it.
+func (t *story) began() sessions.Time {
+	if t.turn != nil && t.turn.StartedAt != nil {
+		return *t.turn.StartedAt
+	}
+	if len(t.items) > 0 {
+		return t.items[0].StartedAt
+	}
+	return t.turn.CreatedAt
+}
+
+// stories returns the news in the order of the transcript.
+func (n *news) stories() (all []*story) {
+	of := map[string]*story{}
+	at := func(turnID string) *story {
+		if of[turnID] == nil {
+			of[turnID] = &story{}
+			all = append(all, of[turnID])
+		}
+		return of[turnID]
+	}
+	for id, t := range n.turns {
+		at(id).turn = t
+	}
+	for _, i := range n.items {
+		t := at(i.TurnID)
+		t.items = append(t.items, i)
+	}
+	for _, t := range all {
+		slices.SortFunc(t.items, func(a, b *sessions.Item) int { return cmp.Compare(a.Index, b.Index) })
+	}
+	slices.SortFunc(all, func(a, b *story) int { return a.began().Compare(b.began().Time) })
+	return all
+}
+
+// complete reads what the news of a session lack, gives them to the editor, and ends the request that opens the session.
+func (s *Server) complete(r *request, at *session) {
+	missing := at.news.incomplete()
+	left := len(missing) + 1
+	var pending []*sessions.Diff
+	read := func() {
+		if left--; left > 0 || !s.opens(r, at) {
+			return
+		}
+		s.tellNews(at, pending)
+		s.opened(r, at, "")
+	}
+	for _, id := range missing {
+		call(s, "item/read", rpc.ItemReadParams{ItemID: id}, func(got rpc.ItemResult, err error) {
+			if err == nil && got.Item != nil && at.news != nil {
+				at.news.item(got.Item, true)
+			}
+			read()
+		})
+	}
+	if len(at.news.items) == 0 {
+		read()
+		return
+	}
+	s.pendingAt(at.folder, func(list []*sessions.Diff) {
+		pending = list
+		read()
+	})
+}
+
+func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
+	n := at.news
+	at.news = nil
+	for _, a := range n.approvals {
+		s.approval(at, a)
+	}
+	for _, one := range n.stories() {
+		if t := one.turn; t != nil && (t.StartedAt != nil || at.tell.Knows(t.ID)) {
+			at.tell.Turn(begun(t))
+			at.runs(t)
+		}
+		for _, i := range one.items {
+			s.tellItem(at, i)
+			for _, piece := range n.pieces[i.ID] {
+				at.tell.Delta(piece)
+			}
+		}
+		for _, d := range pending {
+			at.tell.Diff(d)
+		}
+		if one.turn != nil && one.turn.Status.Final() {
+			s.turnEnded(at, one.turn)
+		}
+	}
+	if n.session != nil {
+		s.tellSession(at, n.session)
+	}
+}

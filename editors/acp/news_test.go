@@ -1,0 +1,62 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// TestNewsOfALoad: what changes while a session is loaded comes before the answer and in the order of the transcript, whatever ended first;
+// each word comes once.
+func TestNewsOfALoad(t *testing.T) {
+	e := edits(t)
+	at := `"createdAt":"2026-01-02T03:04:05.000Z","startedAt":"2026-01-02T03:04:05.000Z"`
+	item := func(index int, kind string, seq int, rest string) string {
+		return fmt.Sprintf(`{"id":"t:%d","turnId":"t","sessionId":"s","workspace":"/ws","index":%d,"kind":%q,"seq":%d,%s,"startedAt":"2026-01-02T03:04:05.000Z"}`, index, index, kind, seq, rest)
+	}
+	command := func(index, seq int, status string) string {
+		return item(index, "tool", seq, fmt.Sprintf(`"status":%q,"tool":{"callId":"c%d","name":"shell","rawName":"shell","title":"command %d","paths":[]}`, status, index, index))
+	}
+	changed := func(item string, seq uint64) {
+		var i sessions.Item
+		require.NoError(t, json.Unmarshal([]byte(item), &i))
+		e.notifies("item/changed", rpc.ItemChanged{Workspace: "/ws", Seq: seq, Item: &i})
+	}
+	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
+	e.replies(e.request("session/read"), `{"session":{"id":"s","workspace":"/ws","mode":"agent","isolation":"none","turns":1,"seq":2,"createdAt":"2026-01-02T03:04:05.000Z","updatedAt":"2026-01-02T03:04:05.000Z"}}`)
+	e.replies(e.request("diff/list"), `{"diffs":[]}`)
+	e.replies(e.request("session/export"), `{"parts":[{"turn":{"id":"t","sessionId":"s","prompt":"Go","status":"running","seq":3,`+at+`}},
+		{"item":`+command(0, 4, "running")+`},{"item":`+item(1, "assistant", 5, `"status":"running"`)+`}]}`)
+	read := e.request("item/read")
+	changed(command(2, 6, "completed"), 6)
+	changed(item(3, "assistant", 7, `"status":"completed","text":"done"`), 7)
+	changed(command(0, 8, "completed"), 8)
+	e.notifies("item/delta", rpc.DeltaParams{Workspace: "/ws", SessionID: "s", TurnID: "t", ItemID: "t:1", Kind: "assistant", Offset: 2, Text: "e two"})
+	e.replies(read, `{"item":`+item(1, "assistant", 5, `"status":"running","text":"one"`)+`}`)
+	pending := e.request("diff/list")
+	e.replies(pending, `{"diffs":[]}`)
+
+	var told []string
+	e.hears("the answer", func(m rpc.Message) bool {
+		var u struct {
+			Update struct {
+				SessionUpdate, Title, Status string
+				Content                      struct{ Text string }
+			}
+		}
+		if m.Method == "session/update" {
+			require.NoError(t, json.Unmarshal(m.Params, &u))
+			told = append(told, u.Update.SessionUpdate+" "+u.Update.Title+u.Update.Content.Text+" "+u.Update.Status)
+		}
+		return string(m.ID) == "3"
+	})
+	require.Equal(t, []string{
+		"user_message_chunk Go ", "tool_call command 0 completed", "agent_message_chunk one ", "agent_message_chunk  two ",
+		"tool_call command 2 completed", "agent_message_chunk done ",
+	}, told)
+}
