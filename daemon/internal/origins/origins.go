@@ -116,6 +116,24 @@ func Cut(origins []diffs.Origin, from, to int) []diffs.Origin {
 	return cut
 }
 
+// Nearest returns the origins of a text in that one of some files' histories of which it has the most known lines, and at least half;
+// nil if there is none.
+func Nearest(text string, of []*diffs.Review) (best []diffs.Origin) {
+	most := 0
+	for _, review := range of {
+		found, n := review.OriginsOf(text), 0
+		for _, o := range found {
+			if o.Source != nil {
+				n += o.To - o.From
+			}
+		}
+		if n > most && 2*n >= review.Known() {
+			best, most = found, n
+		}
+	}
+	return best
+}
+
 // Moved returns origins with those of another list for the lines that have none. byText says that these are known by their text: another
 // file's that a person has moved.
 func Moved(origins, others []diffs.Origin, byText bool) (all []diffs.Origin) {

@@ -209,6 +209,7 @@ func (r *Reviewer) finish(client api.ClientID, touched []*file, ops []sessions.O
 func (r *Reviewer) choose(dec api.Decision) ([]*choice, error) {
 	var choices []*choice
 	if dec.Hunks == nil {
+		r.lookAtDocuments() // what a client has just reported may have hunks
 		files, err := r.listed(dec.Client, dec.Path, dec.TurnID)
 		if err != nil {
 			return nil, err

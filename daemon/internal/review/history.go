@@ -60,7 +60,9 @@ func (r *Reviewer) reviewOf(path string) (f *file, review *diffs.Review, err err
 		if r.stale(f) {
 			r.save(f)
 		}
-		return f, f.Review, nil
+		if f.Review.Current().Exists {
+			return f, f.Review, nil
+		}
 	}
 	img := atomicfile.Read(r.setup.Root, name)
 	switch {
@@ -102,24 +104,14 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
 		return lines
 	}
-	var best []diffs.Origin
-	most := 0
+	var gone []*diffs.Review
 	for _, other := range r.sorted() {
-		if other == f || other.stored.Past == nil || other.outside() || other.tree.isolated() || path.Ext(other.path) != path.Ext(name) ||
-			filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(other.path))).Exists() || r.load(other) != nil {
-			continue
-		}
-		found, n := other.Review.OriginsOf(text), 0
-		for _, o := range found {
-			if o.Source != nil {
-				n += o.To - o.From
-			}
-		}
-		if n > most && 2*n >= other.Review.Known() {
-			best, most = found, n
+		if other != f && other.stored.Past != nil && !other.outside() && !other.tree.isolated() && path.Ext(other.path) == path.Ext(name) &&
+			!filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(other.path))).Exists() && r.load(other) == nil {
+			gone = append(gone, other.Review)
 		}
 	}
-	return origins.Moved(lines, best, true)
+	return origins.Moved(lines, origins.Nearest(text, gone), true)
 }
 
 // Commit reads a commit of the work tree, as commits.Read says.

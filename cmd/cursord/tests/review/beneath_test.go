@@ -41,6 +41,17 @@ func merged(e *world.Editor, doc *world.Document) {
 	doc.Applies(out.Edits)
 }
 
+// TestDecisionRightAfterAMerge: a decision about everything knows the text that was reported just before it. Once it answered that there was nothing.
+func TestDecisionRightAfterAMerge(t *testing.T) {
+	t.Parallel()
+	for _, params := range []world.Obj{{"all": true}, {"path": "f"}} {
+		_, e, doc, _, _ := beneath(t, false)
+		e.Until("what can be merged", func(n world.Notification) bool { return n.Diff != nil && n.Diff.Mergeable > 0 })
+		merged(e, doc)
+		require.Equal(t, 2, e.Decides("diff/accept", params).Applied)
+	}
+}
+
 func TestAgentsLinesComeIntoAnUnsavedBuffer(t *testing.T) {
 	t.Parallel()
 	w, e, doc, before, after := beneath(t, false)

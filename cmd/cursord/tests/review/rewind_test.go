@@ -300,6 +300,8 @@ func TestWhy(t *testing.T) {
 	require.Equal(t, -32602, e.Fails("file/why", world.Obj{"workspace": w.Root, "path": "f", "lines": world.Obj{"from": 2, "to": 1}}).Code)
 	w.Put("plain", "a\nb\n")
 	require.Equal(t, []string{"0-2"}, why(world.Obj{"path": "plain"}))
+	w.Makes("rm f")
+	require.Equal(t, -32001, e.Fails("file/why", world.Obj{"workspace": w.Root, "path": "f"}).Code, "it is gone")
 }
 
 // TestHistorySize drops the histories that were changed longest ago, and says so.
