@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/wire"
@@ -20,6 +21,9 @@ import (
 func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	var at sessions.Place
 	out := api.SessionExport{Parts: []api.ExportPart{}}
+	if after, ok := strings.CutPrefix(cursor, afterFile); ok {
+		return out, d.exportWritten(id, after, &out)
+	}
 	if cursor == "" {
 		s, err := d.store.Session(id)
 		if err != nil {
@@ -49,10 +53,35 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 		}
 		out.Parts = append(out.Parts, part)
 	}
-	if !next.End {
-		out.NextCursor = fmt.Sprintf("%d.%d", next.Turn, next.Next)
+	if next.End {
+		return out, d.exportWritten(id, "", &out)
 	}
+	out.NextCursor = fmt.Sprintf("%d.%d", next.Turn, next.Next)
 	return out, nil
+}
+
+// afterFile begins a cursor behind the turns: that of what follows a file.
+const afterFile = "file:"
+
+// exportWritten adds what a session has written in files behind the one at after, if there still is its workspace.
+func (d *Daemon) exportWritten(id, after string, out *api.SessionExport) error {
+	s, err := d.store.Session(id)
+	if err != nil {
+		return api.StoreError(err)
+	}
+	w, err := d.workspace(s.Workspace)
+	if err != nil {
+		return nil
+	}
+	defer w.release()
+	files, more, err := w.review.Written(id, after)
+	for _, file := range files {
+		out.Parts, after = append(out.Parts, api.ExportPart{Written: file}), file.Path
+	}
+	if more {
+		out.NextCursor = afterFile + after
+	}
+	return err
 }
 
 // Backup writes a copy of the database as it is at one moment to path, and returns its size. A file that exists there stays,

@@ -3,13 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/exportfile"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -39,16 +39,16 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 
 	d.importing.Lock() // an id that is free when the file is checked must be free when it is stored
 	defer d.importing.Unlock()
-	im := &importer{d: d, newIDs: newIDs, turns: map[string]string{}}
+	im := d.newImporter(newIDs)
 	defer im.free()
-	if err := im.read(ctx, f, func(exportfile.Line) error { return nil }); err != nil {
+	if err := im.Read(ctx, f, func(exportfile.Line) error { return nil }); err != nil {
 		return nil, err
 	}
 	if err := d.importRoom(f); err != nil {
 		return nil, err
 	}
 	if root == "" {
-		root = im.session.Workspace
+		root = im.Session.Workspace
 	}
 	w, err := d.workspace(root)
 	if err != nil {
@@ -62,7 +62,13 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, api.Invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
-	return im.store(ctx, w, f)
+	s, err := im.store(ctx, w, f)
+	if err == nil && im.Written {
+		if _, err := f.Seek(0, io.SeekStart); err == nil {
+			im.tellFiles(ctx, w, f)
+		}
+	}
+	return s, err
 }
 
 // importRoom returns an error if the disk has no room for the contents of a file: an import that fills the disk would stop
@@ -78,106 +84,63 @@ func (d *Daemon) importRoom(f *os.File) error {
 	return api.StoreError(err)
 }
 
-// An importer reads an exported session twice: first to check it, then to store it.
+// An importer reads an exported session three times: to check it, to store it, and to tell the files' histories of it.
 type importer struct {
+	exportfile.Import
 	d       *Daemon
-	newIDs  bool
-	session *sessions.Session // as it will be stored, except for its workspace
-	turns   map[string]string // new ids by the file's ids
-	count   int               // number of turns
+	claimed []string // ids of turns
 }
 
-// read calls each for the turns and items of a file, with the ids that they will have.
-func (im *importer) read(ctx context.Context, f io.Reader, each func(exportfile.Line) error) error {
-	im.count = 0
-	return exportfile.Read(ctx, f, func(l exportfile.Line) error {
-		var err error
-		switch {
-		case l.Session != nil:
-			return im.begin(l.Session)
-		case l.Turn != nil:
-			err = im.turn(l.Turn)
-		default:
-			l.Item.TurnID, l.Item.SessionID = im.turns[l.Item.TurnID], im.session.ID
-			l.Item.ID = sessions.ItemID(l.Item.TurnID, l.Item.Index)
+func (d *Daemon) newImporter(newIDs bool) *importer {
+	im := &importer{d: d}
+	has := func(err error) (bool, error) {
+		if errors.Is(err, sessions.ErrNotFound) {
+			return false, nil
 		}
-		if err != nil {
-			return err
-		}
-		return each(l)
-	})
-}
-
-func (im *importer) taken(what, id string) error {
-	return &api.Error{
-		Kind: api.KindInvalid, Field: "newIds", Message: fmt.Sprintf("%s %s exists already and is not overwritten", what, id),
-		Hint: "import it as a new one with new ids (--new-ids)",
+		return true, err
 	}
-}
-
-// begin takes the session.
-func (im *importer) begin(s *sessions.Session) error {
-	if err := exportfile.Clean(s); err != nil || im.session != nil {
-		return err // or this is the second reading
+	im.Import = exportfile.Import{Turns: map[string]string{}, IDs: exportfile.IDs{
+		HasSession: func(id string) (bool, error) {
+			_, err := d.store.Session(id)
+			return has(err)
+		},
+		HasTurn: func(id string) (bool, error) {
+			if !d.claimTurn(id, im) {
+				return true, nil
+			}
+			im.claimed = append(im.claimed, id)
+			_, err := d.store.Turn(id)
+			return has(err)
+		},
+	}}
+	if newIDs {
+		im.New = newID
 	}
-	im.session = s
-	if im.newIDs {
-		// The original goes on with its chat.
-		s.ID, s.AgentSessionID, s.Rewound = newID(), nil, s.Turns > 0
-		return nil
-	}
-	if _, err := im.d.store.Session(s.ID); !errors.Is(err, sessions.ErrNotFound) {
-		return errors.Join(im.taken("session", s.ID), err)
-	}
-	return nil
-}
-
-func (im *importer) turn(t *sessions.Turn) error {
-	if err := exportfile.CheckTurn(t); err != nil {
-		return err
-	}
-	im.count++
-	id, again := im.turns[t.ID]
-	switch {
-	case again && im.count <= len(im.turns):
-	case again:
-		return fmt.Errorf("turn %q comes twice", t.ID)
-	case im.newIDs:
-		id = newID()
-	default:
-		id = t.ID
-		if !im.d.claimTurn(id, im) {
-			return im.taken("turn", id)
-		}
-		im.turns[t.ID] = id
-		if _, err := im.d.store.Turn(id); !errors.Is(err, sessions.ErrNotFound) {
-			return errors.Join(im.taken("turn", id), err)
-		}
-	}
-	im.turns[t.ID] = id
-	t.ID, t.SessionID = id, im.session.ID
-	return nil
+	return im
 }
 
 // free releases the turns' ids, which are stored by now, or not used.
 func (im *importer) free() {
-	for _, id := range im.turns {
+	for _, id := range im.claimed {
 		im.d.freeTurn(id, im)
 	}
 }
 
 // store stores the session with its contents.
 func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sessions.Session, error) {
-	s := *im.session
+	s := *im.Session
 	s.Workspace = w.root
 	fill, err := w.fill(s, sessions.Revive{ID: s.ID})
 	if err != nil {
 		return nil, err
 	}
-	err = im.read(ctx, f, func(l exportfile.Line) error {
-		if l.Turn != nil {
+	err = im.Read(ctx, f, func(l exportfile.Line) error {
+		switch {
+		case l.Turn != nil:
 			l.Turn.Workspace = w.root
 			return fill.add(l.Turn, nil, l.Size)
+		case l.Item == nil:
+			return nil
 		}
 		l.Item.Workspace = w.root
 		var detail []byte
@@ -188,11 +151,21 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 	})
 	var whole *sessions.Session
 	if err == nil {
-		whole, err = fill.end(func(s *sessions.Session) { s.Turns = im.count })
+		whole, err = fill.end(func(s *sessions.Session) { s.Turns = im.Count })
 	}
 	if err != nil { // only a full disk, a cancellation, or a change to the file can cause this
 		fill.undo()
 		return nil, err
 	}
 	return whole, nil
+}
+
+// tellFiles tells the histories of files which of their lines the session has written. A file that cannot be read goes without.
+func (im *importer) tellFiles(ctx context.Context, w *workspace, f io.Reader) {
+	_ = im.Read(ctx, f, func(l exportfile.Line) error { // it was read before
+		if l.Written != nil {
+			w.review.Recall(l.Written.Path, origins.Imported(l.Written, im.Session.ID, im.Turns))
+		}
+		return nil
+	})
 }

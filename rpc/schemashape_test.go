@@ -207,6 +207,7 @@ var unions = map[string][]variant{
 	"ExportPart": {
 		{"ExportedTurn", "A turn of an exported session.", "turn", nil},
 		{"ExportedItem", "An item of an exported session.", "item", nil},
+		{"ExportedWriting", "What an exported session has written in a file.", "written", nil},
 	},
 	"DecideParams": {
 		{"DecideHunks", "A decision about hunks.", "workspace hunks rev? lines? comment? both? replace? asEdits?", nil},

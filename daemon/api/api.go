@@ -331,19 +331,6 @@ type CollectedSession struct {
 	Reason    string        `json:"reason"`
 }
 
-// A SessionExport is one part of a complete session; no text in it is cut.
-type SessionExport struct {
-	Session    *sessions.Session `json:"session,omitempty"` // only in the first part
-	Parts      []ExportPart      `json:"parts"`
-	NextCursor string            `json:"nextCursor,omitempty"`
-}
-
-// An ExportPart is a turn or an item.
-type ExportPart struct {
-	Turn *sessions.Turn `json:"turn,omitempty"`
-	Item *sessions.Item `json:"item,omitempty"`
-}
-
 // A Joined is the answer to daemon/join.
 type Joined struct {
 	Version  string `json:"version"`

@@ -23,3 +23,32 @@ type ExportEnd struct {
 	Turns int `json:"turns"`
 	Items int `json:"items"`
 }
+
+// A SessionExport is one part of a complete session; no text in it is cut.
+type SessionExport struct {
+	Session    *sessions.Session `json:"session,omitempty"` // only in the first part
+	Parts      []ExportPart      `json:"parts"`
+	NextCursor string            `json:"nextCursor,omitempty"`
+}
+
+// An ExportPart is a turn, an item, or, behind all of these, what the session has written in a file.
+type ExportPart struct {
+	Turn    *sessions.Turn `json:"turn,omitempty"`
+	Item    *sessions.Item `json:"item,omitempty"`
+	Written *WrittenFile   `json:"written,omitempty"`
+}
+
+// A WrittenFile has the lines of a file of the workspace that a session has written and that the file still has.
+type WrittenFile struct {
+	Path  string         `json:"path"` // relative to the workspace
+	Lines []WrittenLines `json:"lines"`
+}
+
+// WrittenLines are lines that one call has written, in the order of the file.
+type WrittenLines struct {
+	TurnID string         `json:"turnId"`
+	ItemID string         `json:"itemId,omitempty"`
+	Via    sessions.Via   `json:"via"`
+	At     *sessions.Time `json:"at,omitempty"` // missing: not known
+	Text   []string       `json:"text"`         // without line ends
+}

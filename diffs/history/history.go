@@ -153,6 +153,28 @@ func (f *File) Bury(line int, d Dead) {
 	g.Lines = append(g.Lines, d)
 }
 
+// Recall returns the history with edits of present lines of which it knows none: line i is of edit by[i], unless that is 0. A person has
+// brought these lines. at says when the edits were made that have no time.
+func (f *File) Recall(by []int32, at map[int32]int64) *File {
+	var known File
+	if f != nil {
+		known = *f
+	}
+	b := builder{}
+	for i, n := range by {
+		if have := known.run(i).By; have != 0 {
+			n = -have
+		}
+		b.alive(-n, 1)
+	}
+	known.Runs = b.runs
+	times := map[int32]int64{}
+	maps.Copy(times, at)
+	maps.Copy(times, known.At)
+	known.At = times
+	return &known
+}
+
 // Edits returns the numbers of all edits that the history knows.
 func (f *File) Edits() map[int32]bool {
 	edits := map[int32]bool{}

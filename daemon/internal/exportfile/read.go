@@ -27,7 +27,8 @@ type Line struct {
 	Session *sessions.Session // only in the first Line
 	Turn    *sessions.Turn
 	Item    *sessions.Item // belongs to the turn before
-	Size    int            // bytes
+	Written *api.WrittenFile
+	Size    int // bytes
 }
 
 // Read calls take for the session, each turn and each item of a file; it also checks the header and the end. Its errors are
@@ -104,6 +105,8 @@ func (r *reader) line(line []byte, whole bool) error {
 			return err
 		}
 		return r.take(Line{Item: l.Item, Size: len(line)})
+	case l.Written != nil:
+		return r.take(Line{Written: l.Written, Size: len(line)})
 	case l.End != nil:
 		r.end = l.End
 	}

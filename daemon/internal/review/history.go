@@ -138,6 +138,49 @@ func (r *Reviewer) inherit(f *file, c *treeChange) {
 	real.Unstored, r.affected[real] = true, true
 }
 
+// writtenPage bounds the texts that Written returns at once, in bytes.
+const writtenPage = 1 << 20
+
+// Written returns what the edits of a session have written in files of the work tree, in the order of their paths, from behind the path
+// after on. more says that there are others behind these.
+func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, more bool, err error) {
+	size := 0
+	stopped := r.call(func() {
+		for _, f := range r.sorted() {
+			past := f.stored.Past
+			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !slices.Contains(past.Sessions, session) || r.load(f) != nil {
+				continue
+			}
+			if more = size > writtenPage; more {
+				return
+			}
+			if file := origins.Exported(f.path, f.Review.Written(session)); file != nil {
+				files, size = append(files, file), size+len(f.Review.Current().Data)
+			}
+		}
+	})
+	return files, more, stopped
+}
+
+// Recall tells the history of a file of the work tree who has written lines of it, as diffs.Review.Recall does.
+func (r *Reviewer) Recall(path string, written []diffs.Written) {
+	_ = r.call(func() {
+		name := r.named(path)
+		if api.DiffPath(path) != nil || filepath.IsAbs(name) {
+			return
+		}
+		f, review, err := r.reviewOf(path)
+		if err != nil || review.Recall(written) == 0 {
+			return
+		}
+		if f == nil {
+			f = r.add(r.shared(), name, review)
+		}
+		f.Unstored = true
+		r.save(f)
+	})
+}
+
 // boundHistory drops the histories that were changed longest ago while all together are larger than the configuration
 // allows, and returns the operations that store that. It tells people of it.
 func (r *Reviewer) boundHistory() (ops []sessions.Op) {

@@ -35,7 +35,7 @@ func (r *Reviewer) compose(path string) *sessions.Diff {
 		d.Rev = old.Rev
 	}
 	r.published[path], r.composed[path] = d, made.String()
-	if len(r.views[path]) > 0 {
+	if len(r.views.At(path)) > 0 {
 		r.viewed[path] = true
 	}
 	return d
@@ -44,7 +44,7 @@ func (r *Reviewer) compose(path string) *sessions.Diff {
 // shown returns the diff of a path as it was last sent to a client.
 func (r *Reviewer) shown(client api.ClientID, path string) *sessions.Diff {
 	published := r.published[path]
-	v := r.views[path][client]
+	v := r.views.At(path)[client]
 	if v == nil {
 		return published
 	}

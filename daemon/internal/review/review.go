@@ -18,6 +18,7 @@ import (
 	"cursord/daemon/internal/mailbox"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/unsaved"
+	"cursord/daemon/internal/views"
 	"cursord/daemon/internal/waiting"
 	"cursord/daemon/internal/watch"
 	"cursord/daemon/internal/wire"
@@ -36,10 +37,10 @@ type Reviewer struct {
 	done  chan struct{}
 
 	// Owned by the reviewer's goroutine.
-	trees     []*Worktree                       // the work tree first
-	published map[string]*sessions.Diff         // by path
-	composed  map[string]string                 // by path: the revisions that the published diff is made of
-	views     map[string]map[api.ClientID]*View // by path: how clients that hold the file unsaved see it
+	trees     []*Worktree               // the work tree first
+	published map[string]*sessions.Diff // by path
+	composed  map[string]string         // by path: the revisions that the published diff is made of
+	views     views.Board
 	log       decisionlog.Log
 	intents   uint64            // the number of the latest intent
 	saves     unsaved.CallSaves // by path of the work tree: saves of buffers while calls are open that name the path
@@ -91,7 +92,7 @@ type file struct {
 func New(setup Setup) (*Reviewer, error) {
 	r := &Reviewer{
 		setup: setup, inbox: make(chan func(), 16), quit: make(chan struct{}), done: make(chan struct{}),
-		published: map[string]*sessions.Diff{}, composed: map[string]string{}, views: map[string]map[api.ClientID]*View{},
+		published: map[string]*sessions.Diff{}, composed: map[string]string{},
 		viewed: map[string]bool{}, vacated: map[string]bool{}, affected: map[*file]bool{},
 		deferred: map[*file]bool{}, saves: unsaved.CallSaves{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
 	}

@@ -15,6 +15,7 @@ import (
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/survivors"
+	"cursord/daemon/internal/views"
 	"cursord/daemon/internal/watch"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -75,7 +76,7 @@ type Commit struct {
 	Ops      []sessions.Op
 	Cut      *stored.Cut      // turns that leave a session's transcript; or nil
 	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
-	Views    []*View          // each gets a revision
+	Views    []*views.View    // each gets a revision
 	Numbered func()           // called when all have their numbers, before anything is published
 	Stored   func(error)      // called once all is durable and before it is published; may be nil
 }

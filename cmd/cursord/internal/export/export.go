@@ -67,10 +67,13 @@ func send(ctx context.Context, client *rpc.Client, session string, w *bufio.Writ
 			write.Session(part.Session)
 		}
 		for _, p := range part.Parts {
-			if p.Turn != nil {
+			switch {
+			case p.Turn != nil:
 				write.Turn(p.Turn)
-			} else if p.Item != nil {
+			case p.Item != nil:
 				write.Item(p.Item)
+			case p.Written != nil:
+				write.Written(p.Written)
 			}
 		}
 		if err := w.Flush(); err != nil { // the first error of all writes
@@ -88,6 +91,7 @@ type exporter interface {
 	Session(*sessions.Session)
 	Turn(*sessions.Turn)
 	Item(*sessions.Item)
+	Written(*api.WrittenFile)
 	End()
 }
 
@@ -117,6 +121,10 @@ func (j *JSONLines) Turn(t *sessions.Turn) {
 func (j *JSONLines) Item(it *sessions.Item) {
 	j.has.Items++
 	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Item: it}})
+}
+
+func (j *JSONLines) Written(file *api.WrittenFile) {
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Written: file}})
 }
 
 func (j *JSONLines) End() { _ = j.e.Encode(api.ExportLine{End: &j.has}) }

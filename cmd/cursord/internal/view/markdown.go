@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -118,6 +119,9 @@ func (m *Markdown) tool(it *sessions.Item) {
 }
 
 // End ends the last turn.
+// Written leaves out what the session has written in files: the calls say it.
+func (m *Markdown) Written(*api.WrittenFile) {}
+
 func (m *Markdown) End() {
 	t := m.open
 	if t == nil {

@@ -1,0 +1,132 @@
+//go:build unix
+
+package review
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
+	"cursord/rpc"
+	"cursord/sessions"
+)
+
+// whyLines returns, by line of a file, the prompt that it comes from; "" for none.
+func whyLines(e *world.Editor, path string) (prompts []string) {
+	e.T.Helper()
+	var out struct{ Lines []api.WhyLine }
+	e.Must("file/why", world.Obj{"workspace": e.World.Root, "path": path}, &out)
+	for _, l := range out.Lines {
+		prompt := ""
+		if l.Source != nil {
+			require.EqualValues(e.T, "accepted", l.Source.State)
+			require.NotEmpty(e.T, l.Source.ItemID)
+			prompt = l.Source.Prompt
+		}
+		for range l.To - l.From {
+			prompts = append(prompts, prompt)
+		}
+	}
+	return prompts
+}
+
+// TestSourcesOfAnImport: an export says what its session has written in the files, and an import tells the same files elsewhere.
+func TestSourcesOfAnImport(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\nmore\n"})
+	w.Put("dir/f", before)
+	w.Put("g", "1\n2\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c1", "dir/f", before, after), world.Edits("c2", "g", "1\n2\n", "1\ng\n2\n"))...)
+	turn := e.Turn(world.Obj{"prompt": "first"})
+	w.Plays(world.Lines(world.Edits("c3", "dir/f", after, strings.Replace(after, "line 1\n", "second 1\n", 1)))...)
+	e.Turn(world.Obj{"prompt": "second", "sessionId": turn.SessionID})
+	e.Decides("diff/accept", world.Obj{"all": true})
+	file := w.Path("../session.ndjson")
+	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+	want := whyLines(e, "dir/f")
+	require.Equal(t, []string{"second", "", "first", "", "", "", "first", "first"}, want[:8])
+	text := w.Get("dir/f")
+
+	for name, one := range map[string]struct {
+		newIDs bool
+		text   string
+		want   []string
+	}{
+		"the same file":   {false, text, want},
+		"with new ids":    {true, text, want},
+		"a person's line": {false, "mine\n" + text, append([]string{""}, want...)},
+		"another file":    {false, before + "agent 3\n", make([]string, 10)},
+		"no file":         {false, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			there := world.New(t)
+			if one.text != "" {
+				there.Put("dir/f", one.text)
+			}
+			there.Put("g", "1\ng\n2\n")
+			there.Start()
+			e := there.Opens()
+			var imported rpc.SessionResult
+			e.Must("session/import", world.Obj{"path": file, "workspace": there.Root, "newIds": one.newIDs}, &imported)
+			require.Equal(t, one.newIDs, imported.Session.ID != turn.SessionID)
+			for range 2 {
+				if one.want == nil {
+					require.Equal(t, -32001, e.Fails("file/why", world.Obj{"workspace": there.Root, "path": "dir/f"}).Code)
+				} else {
+					require.Equal(t, one.want, whyLines(e, "dir/f"))
+				}
+				require.Equal(t, []string{"", "first", ""}, whyLines(e, "g"))
+				require.Empty(t, e.Diffs(), "nothing is to review")
+				there.Kill()
+				there.Start()
+				e = there.Opens()
+			}
+			var turns rpc.TurnList
+			e.Must("turn/list", world.Obj{"sessionId": imported.Session.ID}, &turns)
+			first := turns.Turns[len(turns.Turns)-1]
+			require.Equal(t, "first", first.Prompt)
+			tree := there.Get("g")
+			e.Must("session/rewind", world.Obj{"sessionId": imported.Session.ID, "turnId": first.ID}, nil)
+			require.Equal(t, tree, there.Get("g"), "a rewind takes nothing out whose past it does not know")
+		})
+	}
+}
+
+// TestSourcesThatAFileMakesUp: what a file of somebody else's says is only taken for files of the workspace and turns of the session.
+func TestSourcesThatAFileMakesUp(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "a\nb\n")
+	w.Put("../outside", "a\nb\n")
+	require.NoError(t, os.Symlink(w.Path("../outside"), w.Path("link")))
+	w.Start()
+	e := w.Opens()
+	at := sessions.Now()
+	lines := func(path, turn string) api.ExportLine {
+		return api.ExportLine{ExportPart: api.ExportPart{Written: &api.WrittenFile{Path: path, Lines: []api.WrittenLines{{TurnID: turn, ItemID: turn + ":0", Via: "edit", Text: []string{"a", "b"}}}}}}
+	}
+	all := []api.ExportLine{
+		{Session: &sessions.Session{ID: "s", Workspace: w.Root, Mode: sessions.ModeAgent, Turns: 1, CreatedAt: at, UpdatedAt: at}},
+		{ExportPart: api.ExportPart{Turn: &sessions.Turn{ID: "t", SessionID: "s", Prompt: "p", Mode: sessions.ModeAgent, Status: sessions.TurnCompleted, CreatedAt: at, StartedAt: &at}}},
+		lines("f", "other"),
+	}
+	for _, path := range []string{"../outside", w.Path("../outside"), "link", "", ".", "a\x00b", "http://x/f", strings.Repeat("x/", 5000), "missing"} {
+		all = append(all, lines(path, "t"))
+	}
+	all = append(all, api.ExportLine{End: &api.ExportEnd{Turns: 1}})
+	w.WritesExport(w.Path("../made-up"), all...)
+	e.Must("session/import", world.Obj{"path": w.Path("../made-up"), "workspace": w.Root}, nil)
+	require.Equal(t, []string{"", ""}, whyLines(e, "f"))
+	require.Empty(t, e.Diffs())
+	require.Equal(t, "a\nb\n", w.Get("../outside"))
+	require.NotContains(t, fmt.Sprint(w.CursordOK("status", "--json")), "outside")
+}
