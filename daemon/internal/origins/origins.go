@@ -4,6 +4,7 @@ package origins
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -100,6 +101,16 @@ func (t *Teller) model(id string) string {
 		return ""
 	}
 	return ":" + plaintext.FirstLine(*turn.Model, 100)
+}
+
+// Dropped says to people that the histories of some files of a workspace were dropped.
+func Dropped(root string, paths []string) string {
+	what := paths[0]
+	if n := len(paths); n > 1 {
+		what = fmt.Sprintf("%s and %d other files", what, n-1)
+	}
+	return fmt.Sprintf("What agents wrote in %s in %s and you accepted is not known any more, so that rewind and why cannot tell it: it was more than history_size keeps. "+
+		"Set a larger one (cursord config set history_size 256MB) to keep more", what, root)
 }
 
 // Cut returns the part of origins that is about the lines from from to to (exclusive), or from from on for to < 0.

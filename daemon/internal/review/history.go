@@ -3,7 +3,6 @@ package review
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"path"
 	"path/filepath"
@@ -216,13 +215,7 @@ func (r *Reviewer) boundHistory() (ops []sessions.Op) {
 	if len(dropped) == 0 {
 		return nil
 	}
-	what := dropped[0]
-	if n := len(dropped); n > 1 {
-		what = fmt.Sprintf("%s and %d other files", what, n-1)
-	}
 	r.setup.Log.Info("histories of files were dropped", "files", strings.Join(dropped, " "))
-	r.setup.Post("history "+r.setup.Root, slog.LevelInfo, fmt.Sprintf(
-		"What agents wrote in %s in %s and you accepted is not known any more, so that rewind and why cannot tell it: it was more than history_size keeps. "+
-			"Set a larger one (cursord config set history_size 256MB) to keep more", what, r.setup.Root))
+	r.setup.Post("history "+r.setup.Root, slog.LevelInfo, origins.Dropped(r.setup.Root, dropped))
 	return ops
 }

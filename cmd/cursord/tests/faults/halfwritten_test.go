@@ -62,3 +62,38 @@ func TestHalfWrittenFileThatIsChangedBeforeTheStart(t *testing.T) {
 	c.Stop()
 	require.Contains(t, c.Log.String(), "half written")
 }
+
+// TestAFileThatIsChangedAfterItsWrite kills the daemon in mid-decision, and a person changes a file that it has written. The decision has happened
+// there, so that an undo brings its lines back; the person's line stays.
+func TestAFileThatIsChangedAfterItsWrite(t *testing.T) {
+	t.Parallel()
+	c := newCrashes(t, scenario{
+		name: "changed", before: `mkdir a b; seq 9 >a/f; seq 9 >b/g`, does: `sed -i s/5/five/ a/f b/g`, asked: "diff/reject", taken: "diff/undo",
+	})
+	changed := false
+	for n := 1; ; n++ {
+		c.back()
+		plans(c.World, "kill %d", n)
+		c.Start(undertest.Fault + "=" + faultPlan(c.World))
+		err := c.ask(c.Opens(), "diff/reject")
+		if err == nil {
+			c.Stop()
+			break
+		}
+		<-c.Ended
+		c.Cmd = nil
+		if strings.Contains(c.Get("a/f"), "five") {
+			continue
+		}
+		changed = true
+		c.Makes("echo mine >>a/f")
+		c.Start()
+		e := c.Opens()
+		e.Diffs()
+		require.NoError(t, c.ask(e, "diff/undo"), "step %d", n)
+		require.Equal(t, "1\n2\n3\n4\nfive\n6\n7\n8\n9\nmine\n", c.Get("a/f"), "step %d", n)
+		require.Equal(t, "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", c.Get("b/g"), "step %d", n)
+		c.Stop()
+	}
+	require.True(t, changed)
+}
