@@ -132,10 +132,7 @@ func (w *workspace) more(cursor uint64) bool {
 // notification returns a stored entry as a notification; a growing item has all text sent so far.
 func (w *workspace) notification(e sessions.Entry) *Notification {
 	n := &Notification{Workspace: w.root, Kind: e.Kind, ID: e.ID, Seq: e.Seq, JSON: e.JSON, Removed: e.Removed}
-	if e.Kind != sessions.KindItem {
-		return n
-	}
-	if item := w.texts[e.ID].sent(); item != nil {
+	if item := w.texts[e.ID].sent(); e.Kind == sessions.KindItem && item != nil {
 		n.JSON, n.textLen = wire.Encode(item), len(item.Text)
 	}
 	return n

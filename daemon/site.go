@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"time"
 
+	"cursord/daemon/api"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/review"
@@ -24,8 +26,12 @@ type site struct {
 }
 
 // site returns where a turn works. For an isolated session it makes or updates the copy; say gets notices about that. alias
-// is another path of the workspace.
+// is another path of the workspace. The trust may have been taken back while the turn waited.
 func (w *workspace) site(ctx context.Context, s *sessions.Session, turn, alias string, say func(string)) (site, error) {
+	trusted := false
+	if err := w.call(func() { trusted = w.trusted }); err != nil || !trusted {
+		return site{}, cmp.Or(err, error(api.Untrusted(w.root)))
+	}
 	if s.Isolation != config.IsolationCopy {
 		return site{tree: w.review.WorkTree(), end: func() {}}, nil
 	}

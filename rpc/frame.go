@@ -49,6 +49,7 @@ type FrameReader struct {
 	r       *bufio.Reader
 	limit   int
 	framing Framing
+	skipped skipped
 }
 
 // NewFrameReader returns a reader of the messages in r, of at most limit bytes each.
@@ -154,6 +155,7 @@ func (f *FrameReader) readLine() ([]byte, error) {
 	for {
 		var line []byte
 		size := 0
+		f.skipped = skipped{}
 		for {
 			part, err := f.r.ReadSlice('\n')
 			size += len(part)
@@ -164,6 +166,7 @@ func (f *FrameReader) readLine() ([]byte, error) {
 			if size <= f.limit+2 {
 				line = append(line, part...)
 			} else {
+				f.skipped.add(line, part)
 				line = nil
 			}
 			if err == nil || err == io.EOF && size > 0 {
@@ -176,6 +179,9 @@ func (f *FrameReader) readLine() ([]byte, error) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
 		if size > f.limit+2 || len(line) > f.limit {
+			if line != nil {
+				f.skipped.add(line, line)
+			}
 			return nil, ErrTooLong
 		}
 		if len(bytes.TrimSpace(line)) > 0 {
@@ -204,6 +210,7 @@ func (f *FrameReader) readHeadered() ([]byte, error) {
 		return nil, frameErrorf("a message of %d bytes, over the hard cap of %d", length, HardCap)
 	}
 	if length > int64(f.limit) {
+		f.skipped = skipped{}
 		if _, err := io.CopyN(io.Discard, f.r, length); err != nil {
 			return nil, unexpectedEOF(err)
 		}

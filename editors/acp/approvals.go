@@ -24,27 +24,30 @@ const noAnswer = "cursord:no-answer"
 
 func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
 	s.came(n.Workspace, n.Seq)
-	switch at := s.sessions[n.Approval.SessionID]; {
-	case at == nil:
-	case at.news != nil:
-		at.news.approvals = append(at.news.approvals, n.Approval)
-	default:
+	if at := s.sessions[n.Approval.SessionID]; at != nil && at.news == nil { // else tellNews asks
 		s.approval(at, n.Approval)
 	}
 }
 
-// askPending asks for what was asked before the session was opened here.
-func (s *Server) askPending(at *session) {
-	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
-		if err != nil || s.sessions[at.info.ID] != at {
-			return // a daemon of an older build asks nothing
+// askPending asks for what was asked before the session was opened here. What comes later comes as a notification, behind what the agent has
+// said before it.
+func (s *Server) askPending(at *session, pending []*sessions.Approval) {
+	for _, a := range pending {
+		if a.SessionID == at.info.ID && a.Seq <= at.folder.seq {
+			s.approval(at, a)
 		}
-		for _, a := range list.Approvals {
-			if a.SessionID == at.info.ID {
-				s.approval(at, a)
-			}
+	}
+}
+
+// withdrawAll takes back what the editor's person was asked.
+func (s *Server) withdrawAll(at *session) {
+	for id, asked := range at.approvals {
+		delete(at.approvals, id)
+		s.withdraw(asked.request)
+		if asked.own {
+			s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: protocol.Failed}))
 		}
-	})
+	}
 }
 
 // approval asks the editor's person, or withdraws the question once it has ended, here or elsewhere.
@@ -59,7 +62,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 		if !asked.own {
 			return
 		}
-		if a.Status != sessions.ApprovalWithdrawn && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
+		if a.Status != sessions.ApprovalWithdrawn && a.Kind == sessions.ApprovalPermission && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
 			return
 		}
 		status := protocol.Failed
@@ -73,7 +76,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 }
 
 func (s *Server) askApproval(at *session, a *sessions.Approval) {
-	question := protocol.ToolCall{ToolCallID: a.ID, Title: a.Title, Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
+	question := protocol.ToolCall{ToolCallID: a.ID, Title: plaintext.Visible(a.Title, ""), Kind: "other", Status: protocol.Pending, Content: aboutApproval(a)}
 	if question.Title == "" {
 		question.Title = "The agent asks"
 	}
@@ -90,7 +93,7 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 		shown.Update = "tool_call"
 		s.update(at.info.ID, protocol.Encode(&shown))
 	} else {
-		question.ToolCallID = call
+		question.ToolCallID, question.Kind = call, "" // the editor knows it
 	}
 	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: permissionOptions(a)}
 	asked.request = s.ask("session/request_permission", params, func(m rpc.Message) { s.answerApproval(a, m) })
@@ -112,6 +115,9 @@ func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOptio
 	}
 	return options
 }
+
+// nobodyAnswers is the daemon's option of a question to which a person gives no answer.
+const nobodyAnswers = "cursord:none"
 
 const couldNotAsk = "The agent waits for an answer, and this editor could not ask for it. Answer in a terminal (cursord approvals lists what is asked), " +
 	"in another editor, or cancel the prompt.\n"
@@ -136,11 +142,12 @@ func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 				params.OptionID = o.ID
 			}
 		}
-		if params.OptionID == "" {
-			if !a.Text {
-				return
-			}
-			params.Text = "No answer."
+		switch {
+		case params.OptionID != "":
+		case a.Kind != sessions.ApprovalQuestion:
+			return
+		default:
+			params.OptionID = nobodyAnswers
 		}
 	}
 	call(s, "approval/answer", params, func(rpc.ApprovalResult, error) {}) // an error means that it has ended, which is told

@@ -36,17 +36,18 @@ func TestApprovals(t *testing.T) {
 		says    string
 		want    string // the daemon gets; "": nothing
 	}{
-		"yes":                      {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"once"}}`, `{"approvalId":"a-t","optionId":"once"}`},
-		"always":                   {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:folder"}}`, `{"approvalId":"a-t","optionId":"cursord:folder"}`},
-		"no":                       {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"no"}}`, `{"approvalId":"a-t","optionId":"no"}`},
-		"closed":                   {"permission", permission, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, `{"approvalId":"a-t","optionId":"no"}`},
-		"without an option":        {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected"}}`, `{"approvalId":"a-t","optionId":"no"}`},
-		"an option that is not":    {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`, `{"approvalId":"a-t","optionId":"no"}`},
-		"an array":                 {"permission", permission, nil, `"result":[]`, `{"approvalId":"a-t","optionId":"no"}`},
-		"cannot ask":               {"permission", permission, nil, `"error":{"code":-32601,"message":"no"}`, ""},
-		"a question":               {"question", answers, nil, `"result":{"outcome":{"outcome":"selected","optionId":"blue"}}`, `{"approvalId":"a-t","optionId":"blue"}`},
-		"no answer":                {"question", answers, obj{"text": true}, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:no-answer"}}`, `{"approvalId":"a-t","optionId":"","text":"No answer."}`},
-		"no answer that is wanted": {"question", answers, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, ""},
+		"yes":                   {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"once"}}`, `{"approvalId":"a-t","optionId":"once"}`},
+		"always":                {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:folder"}}`, `{"approvalId":"a-t","optionId":"cursord:folder"}`},
+		"no":                    {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"no"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"closed":                {"permission", permission, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"without an option":     {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"an option that is not": {"permission", permission, nil, `"result":{"outcome":{"outcome":"selected","optionId":"yes"}}`, `{"approvalId":"a-t","optionId":"no"}`},
+		"an array":              {"permission", permission, nil, `"result":[]`, `{"approvalId":"a-t","optionId":"no"}`},
+		"cannot ask":            {"permission", permission, nil, `"error":{"code":-32601,"message":"no"}`, ""},
+		"a question":            {"question", answers, nil, `"result":{"outcome":{"outcome":"selected","optionId":"blue"}}`, `{"approvalId":"a-t","optionId":"blue"}`},
+		"no answer":             {"question", answers, obj{"text": true}, `"result":{"outcome":{"outcome":"selected","optionId":"cursord:no-answer"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"a question closed":     {"question", answers, nil, `"result":{"outcome":{"outcome":"cancelled"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
+		"another answer":        {"question", answers, nil, `"result":{"outcome":{"outcome":"selected","optionId":"green"}}`, `{"approvalId":"a-t","optionId":"cursord:none"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := edits(t)

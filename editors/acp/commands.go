@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
@@ -35,7 +36,7 @@ var commands []command
 // The table refers to functions that refer to it.
 func init() {
 	commands = []command{
-		{"review", "all", "Show what is left to review of this session, or of the whole folder", (*Server).reviewCommand},
+		{"review", "FILE, HUNK or all", "Show what is left to review of this session, or what you name", (*Server).reviewCommand},
 		{"accept", "FILE, HUNK or all", "Accept what this session has changed, or what you name", func(s *Server, at *session, r *request, rest string) {
 			s.decideCommand(at, r, rest, "diff/accept")
 		}},
@@ -74,16 +75,30 @@ func commandOf(blocks []protocol.Block) (c *command, rest string) {
 		case b.Type == "text":
 			words += " " + b.Text
 		case ok:
-			words += " " + path
+			words += " " + quoted(path)
 		}
 	}
-	name, rest, _ := strings.Cut(words, " ")
+	name, rest := words, ""
+	if i := strings.IndexFunc(words, unicode.IsSpace); i > 0 {
+		name, rest = words[:i], strings.TrimSpace(words[i:])
+	}
 	for i := range commands {
-		if name == "/"+commands[i].name {
-			return &commands[i], strings.TrimSpace(rest)
+		if strings.EqualFold(name, "/"+commands[i].name) {
+			return &commands[i], rest
 		}
 	}
 	return nil, ""
+}
+
+// runCommand runs a command. One that takes no words is not run with some: they were meant to do something.
+func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
+	if c.hint == "" && rest != "" {
+		s.saysError(at, r, invalid("/"+c.name, "takes nothing behind it"))
+		return
+	}
+	at.commands = append(slices.DeleteFunc(at.commands, func(old *request) bool { return old.answered }), r)
+	r.endsAsPrompt()
+	c.run(s, at, r, rest)
 }
 
 // says answers a command.
@@ -119,11 +134,12 @@ func ofSession(id string) func(*sessions.Diff, *sessions.Hunk) bool {
 
 func (s *Server) reviewCommand(at *session, r *request, rest string) {
 	s.pending(at, r, func(diffs []*sessions.Diff) {
-		wanted := ofSession(at.info.ID)
-		if rest == "all" {
-			wanted = func(*sessions.Diff, *sessions.Hunk) bool { return true }
+		ids, _, err := chosen(at, diffs, rest, false)
+		if err != nil {
+			s.saysError(at, r, err)
+			return
 		}
-		s.says(at, r, reviewText(diffs, wanted))
+		s.says(at, r, reviewText(diffs, func(_ *sessions.Diff, h *sessions.Hunk) bool { return slices.Contains(ids, h.ID) }))
 	})
 }
 
@@ -251,7 +267,10 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 			ids = append(ids, h.ID)
 		}
 	}
-	fields := strings.Fields(words)
+	fields := fieldsOf(words)
+	if slices.ContainsFunc(diffs, func(d *sessions.Diff) bool { return isAt(at, d, words) }) {
+		fields = []string{words} // a path with blanks
+	}
 	if len(fields) == 0 {
 		fields = []string{""}
 	}
@@ -275,7 +294,12 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 
 // isAt reports whether a diff is at a path: of the file, or of a folder that has it.
 func isAt(at *session, d *sessions.Diff, path string) bool {
-	path = strings.TrimPrefix(path, "@")
+	if path = strings.TrimPrefix(path, "@"); path == "" {
+		return false
+	}
+	if local, _, ok := fileOf(path); ok {
+		path = local
+	}
 	for _, folder := range []string{at.cwd, at.folder.path} {
 		if inside, ok := paths.Within(folder, path); ok && filepath.IsAbs(path) {
 			path = inside

@@ -128,7 +128,7 @@ func fileOf(uri string) (path string, lines *api.Range, ok bool) {
 		return uri, nil, true
 	}
 	u, err := url.Parse(uri)
-	if err != nil || !strings.EqualFold(u.Scheme, "file") || !filepath.IsAbs(u.Path) {
+	if err != nil || !strings.EqualFold(u.Scheme, "file") || !filepath.IsAbs(u.Path) || u.Host != "" && u.Host != "localhost" {
 		return "", nil, false
 	}
 	return u.Path, linesOf(u.Fragment), true

@@ -18,7 +18,7 @@ func TestFileOf(t *testing.T) {
 	}{
 		"file:///a/b.go": {"/a/b.go", 0, 0}, "/a/b.go": {"/a/b.go", 0, 0}, "FILE:///a%20b": {"/a b", 0, 0}, "file:///a#L3": {"/a", 3, 3}, "file:///a#L3-7": {"/a", 3, 7},
 		"file:///a#L3:7": {"/a", 3, 7}, "file:///a#L3-L7": {"/a", 3, 7}, "file:///a#L0": {"/a", 0, 0}, "file:///a#L7-3": {"/a", 0, 0}, "file:///a#x": {"/a", 0, 0},
-		"file:///a#L3-": {"/a", 0, 0}, "file://a": {}, "https://example.org/a": {}, "": {}, "a.go": {}, "file:///%": {}, "zed:///agent/file?path=x": {},
+		"file:///a#L3-": {"/a", 0, 0}, "file://localhost/a": {"/a", 0, 0}, "file://host/a": {}, "file://a": {}, "https://example.org/a": {}, "": {}, "a.go": {}, "file:///%": {}, "zed:///agent/file?path=x": {},
 	} {
 		path, lines, ok := fileOf(uri)
 		require.Equal(t, want.path, path, uri)

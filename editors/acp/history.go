@@ -61,7 +61,7 @@ func (h *replaying) page(cursor string) {
 		}
 		if part.NextCursor == "" {
 			h.end()
-			h.s.complete(h.r, h.at)
+			h.s.complete(h.r, h.at, false)
 			return
 		}
 		go func() {

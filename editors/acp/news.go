@@ -16,8 +16,6 @@ type news struct {
 	items   map[string]*sessions.Item
 	pieces  map[string][]*rpc.DeltaParams // by item: what its text has got since the form in items
 	session *sessions.Session             // nil: it has not changed
-
-	approvals []*sessions.Approval // in the order in which they came
 }
 
 func newNews() *news {
@@ -103,18 +101,29 @@ func (n *news) stories() (all []*story) {
 	return all
 }
 
-// complete reads what the news of a session lack, gives them to the editor, and ends the request that opens the session.
-func (s *Server) complete(r *request, at *session) {
+// complete reads what the news of a session lack, gives them to the editor, and ends the request that loads or resumes the session.
+func (s *Server) complete(r *request, at *session, resumes bool) {
 	missing := at.news.incomplete()
-	left := len(missing) + 1
+	left := len(missing) + 2
 	var pending []*sessions.Diff
+	var asked []*sessions.Approval
 	read := func() {
 		if left--; left > 0 || !s.opens(r, at) {
 			return
 		}
+		if resumes { // which gives an editor nothing of before its answer
+			s.opened(r, at, "")
+		}
 		s.tellNews(at, pending)
-		s.opened(r, at, "")
+		if !resumes {
+			s.opened(r, at, "")
+		}
+		s.askPending(at, asked)
 	}
+	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, _ error) {
+		asked = list.Approvals // a daemon of an older build asks nothing
+		read()
+	})
 	for _, id := range missing {
 		call(s, "item/read", rpc.ItemReadParams{ItemID: id}, func(got rpc.ItemResult, err error) {
 			if err == nil && got.Item != nil && at.news != nil {
@@ -136,9 +145,6 @@ func (s *Server) complete(r *request, at *session) {
 func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
 	n := at.news
 	at.news = nil
-	for _, a := range n.approvals {
-		s.approval(at, a)
-	}
 	for _, one := range n.stories() {
 		if t := one.turn; t != nil && (t.StartedAt != nil || at.tell.Knows(t.ID)) {
 			at.tell.Turn(begun(t))

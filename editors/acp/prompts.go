@@ -3,6 +3,7 @@ package acp
 import (
 	"crypto/rand"
 	"slices"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/editors/acp/protocol"
@@ -31,7 +32,7 @@ func (s *Server) prompt(r *request) {
 	r.decode(&p)
 	if command, rest := commandOf(p.Prompt); command != nil {
 		r.patient = false
-		command.run(s, at, r, rest)
+		s.runCommand(command, at, r, rest)
 		return
 	}
 	text, context, err := contentOf(at.cwd, at.folder.path, p.Prompt)
@@ -68,6 +69,7 @@ func (s *Server) start(p *prompt) {
 		switch {
 		case p.r.answered:
 		case err == nil:
+			time.AfterFunc(longQueue, func() { s.post(func() { s.sayThatItWaits(p) }) })
 			s.follow(p)
 		case p.cancelled:
 			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
@@ -78,6 +80,17 @@ func (s *Server) start(p *prompt) {
 			s.settle(p, nil, err)
 		}
 	})
+}
+
+// longQueue is how long a prompt waits without a word.
+const longQueue = 2 * time.Second
+
+// sayThatItWaits says what a prompt waits for, if no turn of its own session shows that.
+func (s *Server) sayThatItWaits(p *prompt) {
+	if at := p.at; !p.r.answered && at.turn == "" && at.news == nil && len(at.prompts) > 0 && at.prompts[0] == p {
+		s.remarks++
+		at.tell.Remark(remarkID(s.remarks), "Another turn runs in this folder. This prompt begins when that has ended.")
+	}
 }
 
 // follow answers a prompt in the cases in which no notification does: no daemon can be reached any more.
@@ -130,9 +143,7 @@ func (s *Server) settle(p *prompt, result any, err error) {
 // one would start the next.
 func (s *Server) cancelAll(at *session) {
 	running := at.turn
-	for _, r := range slices.Clone(at.commands) {
-		r.onCancel()
-	}
+	at.cancelCommands()
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		s.cancelPrompt(p)
 		if p.params.TurnID == running {
@@ -141,6 +152,14 @@ func (s *Server) cancelAll(at *session) {
 	}
 	if running != "" {
 		call(s, "turn/cancel", rpc.TurnParams{TurnID: running}, func(none, error) {})
+	}
+}
+
+func (at *session) cancelCommands() {
+	for _, r := range slices.Clone(at.commands) {
+		if !r.answered {
+			r.onCancel()
+		}
 	}
 }
 

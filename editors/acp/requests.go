@@ -35,6 +35,11 @@ func (r *request) answer(result any, err error) {
 	r.s.reply(r.id, result, e)
 }
 
+// endsAsPrompt has a cancel of the request end it as that of a prompt.
+func (r *request) endsAsPrompt() {
+	r.onCancel = func() { r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil) }
+}
+
 // decode reads the request's parameters.
 func (r *request) decode(v any) {
 	_ = protocol.Decode(r.params, v) // they are valid JSON

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,9 +96,7 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 	id := question.ToolCallID
 	question.Update = ""
 	end := func(status string) {
-		if now := s.sessions[at.info.ID]; now != nil { // it may have been opened anew
-			now.commands = slices.DeleteFunc(now.commands, func(other *request) bool { return other == r })
-		}
+		r.endsAsPrompt()
 		s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
 	}
 	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: []protocol.PermissionOption{
@@ -122,11 +119,10 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 			})
 		}
 	})
-	at.commands = append(at.commands, r)
 	r.onCancel = func() {
 		end(protocol.Failed)
 		s.withdraw(asked)
-		r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil)
+		r.onCancel()
 	}
 }
 

@@ -120,7 +120,7 @@ func (s *Server) next(r *rpc.FrameReader) ([]byte, error) {
 	for {
 		body, err := r.Read()
 		if errors.Is(err, rpc.ErrTooLong) {
-			s.reply(nil, nil, &rpc.Error{Code: rpc.CodeInvalidRequest, Message: "a message over the limit of " + strconv.Itoa(rpc.MaxMessage) + " bytes"})
+			s.reply(r.SkippedID(), nil, &rpc.Error{Code: rpc.CodeInvalidRequest, Message: "the message is over the limit of " + strconv.Itoa(rpc.MaxMessage) + " bytes: send less, or name a file instead of its content"})
 			continue
 		}
 		return body, err

@@ -22,20 +22,21 @@ const resumed = 200
 
 // A session is one that the editor has opened.
 type session struct {
-	info    *sessions.Session // its newest form
-	cwd     string            // as the editor spells it
-	dirs    []string          // further folders for the agent, as the editor named them
-	folder  *folder
-	tell    *updates.Session
-	since   uint64 // what has a higher seq is news
-	news    *news  // what waits until the session is loaded or resumed; else nil
-	turn    string // the id of the turn that runs, whoever started it
-	prompts []*prompt
-	reading map[string]int            // by turn: how many of its items are being read
-	endings map[string]*sessions.Turn // turns whose end waits for that
-	told    string                    // the options that the editor has, encoded
-	setting int                       // changes that the editor has asked for; their answers tell it of these
-	through bool                      // accepts are written by the editor
+	info     *sessions.Session // its newest form
+	cwd      string            // as the editor spells it
+	dirs     []string          // further folders for the agent, as the editor named them
+	folder   *folder
+	tell     *updates.Session
+	since    uint64 // what has a higher seq is news
+	news     *news  // what waits until the session is loaded or resumed; else nil
+	reopened bool   // the editor had opened it before
+	turn     string // the id of the turn that runs, whoever started it
+	prompts  []*prompt
+	reading  map[string]int            // by turn: how many of its items are being read
+	endings  map[string]*sessions.Turn // turns whose end waits for that
+	told     string                    // the options that the editor has, encoded
+	setting  int                       // changes that the editor has asked for; their answers tell it of these
+	through  bool                      // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
 	commands  []*request                // that wait for the person's answer
@@ -64,7 +65,8 @@ func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Sess
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
-		at.prompts, at.turn, at.through, at.approvals, at.commands = old.prompts, old.turn, old.through, old.approvals, old.commands
+		at.prompts, at.turn, at.through, at.commands, at.reopened = old.prompts, old.turn, old.through, old.commands, true
+		s.withdrawAll(old)
 		for _, p := range at.prompts {
 			p.at = at
 		}
@@ -94,7 +96,7 @@ func (s *Server) newSession(r *request) {
 				r.answer(nil, inCWD(err))
 				return
 			}
-			s.opened(r, s.owns(in, &p, made.Session), made.Session.ID)
+			s.made(r, in, &p, made.Session)
 		})
 	})
 }
@@ -131,10 +133,19 @@ func (s *Server) forkSession(r *request) {
 				wrong := invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace))
 				call(s, "session/delete", rpc.SessionParams{SessionID: made.Session.ID}, func(none, error) { r.answer(nil, wrong) })
 			default:
-				s.opened(r, s.owns(in, &p.SessionParams, made.Session), made.Session.ID)
+				s.made(r, in, &p.SessionParams, made.Session)
 			}
 		})
 	})
+}
+
+// made gives the editor a session that was made for it. If the editor has cancelled that, nobody knows the session, and it goes.
+func (s *Server) made(r *request, in *folder, p *protocol.SessionParams, info *sessions.Session) {
+	if r.answered {
+		call(s, "session/delete", rpc.SessionParams{SessionID: info.ID}, func(none, error) {})
+		return
+	}
+	s.opened(r, s.owns(in, p, info), info.ID)
 }
 
 // inCWD names the parameter by which the editor gave the workspace.
@@ -151,9 +162,6 @@ func (s *Server) opened(r *request, at *session, id string) {
 	at.told = string(protocol.Encode(options))
 	r.answer(protocol.NewResult{SessionID: id, Modes: modesOf(at), ConfigOptions: options}, nil)
 	s.update(at.info.ID, commandsUpdate())
-	if id == "" { // it was there before
-		s.askPending(at)
-	}
 	s.learnModels()
 }
 
@@ -218,7 +226,7 @@ func (s *Server) pass(r *request, at *session) {
 				at.tell.Pass(i)
 			}
 		}
-		s.complete(r, at)
+		s.complete(r, at, true)
 	})
 }
 
@@ -228,13 +236,21 @@ func (at *session) runs(t *sessions.Turn) {
 	}
 }
 
-// opens reports whether a request still opens a session. If the session was closed, or is opened again, the request ends as cancelled.
+// opens reports whether a request still opens a session. If the session was closed, or is opened again, the request ends as cancelled. If
+// the editor has cancelled it, the session is as before: not open, or open, with what has changed.
 func (s *Server) opens(r *request, at *session) bool {
-	if r.answered || s.sessions[at.info.ID] != at {
+	switch {
+	case s.sessions[at.info.ID] != at:
 		r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled"})
 		return false
+	case !r.answered:
+		return true
+	case at.reopened:
+		s.tellNews(at, nil)
+	default:
+		s.drop(at, nil)
 	}
-	return true
+	return false
 }
 
 func (s *Server) failedToOpen(r *request, at *session, err error) {
@@ -321,9 +337,7 @@ func (s *Server) drop(at *session, err error) {
 	for _, asked := range at.approvals { // other clients may answer
 		s.withdraw(asked.request)
 	}
-	for _, r := range at.commands {
-		r.onCancel()
-	}
+	at.cancelCommands()
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		if err != nil {
 			s.settle(p, nil, err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"cursord/daemon/api"
 	"cursord/editors/acp/protocol"
@@ -51,7 +52,7 @@ func (s *Server) askTrust(p *prompt, refused error) {
 		case err != nil:
 			s.distrust(folder, err)
 		default:
-			s.askPerson(q, would.Unused, refused)
+			s.askPerson(q, would.Unused)
 		}
 	})
 }
@@ -89,6 +90,20 @@ func (s *Server) askTrustAgain(folder string) {
 	})
 }
 
+// trustPause is how often it is looked whether a question for trust was answered elsewhere: nothing tells that.
+const trustPause = 2 * time.Second
+
+func (s *Server) watchTrust(folder string, q *trusting) {
+	time.AfterFunc(trustPause, func() {
+		s.post(func() {
+			if s.trusting[folder] == q && s.asked[q.request] != nil {
+				s.askTrustAgain(folder)
+				s.watchTrust(folder, q)
+			}
+		})
+	})
+}
+
 // goOn ends a question, and starts the prompts that waited for the answer.
 func (s *Server) goOn(folder string) {
 	waiting := s.trusting[folder].waiting
@@ -99,12 +114,13 @@ func (s *Server) goOn(folder string) {
 }
 
 // askPerson puts the question, as the permission for a call of cursord's own.
-func (s *Server) askPerson(q *trusting, unused []string, refused error) {
+func (s *Server) askPerson(q *trusting, unused []string) {
 	folder, session, id, wanted := q.by.at.folder.path, q.by.at.info.ID, "trust-"+rand.Text(), q.wanted
 	about := fmt.Sprintf("The agent runs commands and changes files in %s, and a repository there can tell it to. cursord asks once for each folder.", wanted)
 	if len(unused) > 0 {
 		about += "\n\nThese settings of its repository would be used from now on:\n\n- " + strings.Join(unused, "\n- ")
 	}
+	s.watchTrust(folder, q)
 	question := protocol.ToolCall{
 		Update: "tool_call", ToolCallID: id, Title: "Trust " + wanted, Kind: "other", Status: protocol.Pending,
 		Content: []protocol.Content{protocol.TextContent(about)}, Locations: []protocol.Location{{Path: wanted}},
@@ -122,7 +138,9 @@ func (s *Server) askPerson(q *trusting, unused []string, refused error) {
 		var said protocol.PermissionResult
 		if m.Error != nil || protocol.Decode(m.Result, &said) != nil || said.Outcome.Outcome != "selected" || said.Outcome.OptionID != trustOption {
 			q.end(protocol.Failed)
-			s.distrust(folder, refused)
+			s.distrust(folder, &rpc.Error{Code: rpc.CodeInternal, Message: wanted + " is not trusted, so the agent did not begin", Data: rpc.ErrorData{
+				Kind: api.KindWorkspaceUntrusted, Path: wanted, Hint: "send the prompt again to be asked again, or run: cursord trust " + wanted,
+			}})
 			return
 		}
 		call(s, "workspace/trust", rpc.TrustParams{Workspace: wanted, Trusted: true}, func(_ api.TrustResult, err error) {

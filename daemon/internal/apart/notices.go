@@ -32,10 +32,13 @@ func About(notes []copytree.Note) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// Without returns the outcome of a turn whose tree could not be made.
+// Without returns the outcome of a turn whose tree could not be made, or is not trusted.
 func Without(ctx context.Context, err error) agent.Outcome {
 	if ctx.Err() != nil {
 		return agent.Outcome{Status: agent.Cancelled}
+	}
+	if e := (*api.Error)(nil); errors.As(err, &e) && e.Kind == api.KindWorkspaceUntrusted {
+		return agent.Outcome{Status: agent.Failed, Failure: &failure.Error{Kind: failure.KindUntrusted, Message: e.Message, Hint: e.Hint}}
 	}
 	f := &failure.Error{
 		Kind: string(api.KindStorage), Message: "cannot make the copy of the workspace: " + err.Error(),

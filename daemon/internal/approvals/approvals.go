@@ -82,6 +82,9 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 		}
 		a.Options = append(a.Options, option)
 	}
+	if a.Kind == sessions.ApprovalPermission && why == "" && !slices.ContainsFunc(a.Options, func(o sessions.ApprovalOption) bool { return o.Kind.Allows() }) {
+		why = "it offers no way to allow it"
+	}
 	return a, why
 }
 

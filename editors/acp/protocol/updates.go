@@ -31,7 +31,7 @@ type ToolCall struct {
 	Title      string          `json:"title,omitempty"`
 	Kind       string          `json:"kind,omitempty"`
 	Status     string          `json:"status,omitempty"`
-	Content    []Content       `json:"content,omitempty"`
+	Content    []Content       `json:"content,omitzero"` // nil: as before; empty: there is none any more
 	Locations  []Location      `json:"locations,omitempty"`
 	RawInput   json.RawMessage `json:"rawInput,omitempty"`
 }

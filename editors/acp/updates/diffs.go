@@ -133,12 +133,14 @@ func (s *Session) Diff(d *sessions.Diff) {
 			byItem[from.ItemID] = append(byItem[from.ItemID], change)
 		}
 	}
-	for _, id := range order {
+	path := s.Absolute(d.Path)
+	others := s.mistaken(path, byItem)
+	for _, id := range append(order, others...) {
 		known := s.toolOf(id)
-		if known == nil || known.reported || known.status == "" {
+		if known == nil || known.reported || known.unseen || known.status == "" {
 			continue
 		}
-		known.hunks = slices.DeleteFunc(known.hunks, func(c protocol.Content) bool { return pathOf(c) == s.Absolute(d.Path) })
+		known.hunks = slices.DeleteFunc(known.hunks, func(c protocol.Content) bool { return pathOf(c) == path })
 		known.hunks = append(known.hunks, byItem[id]...)
 		known.hunks = known.hunks[:min(len(known.hunks), maxHunks)]
 		if content := append(slices.Clip(known.hunks), known.words...); known.isNews(content) {
@@ -149,6 +151,26 @@ func (s *Session) Diff(d *sessions.Diff) {
 			}))
 		}
 	}
+}
+
+// mistaken returns the calls that show a change of a file of which the review says by now that another call made it.
+func (s *Session) mistaken(path string, byItem map[string][]protocol.Content) (ids []string) {
+	sure := map[string]bool{}
+	for _, changes := range byItem {
+		for _, c := range changes {
+			sure[string(protocol.Encode(c))] = true
+		}
+	}
+	for _, t := range s.turns {
+		for _, id := range t.order {
+			if known := t.items[id].tool; known != nil && byItem[id] == nil && slices.ContainsFunc(known.hunks, func(c protocol.Content) bool {
+				return pathOf(c) == path && sure[string(protocol.Encode(c))]
+			}) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
 }
 
 func (s *Session) toolOf(itemID string) *tool {

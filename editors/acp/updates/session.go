@@ -43,7 +43,7 @@ func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
 // CallOf returns the id by which the client knows the call that an item is; "" if it does not know it.
 func (s *Session) CallOf(itemID string) string {
 	known := s.toolOf(itemID)
-	if known == nil || known.status == "" {
+	if known == nil || known.status == "" || known.unseen {
 		return ""
 	}
 	return known.id
@@ -111,6 +111,9 @@ func (s *Session) Pass(i *sessions.Item) {
 	s.emit = func(json.RawMessage) {}
 	s.Item(i, true)
 	s.emit = emit
+	if known := s.toolOf(i.ID); known != nil {
+		known.unseen = true
+	}
 }
 
 // Item takes an item in its newest form. It returns true, and has done nothing, if the item must be read whole first; whole says that

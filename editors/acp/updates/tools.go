@@ -2,6 +2,7 @@ package updates
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -17,6 +18,7 @@ const maxInput = 16 << 10
 type tool struct {
 	id        string // for the client
 	status    string // "": the client does not know the call
+	unseen    bool   // it had ended before the client came
 	asked     bool   // of the call, the client knows only the question whether it may begin
 	title     string
 	kind      string
@@ -24,7 +26,7 @@ type tool struct {
 	reported  bool               // it has said itself what it changed
 	hunks     []protocol.Content // else: what the review says that it changed, at most maxHunks
 	words     []protocol.Content // its output, and why it failed; kept for hunks that come later
-	sum       uint64             // of the content that the client has; for todos, of the plan
+	sum       uint64             // of the content that the client has, or 0 for none; for todos, of the plan
 }
 
 func (t *tool) ended() bool { return t.status == protocol.Completed || t.status == protocol.Failed }
@@ -83,23 +85,17 @@ func (s *Session) call(i *sessions.Item, known *tool) {
 
 // isNews reports whether the client lacks a content of the call, and notes that it gets it.
 func (t *tool) isNews(content []protocol.Content) bool {
-	if len(content) == 0 {
-		return false
+	sum := uint64(0)
+	if len(content) > 0 {
+		sum = sumOf(emptySum, string(protocol.Encode(content)))
 	}
-	sum := sumOf(emptySum, string(protocol.Encode(content)))
 	news := sum != t.sum
 	t.sum = sum
 	return news
 }
 
 func titleOf(t *sessions.Tool) string {
-	switch {
-	case t.Title != "":
-		return t.Title
-	case t.RawName != "":
-		return t.RawName
-	}
-	return t.Name
+	return plaintext.Visible(cmp.Or(t.Title, t.RawName, t.Name), "")
 }
 
 func statusOf(status sessions.ItemStatus) string {
@@ -116,7 +112,7 @@ func statusOf(status sessions.ItemStatus) string {
 func words(i *sessions.Item) (all []protocol.Content) {
 	t := i.Tool
 	if t.Command != "" && t.Command != t.Title {
-		all = append(all, protocol.TextContent(protocol.Fenced("sh", t.Command)))
+		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.Visible(t.Command, "\n\t"))))
 	}
 	if t.Output != "" {
 		all = append(all, protocol.TextContent(protocol.Fenced("", plaintext.StripANSI(t.Output))))

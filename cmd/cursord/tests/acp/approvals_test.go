@@ -46,6 +46,98 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestQuestions: a question is answered, or not, and the prompt goes on in any case.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]struct {
+		answer any
+		says   string
+		status string
+	}{
+		"an answer": {selects("a"), "a", "completed"},
+		"none":      {selects("cursord:no-answer"), "", "completed"},
+		"closed":    {world.Obj{"outcome": world.Obj{"outcome": "cancelled"}}, "", "completed"},
+		"unknown":   {selects("zzz"), "", "completed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("../config.toml", "driver = \"acp\"\n")
+			w.Trusts()
+			w.Plays(`{"fake":"question","text":"Which?","options":["a","b"]}`, `{"fake":"say","text":"Done."}`)
+			c := opens(w, nil)
+			c.answering(func(m rpc.Message) any {
+				var p struct{ Options []struct{ OptionID, Name string } }
+				require.NoError(t, json.Unmarshal(m.Params, &p))
+				for _, o := range p.Options {
+					if o.Name == one.says {
+						return selects(o.OptionID)
+					}
+				}
+				return one.answer
+			})
+			s := c.session()
+			mark := c.mark()
+			id := c.asks(s, "Ask")
+			require.Equal(t, "end_turn", c.stops(id))
+			all := c.updates(s, mark, id)
+			require.Contains(t, said(all, "agent_message_chunk"), "Done.")
+			calls := callsOf(all)
+			require.Equal(t, one.status, calls[0].statuses[len(calls[0].statuses)-1])
+			pending := w.CursordOK("approvals")
+			require.NotContains(t, pending, "Which?")
+		})
+	}
+}
+
+// TestLoadWhileTheAgentAsks: the question comes behind what the agent had said before it, once, also if the session is opened again.
+func TestLoadWhileTheAgentAsks(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Trusts()
+	w.Plays(`{"fake":"say","text":"before"}`, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"after"}`)
+	first := opens(w, nil)
+	first.answering(func(rpc.Message) any { return nil })
+	s := first.session()
+	first.asks(s, "Run it")
+	isQuestion := func(m rpc.Message) bool { return m.Method == "session/request_permission" }
+	first.hears("a question", 0, isQuestion)
+	c := opens(w, nil)
+	c.answering(func(rpc.Message) any { return nil })
+	for range 3 {
+		mark := c.mark()
+		id := c.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}})
+		require.NoError(t, c.answers(id, nil))
+		question := c.hears("a question", mark, isQuestion)
+		order := []string{}
+		for _, m := range c.all()[mark:] {
+			switch {
+			case has(m, "agent_message_chunk", "before"):
+				order = append(order, "said")
+			case m.IsResponse() && string(m.ID) == id:
+				order = append(order, "answered")
+			case has(m, `"tool_call"`):
+				order = append(order, "call")
+			case string(m.ID) == string(question.ID):
+				order = append(order, "question")
+			}
+		}
+		require.Equal(t, []string{"said", "answered", "call", "question"}, order)
+	}
+	mark := c.mark()
+	id := c.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}})
+	c.notifies("$/cancel_request", world.Obj{"requestId": json.RawMessage(id)})
+	_ = c.answers(id, nil) // it may have been too late
+	first.in.Close()
+	c.hears("a question again, or still", 0, isQuestion)
+	e := w.Joins()
+	var list rpc.ApprovalList
+	e.Must("approval/list", world.Obj{"workspace": w.Root}, &list)
+	e.Must("approval/answer", world.Obj{"approvalId": list.Approvals[0].ID, "optionId": "allow-once"}, nil)
+	c.update(mark, "agent_message_chunk", "after")
+}
+
 // TestApprovalElsewhere: a question that is open when an editor loads the session is put there, too; another client's answer withdraws it.
 func TestApprovalElsewhere(t *testing.T) {
 	t.Parallel()

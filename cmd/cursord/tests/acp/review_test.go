@@ -140,6 +140,10 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, answer(s, "/reject "+first), "Rejected 1 hunk")
 	require.Equal(t, world.Numbered(40, map[int]string{30: "agent 30\n"}), w.Get("f.txt"))
 	require.Contains(t, answer(s, "/reject nothing.txt"), "no file and no hunk")
+	require.Contains(t, answer(s, "/review nothing.txt"), "no file and no hunk")
+	require.Contains(t, answer(s, "/review\t./dir/"), "1 hunk in 1 file")
+	require.Contains(t, answer(s, "/Review 'dir/g.txt' f.txt"), "2 hunks in 2 files")
+	require.Contains(t, answer(s, "/undo 3"), "takes nothing behind it")
 	mark := c.mark()
 	id := c.sends("session/prompt", world.Obj{"sessionId": s, "prompt": []world.Obj{
 		{"type": "text", "text": "/accept "}, {"type": "resource_link", "name": "f.txt", "uri": "file://" + w.Path("f.txt")},

@@ -89,7 +89,7 @@ func TestLines(t *testing.T) {
 		{`{"jsonrpc":"2.0","method":"no/such"}`, "", 0}, {`{"jsonrpc":"2.0","method":"_other/thing","params":[]}`, "", 0},
 		{`{"jsonrpc":"2.0","method":"session/prompt","params":{}}`, "", 0}, {`{"jsonrpc":"2.0","id":99,"result":{}}`, "", 0},
 		{`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}`, "", 0}, {`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":5}}`, "", 0},
-		{`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"` + strings.Repeat("x", 17<<20) + `"}}`, "null", -32600},
+		{`{"jsonrpc":"2.0","id":8,"method":"session/new","params":{"cwd":"` + strings.Repeat("x", 17<<20) + `"}}`, "8", -32600},
 		{`{"jsonrpc":"2.0","id":9,"method":"session/new","params":[]}`, "9", -32602}, {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"here"}}`, "9", -32602},
 		{`{"jsonrpc":"2.0","id":10,"method":"session/prompt","params":{"sessionId":"nobody","prompt":[]}}`, "10", -32002},
 		{`{"jsonrpc":"2.0","id":11,"method":"session/prompt","params":{"prompt":"text"}}`, "11", -32602},

@@ -246,6 +246,26 @@ func TestPermitsOnTheCommandLine(t *testing.T) {
 	require.Contains(t, said, "is no image")
 }
 
+// TestTrustThatIsTakenBack: a turn that waits does not begin in a folder that is not trusted any more. The one that runs goes on.
+func TestTrustThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Plays(append(world.Shells("c", "echo ran >>ran"), world.Waits("go"), world.Done)...)
+	w.Start()
+	e := w.Opens()
+	first := e.Asks(world.Obj{"prompt": "one"})
+	second := e.Asks(world.Obj{"prompt": "two", "sessionId": first.SessionID})
+	e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted })
+	e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": false}, nil)
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(first.ID).Status)
+	refused := e.Ends(second.ID)
+	require.Equal(t, sessions.TurnFailed, refused.Status)
+	require.EqualValues(t, "workspaceUntrusted", refused.Error.Kind)
+	require.Contains(t, refused.Error.Hint, "cursord trust")
+	require.Equal(t, "ran\n", w.Get("ran"))
+}
+
 // TestImportedPermits: permissions in an imported file are ignored.
 func TestImportedPermits(t *testing.T) {
 	t.Parallel()
