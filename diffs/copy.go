@@ -39,14 +39,22 @@ func (r *Review) DecideFrom(other *Review, ids []uint64, accept bool, lines *Ran
 
 // decideAs is DecideFrom for a selection in other with all linked hunks.
 func (r *Review) decideAs(other *Review, theirs selection, accept bool) (Decision, error) {
+	mine, found := r.selected(other, theirs)
+	if !found {
+		return Decision{}, ErrNotFound
+	}
+	return r.decide(r.list(), mine, accept)
+}
+
+// selected returns what a selection in other is in r.
+func (r *Review) selected(other *Review, theirs selection) (mine selection, found bool) {
 	chosen := make(map[uint64]bool)
 	for i := range other.atoms {
 		if theirs.atoms[i] {
 			chosen[other.atoms[i].id] = true
 		}
 	}
-	mine := selection{atoms: make([]bool, len(r.atoms))}
-	found := false
+	mine = selection{atoms: make([]bool, len(r.atoms))}
 	for what := theUnknown; what <= theOp; what++ {
 		if theirs.parts[what] && r.fileOp(what).ID != 0 && r.fileOp(what).ID == other.fileOp(what).ID {
 			mine.parts[what], found = true, true
@@ -57,10 +65,7 @@ func (r *Review) decideAs(other *Review, theirs selection, accept bool) (Decisio
 			mine.atoms[i], found = true, true
 		}
 	}
-	if !found {
-		return Decision{}, ErrNotFound
-	}
-	return r.decide(r.list(), mine, accept)
+	return mine, found
 }
 
 // ForOthers returns a decision that was made in a copy of r, so that it can be undone in other copies: each numbers new lines from r's

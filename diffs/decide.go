@@ -148,8 +148,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	d.After, d.Last = r.shape().sum(), r.next
 	if before != nil {
 		r.carry(before, func(former *Review) bool {
-			_, err := former.decideAs(before, sel, accept)
-			return err == nil
+			return former.decideLike(before, sel, accept) == nil
 		})
 	}
 	return d, nil

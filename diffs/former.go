@@ -125,6 +125,32 @@ func (r *Review) carry(was *Review, change func(former *Review) bool) {
 	r.noteFormer(Former{Review: f, After: after})
 }
 
+// decideLike makes in a former the decision that was made in later, which has come from it: also about the lines that the edits of the same
+// runs have deleted, and that are not in later because the person has deleted them as well.
+func (r *Review) decideLike(later *Review, theirs selection, accept bool) error {
+	mine, found := r.selected(later, theirs)
+	if !found {
+		return ErrNotFound
+	}
+	there := make(map[uint64]bool, len(later.atoms))
+	for i := range later.atoms {
+		there[later.atoms[i].id] = true
+	}
+	pieces := r.list()
+	for _, p := range pieces {
+		if p.what != aRun || !slices.Contains(mine.atoms[p.start:p.end], true) {
+			continue
+		}
+		for i := p.start; i < p.end; i++ {
+			if a := &r.atoms[i]; a.del != 0 && !there[a.id] {
+				mine.atoms[i] = true
+			}
+		}
+	}
+	_, err := r.decide(pieces, mine, accept)
+	return err
+}
+
 // like names the state of a review, whatever the ids in it are.
 func (r *Review) like() string {
 	h, num := sha256.New(), make([]byte, 0, 80)

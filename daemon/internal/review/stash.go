@@ -42,9 +42,9 @@ func (r *Reviewer) loadStashed(f *file) {
 }
 
 // putAway takes note of a person's change of a file; before is the review without it. It is kept while hunks are pending or
-// may be in a stash.
+// may be in a stash, and while the file is gone: a person may have moved it away for a while.
 func (r *Reviewer) putAway(f *file, before *diffs.Review) {
-	switch kept := f.Review.Pending() || commits.HasStash(r.setup.Root); {
+	switch kept := f.Review.Pending() || !f.Review.Current().Exists || commits.HasStash(r.setup.Root); {
 	case !kept:
 		f.stashed = nil
 	case f.stashed != nil:
@@ -64,7 +64,7 @@ func (r *Reviewer) bringBack(f *file, now diffs.Content) {
 	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
 		s.review.Supersede(f.Review)
 		f.Review, f.stashed = s.review, nil
-	case !f.Review.Pending() && !commits.HasStash(r.setup.Root):
+	case !f.Review.Pending() && f.Review.Current().Exists && !commits.HasStash(r.setup.Root):
 		f.stashed = nil // the stash was dropped, or git has merged it into another content
 	}
 }
