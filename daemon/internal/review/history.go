@@ -20,8 +20,6 @@ import (
 	"cursord/sessions"
 )
 
-// This file is about the histories of files: which edits the lines come from, pending or accepted.
-
 // mostFormer bounds the former lines of an answer, in bytes.
 const mostFormer = 64 << 10
 

@@ -13,10 +13,7 @@ import (
 
 // patch returns the file's pending hunks, or those of a turn.
 func (f *file) patch(turn string) diffs.FilePatch {
-	if turn == "" {
-		return f.Review.Patch(f.path, nil)
-	}
-	return f.Review.Patch(f.path, func(h diffs.Hunk) bool { return fromTurn(h, turn) })
+	return f.Review.Patch(f.path, func(h diffs.Hunk) bool { return turn == "" || fromTurn(h, turn) })
 }
 
 func fromTurn(h diffs.Hunk, turn string) bool {

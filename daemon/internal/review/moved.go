@@ -42,6 +42,21 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
+// personMoved takes in that a person has given a file with pending hunks another name in its folder. The hunks stay pending there. Whoever
+// has its text unsaved keeps it under the old name.
+func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
+	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() || f.lookedAt == 0 {
+		return false
+	}
+	to := atomicfile.Renamed(r.setup.Root, f.path, f.Review.Current(), f.lookedAt)
+	if there := f.tree.files[to]; to == "" || there != nil && (there.pending() || len(there.Buffers) > 0) {
+		return false
+	}
+	f.Review.Rename(f.path, to, nil)
+	r.rekey(f, to)
+	return true
+}
+
 // rekey moves a file's review to another path. The old path is left without a review.
 func (r *Reviewer) rekey(f *file, to string) {
 	delete(f.tree.files, f.path)

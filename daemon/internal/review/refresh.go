@@ -39,6 +39,9 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 	seen := atomicfile.State{Content: f.Review.Current()}
 	if !s.here.Same(seen) && !r.takeSave(f, s.here) {
 		by := r.author(f.path, s.here, f.lookedAt)
+		if by == nil && r.personMoved(f, s.here) {
+			return r.refresh(f)
+		}
 		f.vanished = nil
 		if by != nil && !f.Review.Pending() {
 			if start, ok := f.tree.startAt(f.path); ok {

@@ -7,10 +7,8 @@ import (
 	"cursord/diffs"
 )
 
-// This file keeps a file's review from before a person changed the file, until the file has the same text again: a person takes a
-// save back, or brings the hunks back that "git stash" has put away.
-
-// A stashed is a file's review from before a person's first change since an agent's, or since a decision.
+// A stashed is a file's review from before a person's first change since an agent's, or since a decision. It is kept until the file has the
+// same text again: a person takes a save back, or brings the hunks back that "git stash" has put away.
 type stashed struct {
 	review *diffs.Review
 	rev    uint64 // the revision of the file's review after the person's latest change

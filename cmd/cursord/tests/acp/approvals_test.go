@@ -67,7 +67,9 @@ func TestQuestions(t *testing.T) {
 			w.Plays(`{"fake":"question","text":"Which?","options":["a","b"]}`, `{"fake":"say","text":"Done."}`)
 			c := opens(w, nil)
 			c.answering(func(m rpc.Message) any {
-				var p struct{ Options []struct{ OptionID, Name string } }
+				var p struct {
+					Options []struct{ OptionID, Name string }
+				}
 				require.NoError(t, json.Unmarshal(m.Params, &p))
 				for _, o := range p.Options {
 					if o.Name == one.says {

@@ -255,7 +255,9 @@ func TestTrustThatIsTakenBack(t *testing.T) {
 	e := w.Opens()
 	first := e.Asks(world.Obj{"prompt": "one"})
 	second := e.Asks(world.Obj{"prompt": "two", "sessionId": first.SessionID})
-	e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted })
+	e.Until("the command", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
+	})
 	e.Must("workspace/trust", world.Obj{"workspace": w.Root, "trusted": false}, nil)
 	w.Put("../go", "")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(first.ID).Status)

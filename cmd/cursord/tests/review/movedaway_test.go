@@ -3,6 +3,7 @@
 package review
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,15 +25,15 @@ func TestAFileThatAPersonMovesAway(t *testing.T) {
 			e := w.Opens()
 			w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
 			e.Turn(nil)
-			w.Makes("mv f g")
-			require.NotContains(t, e.Diffs(), "f")
+			w.Makes("mv f ../g")
+			require.Empty(t, e.Diffs())
 			if restarts {
 				w.Kill()
 				w.Start()
 				e = w.Opens()
-				require.NotContains(t, e.Diffs(), "f")
+				require.Empty(t, e.Diffs())
 			}
-			w.Makes("mv g f")
+			w.Makes("mv ../g f")
 			require.Len(t, e.Diffs()["f"].Hunks, 2)
 			e.Decides("diff/reject", world.Obj{"all": true})
 			require.Equal(t, before, w.Get("f"))
@@ -42,6 +43,61 @@ func TestAFileThatAPersonMovesAway(t *testing.T) {
 			w.Put("f", "another\n")
 			require.Empty(t, e.Diffs())
 			require.Equal(t, "another\n", w.Get("f"))
+		})
+	}
+}
+
+// TestAFileThatAPersonRenames: the hunks of a file follow it to another name in its folder. They do not go to a file that was there before.
+func TestAFileThatAPersonRenames(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("this system does not tell when a file was renamed")
+	}
+	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\n"})
+	edited := func(t *testing.T) (*world.World, *world.Editor) {
+		w := world.New(t)
+		w.Put("dir/f", before)
+		w.Put("dir/other", "other\n")
+		w.Start()
+		e := w.Opens()
+		w.Plays(world.Lines(world.Edits("c", "dir/f", before, after))...)
+		e.Turn(nil)
+		require.Len(t, e.Diffs()["dir/f"].Hunks, 2)
+		return w, e
+	}
+	t.Run("in its folder", func(t *testing.T) {
+		t.Parallel()
+		w, e := edited(t)
+		w.Makes("mv dir/f dir/g")
+		d := e.Diffs()["dir/g"]
+		require.NotNil(t, d)
+		require.Len(t, d.Hunks, 2)
+		require.NotContains(t, e.Diffs(), "dir/f")
+		w.Kill()
+		w.Start()
+		e = w.Opens()
+		e.Decides("diff/accept", world.Obj{"hunks": []string{d.Hunks[0].ID}})
+		w.Makes("mv dir/g dir/h")
+		require.Contains(t, e.Diffs(), "dir/h")
+		w.Makes("echo mine >>dir/h")
+		e.Decides("diff/reject", world.Obj{"all": true})
+		require.Equal(t, world.Numbered(9, map[int]string{3: "agent 3\n"})+"mine\n", w.Get("dir/h"))
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		require.Equal(t, after+"mine\n", w.Get("dir/h"))
+		w.Makes("mv dir/h dir/f")
+		require.Len(t, e.Diffs()["dir/f"].Hunks, 1)
+	})
+	for name, does := range map[string][]string{
+		"a copy from before": {"cp dir/f dir/copy", "rm dir/f"}, "two copies": {"cp dir/f dir/a; mv dir/f dir/b"}, "gone": {"rm dir/f"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, e := edited(t)
+			for _, one := range does {
+				w.Makes(one)
+				e.Diffs()
+			}
+			require.Empty(t, e.Diffs())
 		})
 	}
 }

@@ -1,0 +1,39 @@
+package atomicfile
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+	"cursord/diffs"
+)
+
+// mostSiblings bounds how many entries of a folder are looked at.
+const mostSiblings = 10_000
+
+// Renamed returns the path to which a file of root was renamed in its folder: the only other file there that has its content and that
+// was made, renamed or written since a moment of package clock. It returns "" if there is none, or where the system does not tell these times.
+func Renamed(root, from string, content diffs.Content, since int64) (to string) {
+	dir, err := os.Open(filepath.Join(root, filepath.FromSlash(path.Dir(from))))
+	if err != nil || !filestat.ChangeTimes {
+		return ""
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(mostSiblings) // of a folder that cannot be read whole, what there is
+	for _, base := range names {
+		name := path.Join(path.Dir(from), base)
+		st := filestat.Of(filepath.Join(dir.Name(), base))
+		if name == from || st.Size != int64(len(content.Data)) || clock.Known(st.Ctime) < since {
+			continue
+		}
+		if (State{Content: content}).Same(Read(root, name)) {
+			if to != "" {
+				return ""
+			}
+			to = name
+		}
+	}
+	return to
+}
