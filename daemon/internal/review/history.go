@@ -135,11 +135,8 @@ func (r *Reviewer) inherit(f *file, c *treeChange) {
 	real.Unstored, r.affected[real] = true, true
 }
 
-// writtenPage bounds the texts that Written returns at once, in bytes.
-const writtenPage = 1 << 20
-
 // Written returns what the edits of a session have written in files of the work tree, in the order of their paths, from behind the path
-// after on. more says that there are others behind these.
+// after on, for some 1 MiB of texts. more says that there are others behind these.
 func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, more bool, err error) {
 	size := 0
 	stopped := r.call(func() {
@@ -148,7 +145,7 @@ func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, mor
 			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !slices.Contains(past.Sessions, session) || r.load(f) != nil {
 				continue
 			}
-			if more = size > writtenPage; more {
+			if more = size > 1<<20; more {
 				return
 			}
 			if file := origins.Exported(f.path, f.Review.Written(session)); file != nil {
