@@ -51,3 +51,22 @@ func TestKilledBeforeThePrompt(t *testing.T) {
 	close(busy)
 	require.Equal(t, agent.Completed, (<-ended).Status)
 }
+
+// TestAgentThatClosesItsOutput: an agent that closes its output in mid-turn and lives on is ended, and nobody else is blamed for that.
+func TestAgentThatClosesItsOutput(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "2026.10.01-e373342", `{"fake":"say","text":"a"}`+"\n"+`{"fake":"hang"}`+"\n")
+	bin := w.home("agent")
+	text := "#!/bin/sh\nexec 3<&0\n'" + w.req.Bin + "' \"$@\" <&3 |\n" + `while read -r line; do
+	printf '%s\n' "$line"
+	case $line in *agent_message*) break ;; esac
+done &
+exec >&- 3<&-
+sleep 1000
+`
+	require.NoError(t, os.WriteFile(bin, []byte(text), 0o700))
+	w.req.Bin = bin
+	out := w.run(t.Context(), nil)
+	require.Equal(t, agent.Failed, out.Status)
+	require.Contains(t, out.Failure.Message, "without a result")
+}

@@ -172,6 +172,7 @@ func (p *proc) own(aside *sync.WaitGroup) {
 	defer hold.Stop()
 	exited, in := p.child.Exited, p.lines
 	var kill <-chan time.Time
+	ended := false // by us, because it stayed after it had closed stdout
 	for in != nil || exited != nil {
 		select {
 		case b, more := <-in:
@@ -190,9 +191,12 @@ func (p *proc) own(aside *sync.WaitGroup) {
 		case <-look.C:
 			p.check()
 		case <-kill:
+			ended = true
 			p.child.Kill()
 		case x := <-exited:
-			exited, p.exit = nil, x
+			if exited, p.exit = nil, x; ended {
+				p.exit = process.Exit{}
+			}
 			deadline := time.Now().Add(drainTime)
 			p.child.Stdout.SetReadDeadline(deadline)
 			p.child.Stderr.SetReadDeadline(deadline)
