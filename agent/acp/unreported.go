@@ -23,9 +23,7 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 		case c.refused != "":
 			dst = d.finish(dst, c, false)
 		case !c.started && agent.WritesOf(c.name()) == agent.WritesAnything:
-			end := c.report.End(d.dir, nil, false, neverRan)
-			end.Call.Denials = nil
-			dst = append(d.close(d.boundary(dst), c), end)
+			dst = d.neverBegan(dst, c)
 		case agent.WritesOf(c.name()) == agent.WritesNamed:
 			dst = d.conclude(dst, c)
 		}
@@ -33,12 +31,22 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 	return dst
 }
 
-// closeWritten ends the edits that the agent has left open in a turn that was cut off, if they have written something. The others stay open.
+func (d *decoder) neverBegan(dst []agent.Event, c *call) []agent.Event {
+	end := c.report.End(d.dir, nil, false, neverRan)
+	end.Call.Denials = nil
+	return append(d.close(d.boundary(dst), c), end)
+}
+
+// closeWritten ends the edits that the agent has left open in a turn that was cut off, if they have written something, and the commands that
+// have not begun. The others stay open.
 func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Clone(d.order) {
 		c := d.calls[id]
-		if c.started && c.asks == 0 && c.refused == "" && agent.WritesOf(c.name()) == agent.WritesNamed && d.wrote(c) {
+		switch writes := agent.WritesOf(c.name()); {
+		case c.started && c.asks == 0 && c.refused == "" && writes == agent.WritesNamed && d.wrote(c):
 			dst = d.finish(dst, c, false)
+		case !c.started && writes == agent.WritesAnything:
+			dst = d.neverBegan(dst, c)
 		}
 	}
 	return dst

@@ -62,7 +62,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 		if !asked.own {
 			return
 		}
-		if a.Status != sessions.ApprovalWithdrawn && a.Kind == sessions.ApprovalPermission && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
+		if a.Kind == sessions.ApprovalPermission && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
 			return
 		}
 		status := protocol.Failed

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
 	"cursord/sessions"
 )
 
@@ -240,6 +241,18 @@ func TestEnds(t *testing.T) {
 			var list struct{ Approvals []any }
 			e.Must("approval/list", world.Obj{"workspace": w.Root}, &list)
 			require.Empty(t, list.Approvals, "nobody can answer any more")
+			var said api.Transcript
+			e.Must("session/read", world.Obj{"sessionId": turn.SessionID}, &said)
+			calls := 0
+			for _, i := range said.Items {
+				if i.Tool != nil {
+					require.Equal(t, "echo ran >ran.txt", i.Tool.Command)
+					calls++
+				}
+			}
+			if want != sessions.TurnInterrupted { // a daemon that was killed cannot store it
+				require.Equal(t, 1, calls, "the transcript has what was asked for")
+			}
 
 			w.Plays(`{"fake":"say","text":"Hello again"}`)
 			next := e.Turn(world.Obj{"sessionId": turn.SessionID})
