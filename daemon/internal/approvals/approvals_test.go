@@ -150,10 +150,13 @@ func TestAnswer(t *testing.T) {
 	require.ErrorContains(t, err, "65537 bytes")
 }
 
-// TestNoOptionForIt: an agent that offers no way to say no, or yes, is told that nobody answers.
+// TestNoOptionForIt: nobody is asked for a permission that cannot be given; an agent that offers no way to say no is told that nobody answers.
 func TestNoOptionForIt(t *testing.T) {
 	t.Parallel()
-	no := pending(t, func(r *agent.ApprovalRequested) { r.Options = r.Options[1:] })
+	req := request()
+	req.Options = req.Options[1:]
+	no, why := New(req, turn, nil)
+	require.Contains(t, why, "no way to allow it")
 	require.Nil(t, Allowed(no, "make"))
 	WithFolder(no)
 	require.Len(t, no.Options, 1)
