@@ -17,6 +17,13 @@
 (defconst cursord--approvals-buffer "*cursord asks*"
   "The name of the buffer of pending approvals.")
 
+(defconst cursord--approvals-linger 2
+  "Seconds for which the empty buffer stays while it is selected.
+The next question may come, and its key must not be typed into a file.")
+
+(defconst cursord--approval-folder "cursord:folder"
+  "The id of the option that makes a rule of the folder.")
+
 (defvar-keymap cursord-approvals-mode-map
   :doc "Keys for what agents ask; they answer the question at point."
   :parent special-mode-map
@@ -25,7 +32,7 @@
   "a" #'cursord-approve-always
   "t" #'cursord-answer-with-text
   "RET" #'cursord-answer-here
-  "TAB" #'forward-button
+  "TAB" #'cursord-next-question
   "1" #'cursord-answer-number
   "2" #'cursord-answer-number
   "3" #'cursord-answer-number
@@ -40,10 +47,27 @@
 (define-derived-mode cursord-approvals-mode special-mode "Cursord-Asks"
   "What agents ask, until somebody has answered."
   (setq truncate-lines nil
-        word-wrap t
-        header-line-format
-        (substitute-command-keys
-         "\\<cursord-approvals-mode-map>\\[cursord-approve] yes  \\[cursord-deny] no  \\[cursord-approve-always] always here  \\[cursord-answer-here] the answer at point  \\[cursord-answer-with-text] a text")))
+        word-wrap t))
+
+(defun cursord--approvals-header (pending)
+  "Return the header line for PENDING; it has no key that answers nothing."
+  (substitute-command-keys
+   (concat
+    "\\<cursord-approvals-mode-map>"
+    (if (null pending) "\\[quit-window] quit"
+      (concat
+       (and (seq-some (lambda (one)
+                        (cursord--approval-yes (cdr one)))
+                      pending)
+            "\\[cursord-approve] yes  \\[cursord-deny] no  ")
+       (and (seq-some (lambda (one) (cursord--approval-always-p (cdr one)))
+                      pending)
+            "\\[cursord-approve-always] always in this folder  ")
+       "\\[cursord-answer-here] the answer at point"
+       (and (seq-some (lambda (one) (eq t (plist-get (cdr one) :text)))
+                      pending)
+            "  \\[cursord-answer-with-text] a text")
+       (and (cdr pending) "  \\[cursord-next-question] the next question"))))))
 
 (defun cursord-pending-approvals ()
   "Return what is pending in all workspaces, as a list of (WS . APPROVAL).
@@ -91,14 +115,32 @@ It is in the order in which it was asked."
     (let ((n 0))
       (seq-doseq (option (plist-get approval :options))
         (insert (propertize
-                 (format "%d %s\n" (cl-incf n)
+                 (format "%d %s%s\n" (cl-incf n)
                          (cursord-one-line (cursord--approval-plain
-                                            (plist-get option :label))))
+                                            (plist-get option :label)))
+                         (cursord--approval-key approval option))
                  'cursord-option (plist-get option :id)))))
     (when (eq (plist-get approval :text) t)
       (insert (propertize "t a text of yours\n" 'cursord-option 'text)))
     (insert "\n")
     (put-text-property from (point) 'cursord-approval (cons ws approval))))
+
+(defun cursord--approval-key (approval option)
+  "Return the key for OPTION of APPROVAL as text; \"\" if it has only a number."
+  (let ((id (plist-get option :id)))
+    (if-let* ((command
+               (cond ((equal id (cursord--approval-yes approval))
+                      #'cursord-approve)
+                     ((equal id (cursord--approval-no approval))
+                      #'cursord-deny)
+                     ((equal id cursord--approval-folder)
+                      #'cursord-approve-always)))
+              (key (where-is-internal command cursord-approvals-mode-map t)))
+        (format " (%s)" (key-description key))
+      "")))
+
+(defvar-local cursord--approval-came nil
+  "When and where point got to a new question by itself, (TIME . POINT).")
 
 (defun cursord--approvals-draw ()
   "Write what is pending into the buffer, and keep point in its question."
@@ -110,19 +152,26 @@ It is in the order in which it was asked."
                           :id))
            (line (and id (- (line-number-at-pos)
                             (line-number-at-pos (cursord--approval-start)))))
-           (behind (and (eobp) (> (buffer-size) 0)
-                        (eq (window-buffer) (current-buffer))))
+           (looked (eq (window-buffer) (current-buffer)))
+           (empty (not (seq-some (lambda (at)
+                                   (get-text-property at 'cursord-approval))
+                                 (list (point-min) (max 1 (1- (point-max)))))))
+           (behind (and looked (not empty) (eobp)))
            (pending (cursord-pending-approvals)))
+      (setq header-line-format (cursord--approvals-header pending))
       (erase-buffer)
       (dolist (one pending)
         (cursord--approval-insert (car one) (cdr one)))
       (unless pending
-        (insert "No agent asks anything.\n"))
+        (insert "No agent asks anything now.\n"))
+      (set-buffer-modified-p nil)
       ;; The key for a question that has gone must not answer another one.
       (goto-char (if (or id behind) (point-max) (point-min)))
       (when-let* ((start (and id (cursord--approval-find id))))
         (goto-char start)
         (forward-line line))
+      (when (and looked empty pending)
+        (setq cursord--approval-came (cons (current-time) (point))))
       (dolist (window (get-buffer-window-list nil nil t))
         (set-window-point window (point))))))
 
@@ -154,7 +203,22 @@ It is in the order in which it was asked."
                                  (window-height . fit-window-to-buffer)
                                  (inhibit-same-window . t)))
       (dolist (window (get-buffer-window-list buffer nil t))
-        (quit-window nil window)))))
+        (if (eq window (selected-window))
+            (run-at-time cursord--approvals-linger nil #'cursord-protected
+                         #'cursord--approvals-leave window)
+          (cursord--approvals-leave window))))))
+
+(defun cursord--approvals-leave (window)
+  "Take WINDOW away if it still shows that no agent asks anything."
+  (when (and (window-live-p window)
+             (equal (buffer-name (window-buffer window))
+                    cursord--approvals-buffer)
+             (null (cursord-pending-approvals)))
+    (if (eq window (selected-window))
+        (quit-window nil window)
+      ;; It would select the window from before the question.
+      (save-selected-window
+        (quit-restore-window window 'bury)))))
 
 (defun cursord--approval-changed (ws approval)
   "Store APPROVAL in WS, and show what is pending."
@@ -190,8 +254,39 @@ Elsewhere select the buffer, and answer nothing."
   (unless (derived-mode-p 'cursord-approvals-mode)
     (cursord-approvals)
     (user-error "Read the question, and answer it here"))
-  (or (get-text-property (point) 'cursord-approval)
-      (user-error "No agent asks anything here")))
+  (let ((one (get-text-property (point) 'cursord-approval)))
+    (cond
+     ((null (cursord-pending-approvals))
+      (user-error "No agent asks anything now"))
+     ((null one)
+      (user-error "%s" (substitute-command-keys "\\<cursord-approvals-mode-map>Point is at no question: \\[cursord-next-question] goes to the next one")))
+     ((and (eql (point) (cdr cursord--approval-came))
+           (time-less-p nil (time-add (car cursord--approval-came) 0.5)))
+      (user-error "This question has just come: read it, and press the key again"))
+     (one))))
+
+(defun cursord-next-question ()
+  "Go to the next question, from the last one to the first."
+  (interactive nil cursord-approvals-mode)
+  (goto-char (or (and-let* ((pending (cursord-pending-approvals))
+                            (here (get-text-property (point) 'cursord-approval))
+                            (next (cadr (member here pending))))
+                   (cursord--approval-find (plist-get (cdr next) :id)))
+                 (point-min))))
+
+(defun cursord--approval-always-p (approval)
+  "Return non-nil if APPROVAL offers to make a rule of the folder."
+  (seq-find (lambda (option)
+              (equal (plist-get option :id) cursord--approval-folder))
+            (plist-get approval :options)))
+
+(defun cursord--approval-yes (approval)
+  "Return the id of the option of APPROVAL that says yes, or nil."
+  (cursord--approval-option approval '("allowOnce")))
+
+(defun cursord--approval-no (approval)
+  "Return the id of the option of APPROVAL that says no, or nil."
+  (cursord--approval-option approval '("rejectOnce" "rejectAlways")))
 
 (defun cursord--approval-option (approval kinds)
   "Return the id of the first option of APPROVAL that is of one of KINDS."
@@ -220,25 +315,21 @@ Elsewhere select the buffer, and answer nothing."
   "Say yes to what the agent asks at point, once."
   (interactive)
   (let ((one (cursord--approval-here)))
-    (cursord--approval-answer
-     one (cursord--approval-option (cdr one) '("allowOnce")))))
+    (cursord--approval-answer one (cursord--approval-yes (cdr one)))))
 
 (defun cursord-deny ()
   "Say no to what the agent asks at point."
   (interactive)
   (let ((one (cursord--approval-here)))
-    (cursord--approval-answer
-     one (cursord--approval-option (cdr one) '("rejectOnce" "rejectAlways")))))
+    (cursord--approval-answer one (cursord--approval-no (cdr one)))))
 
 (defun cursord-approve-always ()
   "Allow the command at point, and make it a rule of this folder."
   (interactive)
   (let ((one (cursord--approval-here)))
     (cursord--approval-answer
-     one (and (seq-find (lambda (option)
-                          (equal (plist-get option :id) "cursord:folder"))
-                        (plist-get (cdr one) :options))
-              "cursord:folder"))))
+     one (and (cursord--approval-always-p (cdr one))
+              cursord--approval-folder))))
 
 (defun cursord-answer-number ()
   "Give the answer with the number that was pressed."

@@ -58,7 +58,7 @@ func TestEmacsApprovals(t *testing.T) {
 		e.eval(`(progn (goto-char (point-min)) (search-forward "echo two") nil)`)
 		c.Must("approval/answer", world.Obj{"approvalId": two.ID, "optionId": "reject-once"}, nil)
 		e.poll("it is gone", func() bool { return !strings.Contains(e.buffer("*cursord asks*"), "echo two >>ran") })
-		require.Equal(t, "No agent asks anything here", e.eval(`(condition-case err (progn (execute-kbd-macro (kbd "y")) nil) (user-error (error-message-string err)))`),
+		require.Equal(t, "Point is at no question: TAB goes to the next one", e.eval(`(condition-case err (progn (execute-kbd-macro (kbd "y")) nil) (user-error (error-message-string err)))`),
 			"the key was for the question that has gone")
 		c.Must("turn/cancel", world.Obj{"turnId": other.ID}, nil)
 		c.Ends(other.ID)
@@ -76,5 +76,83 @@ func TestEmacsApprovals(t *testing.T) {
 		e.until("it goes away", `(not (get-buffer-window "*cursord asks*"))`)
 		c.Ends(turn.ID)
 		require.Equal(t, "one\n", w.Get("ran"))
+	})
+}
+
+// aQuestion has an agent ask about a command in an Emacs in a terminal, which shows the file f beside what else is to be shown.
+func aQuestion(t *testing.T, bin string, script ...string) (*world.World, *world.Editor, *emacs, *world.Tmux) {
+	t.Helper()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Put("f", "one\n")
+	w.Put("g", "two\n")
+	w.Plays(script...)
+	w.Start()
+	w.Trusts()
+	c := w.Opens()
+	e, tm := terminalEmacs(w, t, bin, "(cursord-mode)")
+	e.eval(`(progn (find-file %q) (cursord-workspace-open) nil)`, w.Path("f"))
+	e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
+	return w, c, e, tm
+}
+
+// TestEmacsApprovalElsewhereKeepsTheFocus: a question that is answered elsewhere goes away, and what a person types goes where it went.
+func TestEmacsApprovalElsewhereKeepsTheFocus(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		ask := `{"fake":"shell","ask":true,"command":"echo `
+		w, c, e, tm := aQuestion(t, bin, ask+`one"}`, `{"fake":"wait","path":"{{cwd}}/../go"}`, ask+`two"}`)
+		turn := c.Asks(world.Obj{"prompt": "begin"})
+		asked := func(part string) *sessions.Approval {
+			t.Helper()
+			a := c.Until(part, func(m world.Notification) bool {
+				return m.Approval != nil && m.Approval.Status == sessions.ApprovalPending && strings.Contains(m.Approval.Command, part)
+			}).Approval
+			e.until("it is shown", `(get-buffer-window "*cursord asks*")`)
+			return a
+		}
+		one := asked("echo one")
+		tm.Types("M-x", "f", "o", "o")
+		e.until("the minibuffer", `(and (minibufferp (window-buffer)) (equal "foo" (with-current-buffer (window-buffer) (minibuffer-contents))))`)
+		c.Must("approval/answer", world.Obj{"approvalId": one.ID, "optionId": "allow-once"}, nil)
+		e.until("it goes away", `(not (get-buffer-window "*cursord asks*"))`)
+		tm.Types("b", "a", "r")
+		e.until("what was typed", `(equal "foobar" (with-current-buffer (window-buffer) (and (minibufferp) (minibuffer-contents))))`)
+		require.Equal(t, "one\n", e.buffer("f"))
+		tm.Types("C-g")
+		w.Put("../go", "")
+		two := asked("echo two") // while f was selected
+		e.eval(`(progn (select-window (split-window)) (find-file %q) nil)`, w.Path("g"))
+		c.Must("approval/answer", world.Obj{"approvalId": two.ID, "optionId": "allow-once"}, nil)
+		e.until("it goes away", `(not (get-buffer-window "*cursord asks*"))`)
+		c.Ends(turn.ID)
+		require.Equal(t, "g", e.eval(`(buffer-name)`))
+		e.quiet()
+	})
+}
+
+// TestEmacsApprovalsInARow: whoever has answered one question is still in its buffer when the next one comes; the keys are at the
+// answers that they give, and only those that give one.
+func TestEmacsApprovalsInARow(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w, c, e, tm := aQuestion(t, bin, `{"fake":"shell","ask":true,"command":"echo one >>ran"}`, `{"fake":"shell","ask":true,"command":"echo two >>ran"}`)
+		turn := c.Asks(world.Obj{"prompt": "begin"})
+		e.poll("the question", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "echo one") })
+		require.Regexp(t, `1 Allow once \(y\)\n2 Allow always\n3 Always in this folder, .* \(a\)\n4 Reject \(n\)\n`, e.buffer("*cursord asks*"))
+		require.Equal(t, false, e.eval(`(or (with-current-buffer "*cursord asks*" (or (buffer-modified-p) (string-search "a text" header-line-format))) :json-false)`))
+		e.command("cursord-approvals")
+		tm.Types("y")
+		e.poll("the next one", func() bool { return strings.Contains(e.buffer("*cursord asks*"), "echo two") })
+		require.Equal(t, "*cursord asks*", e.eval(`(buffer-name)`))
+		tm.Types("y") // at once: nobody has read it
+		untilScreen(tm, e, `has just come: read it`)
+		e.until("it can be read", `(progn (sleep-for 0.6) t)`)
+		tm.Types("y")
+		c.Ends(turn.ID)
+		e.until("back in the file", `(equal (buffer-name) "f")`)
+		require.Equal(t, "one\n", e.buffer("f"))
+		require.Equal(t, "one\ntwo\n", w.Get("ran"))
+		e.quiet()
 	})
 }
