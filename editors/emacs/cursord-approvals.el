@@ -46,6 +46,7 @@ The next question may come, and its key must not be typed into a file.")
 
 (define-derived-mode cursord-approvals-mode special-mode "Cursord-Asks"
   "What agents ask, until somebody has answered."
+  :interactive nil
   (setq truncate-lines nil
         word-wrap t))
 
@@ -267,7 +268,7 @@ Elsewhere select the buffer, and answer nothing."
 
 (defun cursord-next-question ()
   "Go to the next question, from the last one to the first."
-  (interactive nil cursord-approvals-mode)
+  (interactive (cursord-only-in 'cursord-approvals-mode) cursord-approvals-mode)
   (goto-char (or (and-let* ((pending (cursord-pending-approvals))
                             (here (get-text-property (point) 'cursord-approval))
                             (next (cadr (member here pending))))
@@ -313,19 +314,19 @@ Elsewhere select the buffer, and answer nothing."
 
 (defun cursord-approve ()
   "Say yes to what the agent asks at point, once."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
     (cursord--approval-answer one (cursord--approval-yes (cdr one)))))
 
 (defun cursord-deny ()
   "Say no to what the agent asks at point."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
     (cursord--approval-answer one (cursord--approval-no (cdr one)))))
 
 (defun cursord-approve-always ()
   "Allow the command at point, and make it a rule of this folder."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
     (cursord--approval-answer
      one (and (cursord--approval-always-p (cdr one))
@@ -333,7 +334,7 @@ Elsewhere select the buffer, and answer nothing."
 
 (defun cursord-answer-number ()
   "Give the answer with the number that was pressed."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let* ((one (cursord--approval-here))
          (n (- last-command-event ?1))
          (options (plist-get (cdr one) :options)))
@@ -342,7 +343,7 @@ Elsewhere select the buffer, and answer nothing."
 
 (defun cursord-answer-with-text ()
   "Answer the question at point with a text."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here)))
     (unless (eq (plist-get (cdr one) :text) t)
       (user-error "The agent takes no text here"))
@@ -352,7 +353,7 @@ Elsewhere select the buffer, and answer nothing."
 
 (defun cursord-answer-here ()
   "Give the answer in the line of point."
-  (interactive)
+  (interactive nil cursord-approvals-mode)
   (let ((one (cursord--approval-here))
         (option (get-text-property (point) 'cursord-option)))
     (pcase option

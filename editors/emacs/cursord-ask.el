@@ -203,6 +203,8 @@ Return nil if the first turn can make the session."
 (defun cursord--ask-with-more-room ()
   "Go on writing the prompt in a buffer."
   (interactive)
+  (unless (minibufferp)
+    (user-error "This command is for the prompt of M-x cursord-ask"))
   (setq cursord--ask-more (minibuffer-contents-no-properties))
   (exit-minibuffer))
 
@@ -268,6 +270,7 @@ If it is left as it is, the draft comes back.")
 \\[cursord-compose-abort] goes back and keeps it.  \\[completion-at-point]
 completes tokens for the prompt's context: @region, @buffer, @diagnostics,
 @changes, and files such as @src/main.go or @src/main.go:10-20."
+  :interactive nil
   (setq header-line-format
         (list " " '(:eval (cursord--compose-header))))
   (setq-local fill-column (max fill-column 80))
@@ -347,7 +350,7 @@ draft with tokens for another place keeps them, and gets numbered ones."
 
 (defun cursord-compose-send ()
   "Send the prompt, and go back."
-  (interactive nil cursord-compose-mode)
+  (interactive (cursord-only-in 'cursord-compose-mode) cursord-compose-mode)
   (let ((ws (cursord-workspace-open)))
     (cursord-send ws
                   (string-trim (buffer-substring-no-properties (point-min)
@@ -361,7 +364,7 @@ draft with tokens for another place keeps them, and gets numbered ones."
 
 (defun cursord-compose-abort ()
   "Go back, and keep the draft for the next time."
-  (interactive nil cursord-compose-mode)
+  (interactive (cursord-only-in 'cursord-compose-mode) cursord-compose-mode)
   (quit-window)
   (cursord-say "the draft is kept"))
 
@@ -381,12 +384,12 @@ draft with tokens for another place keeps them, and gets numbered ones."
 
 (defun cursord-previous-prompt ()
   "Show the prompt before the shown one."
-  (interactive nil cursord-compose-mode)
+  (interactive (cursord-only-in 'cursord-compose-mode) cursord-compose-mode)
   (cursord--show-prompt (1+ cursord--history-at)))
 
 (defun cursord-next-prompt ()
   "Show the prompt after the shown one, and after the latest the draft."
-  (interactive nil cursord-compose-mode)
+  (interactive (cursord-only-in 'cursord-compose-mode) cursord-compose-mode)
   (cursord--show-prompt (1- cursord--history-at)))
 
 (provide 'cursord-ask)

@@ -28,6 +28,7 @@
 (define-derived-mode cursord-attempts-mode cursord-list-mode "Cursord-Attempts"
   "The attempts at prompts in a project, those at the latest prompt first.
 \\{cursord-attempts-mode-map}"
+  :interactive nil
   (setq cursord--list-entries #'cursord--attempts-entries
         cursord--list-columns #'cursord--attempts-columns))
 
@@ -107,7 +108,7 @@
 
 (defun cursord-attempts-review ()
   "Review the pending changes, beginning with the attempt at point."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (let ((ids (mapcar (lambda (hunk) (plist-get hunk :id))
                      (cursord--attempt-hunks (cursord--list-here)))))
     (cursord--show-review cursord-buffer-workspace)
@@ -115,7 +116,7 @@
 
 (defun cursord-attempts-accept ()
   "Accept all that the attempt at point has changed."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (let ((list (current-buffer)))
     (cursord-decide cursord-buffer-workspace :diff/accept
                     (cursord--attempt-hunks (cursord--list-here)) nil
@@ -126,7 +127,7 @@
 
 (defun cursord-attempts-check ()
   "Run the check of the attempt at point again."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (cursord-call-host (cursord-workspace-host cursord-buffer-workspace)
                      :attempt/check
                      (list :sessionId (plist-get (cursord--list-here)
@@ -135,7 +136,7 @@
 
 (defun cursord-attempts-output ()
   "Show what the check of the attempt at point has printed last."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (let ((check (or (plist-get (cursord--list-here) :check)
                    (user-error "This attempt was not checked"))))
     (with-help-window "*cursord check*"
@@ -171,21 +172,21 @@
 
 (defun cursord-attempts-drop ()
   "Drop the attempt at point, after a question."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (let ((number (plist-get (cursord--list-here) :number)))
     (cursord--attempts-drop
      (lambda (one) (not (eql number (plist-get one :number)))))))
 
 (defun cursord-attempts-drop-others ()
   "Drop the other attempts at the prompt of the one at point, after a question."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (let ((number (plist-get (cursord--list-here) :number)))
     (cursord--attempts-drop
      (lambda (one) (eql number (plist-get one :number))))))
 
 (defun cursord-attempts-drop-all ()
   "Drop all attempts at the prompt of the one at point, after a question."
-  (interactive nil cursord-attempts-mode)
+  (interactive (cursord-only-in 'cursord-attempts-mode) cursord-attempts-mode)
   (cursord--attempts-drop #'ignore))
 
 (provide 'cursord-attempts)

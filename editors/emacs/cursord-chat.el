@@ -54,6 +54,7 @@
 (define-derived-mode cursord-chat-mode special-mode "Cursord-Chat"
   "Mode of the chat with Cursor's agent.
 \\{cursord-chat-mode-map}"
+  :interactive nil
   (buffer-disable-undo)
   (setq-local scroll-conservatively 101
               truncate-lines nil
@@ -185,19 +186,19 @@ TURN is the turn that it was made for, if it is new."
 
 (defun cursord-chat-resync ()
   "Read everything of this project from the daemon again."
-  (interactive nil cursord-chat-mode)
+  (interactive (cursord-only-in 'cursord-chat-mode) cursord-chat-mode)
   (cursord-resync (cursord-workspace-open)))
 
 (defun cursord-older ()
   "Show older messages."
-  (interactive nil cursord-chat-mode)
+  (interactive (cursord-only-in 'cursord-chat-mode) cursord-chat-mode)
   (if (cursord-transcript-oldest cursord-transcript)
       (cursord-transcript-load cursord-transcript)
     (user-error "This is the beginning")))
 
 (defun cursord-toggle ()
   "Unfold or fold the output, the edit or the thoughts at point."
-  (interactive nil cursord-chat-mode)
+  (interactive (cursord-only-in 'cursord-chat-mode) cursord-chat-mode)
   (let* ((block (cursord--block-at (point)))
          (start (and block (cursord--block-start block))))
     (cond
@@ -263,7 +264,7 @@ the name of a file alone."
   "Go to the file of the tool call at point, or to the place or link at point.
 Of an edit, go to the line at point, else to its first hunk.  A place looks
 like src/a.el:12.  Elsewhere, show older messages, or unfold or fold."
-  (interactive nil cursord-chat-mode)
+  (interactive (cursord-only-in 'cursord-chat-mode) cursord-chat-mode)
   (let ((paths (cursord--property-here 'cursord-paths))
         (item (cursord--property-here 'cursord-item))
         (line (cursord-edit-line))
@@ -293,15 +294,17 @@ like src/a.el:12.  Elsewhere, show older messages, or unfold or fold."
 
 (defun cursord-visit-mouse (event)
   "Fold or unfold the text that EVENT clicked at, or go where it leads."
-  (interactive "e" cursord-chat-mode)
-  (mouse-set-point event)
+  (interactive (list last-nonmenu-event) cursord-chat-mode)
+  (when (mouse-event-p event)
+    (mouse-set-point event))
+  (cursord-only-in 'cursord-chat-mode)
   (if (get-text-property (point) 'cursord-fold)
       (cursord-toggle)
     (cursord-visit)))
 
 (defun cursord-next-message (n)
   "Go to the next prompt, N times."
-  (interactive "p" cursord-chat-mode)
+  (interactive (cursord-count-in 'cursord-chat-mode) cursord-chat-mode)
   (dotimes (_ (abs n))
     (let ((at (point)))
       (if (> n 0)
@@ -323,7 +326,7 @@ like src/a.el:12.  Elsewhere, show older messages, or unfold or fold."
 
 (defun cursord-previous-message (n)
   "Go to the previous prompt, N times."
-  (interactive "p" cursord-chat-mode)
+  (interactive (cursord-count-in 'cursord-chat-mode) cursord-chat-mode)
   (cursord-next-message (- n)))
 
 (provide 'cursord-chat)

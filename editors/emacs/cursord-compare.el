@@ -197,6 +197,7 @@ The text of the document had that HASH.")
   "Minor mode for editing the text that an agent proposes for a file.
 \\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts the edited text,
 \\[cursord-proposal-quit] goes back without a decision."
+  :interactive nil
   :lighter " Proposal"
   (setq header-line-format
         (and cursord-proposal-mode
@@ -239,12 +240,12 @@ Edit a copy; the file gets it when you accept it."
 
 (defun cursord-proposal-quit ()
   "Go back from a proposal, and decide nothing."
-  (interactive nil cursord-proposal-mode)
+  (interactive (cursord-only-in 'cursord-proposal-mode) cursord-proposal-mode)
   (cursord--quit-copy))
 
 (defun cursord-proposal-save ()
   "Accept the proposal if it was edited; else say which key accepts it."
-  (interactive nil cursord-proposal-mode)
+  (interactive (cursord-only-in 'cursord-proposal-mode) cursord-proposal-mode)
   (unless (buffer-modified-p)
     (user-error "%s" (substitute-command-keys
                       "Nothing is edited here: \\<cursord-proposal-mode-map>\\[cursord-proposal-accept] accepts it as it is, \\[cursord-proposal-quit] goes back")))
@@ -253,7 +254,7 @@ Edit a copy; the file gets it when you accept it."
 (defun cursord-proposal-accept ()
   "Accept the edited proposal.
 Save the file, unless its buffer had other changes."
-  (interactive nil cursord-proposal-mode)
+  (interactive (cursord-only-in 'cursord-proposal-mode) cursord-proposal-mode)
   (pcase-let* ((`(,document ,hunks . ,hash) cursord--proposal)
                (file (cursord-document-buffer document))
                (proposal (current-buffer))

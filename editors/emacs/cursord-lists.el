@@ -37,6 +37,7 @@
 
 (define-derived-mode cursord-list-mode tabulated-list-mode "Cursord-List"
   "Parent of lists of sessions and projects."
+  :interactive nil
   :abstract t
   (setq tabulated-list-padding 1
         mode-line-process
@@ -135,7 +136,9 @@
 
 (defun cursord-list-limit (words)
   "Show only rows that have all WORDS; all rows if there are none."
-  (interactive (list (read-string "Only rows with: " cursord--list-words))
+  (interactive (progn
+                 (cursord-only-in 'cursord-list-mode)
+                 (list (read-string "Only rows with: " cursord--list-words)))
                cursord-list-mode)
   (setq cursord--list-words (string-trim words))
   (cursord--list-show))
@@ -153,7 +156,7 @@
 
 (defun cursord-list-review ()
   "Review the pending changes in the project of the row at point."
-  (interactive nil cursord-list-mode)
+  (interactive (cursord-only-in 'cursord-list-mode) cursord-list-mode)
   (let ((ws (cursord--list-workspace)))
     (with-current-buffer (cursord--chat-buffer-create ws)
       (cursord-workspace-reviewed))

@@ -57,6 +57,7 @@ place of those from before.
 \\<cursord-merge-mode-map>\\[cursord-merge-finish] rejects and accepts \
 accordingly; a conflict that you leave stays
 pending.  \\[cursord-merge-quit] goes back without a decision."
+  :interactive nil
   :lighter " Merge"
   (setq header-line-format
         (and cursord-merge-mode cursord--merge
@@ -147,7 +148,7 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
 
 (defun cursord-merge-quit ()
   "Go back from conflicts, and decide nothing."
-  (interactive nil cursord-merge-mode)
+  (interactive (cursord-only-in 'cursord-merge-mode) cursord-merge-mode)
   (cursord--quit-copy))
 
 ;;;; The agent's lines in place of a person's
@@ -234,7 +235,7 @@ hunk becomes an edit."
   "Accept and reject hunks by the choices here; the others stay pending.
 Text that is neither side of a conflict is an edit of the file.  Save the file,
 unless its buffer had other changes."
-  (interactive nil cursord-merge-mode)
+  (interactive (cursord-only-in 'cursord-merge-mode) cursord-merge-mode)
   (let* ((merge cursord--merge)
          (document (cursord-merge-document merge))
          (file (cursord-document-buffer document))

@@ -25,6 +25,7 @@
 (define-derived-mode cursord-projects-mode cursord-list-mode "Cursord-Projects"
   "The projects that have sessions or pending hunks.
 \\{cursord-projects-mode-map}"
+  :interactive nil
   (setq cursord--list-entries #'cursord--projects-entries
         cursord--list-columns #'cursord--projects-columns))
 
@@ -81,17 +82,17 @@
 
 (defun cursord-projects-go ()
   "Go to the chat of the project at point."
-  (interactive nil cursord-projects-mode)
+  (interactive (cursord-only-in 'cursord-projects-mode) cursord-projects-mode)
   (pop-to-buffer (cursord--chat-buffer-create (cursord--list-workspace))))
 
 (defun cursord-projects-dired ()
   "Go to the folder of the project at point."
-  (interactive nil cursord-projects-mode)
+  (interactive (cursord-only-in 'cursord-projects-mode) cursord-projects-mode)
   (dired (plist-get (cursord--list-here) :workspace)))
 
 (defun cursord-projects-sessions ()
   "List the sessions of the project at point."
-  (interactive nil cursord-projects-mode)
+  (interactive (cursord-only-in 'cursord-projects-mode) cursord-projects-mode)
   (let ((name (file-name-nondirectory
                (plist-get (cursord--list-here) :workspace))))
     (cursord-sessions)
@@ -99,7 +100,7 @@
 
 (defun cursord-projects-trust ()
   "Allow agents to work in the project at point, or withdraw that."
-  (interactive nil cursord-projects-mode)
+  (interactive (cursord-only-in 'cursord-projects-mode) cursord-projects-mode)
   (let* ((project (cursord--list-here))
          (trusted (eq t (plist-get project :trusted)))
          (root (plist-get project :workspace)))
@@ -113,7 +114,7 @@
 (defun cursord-projects-delete ()
   "Delete all sessions of the project at point for good, after a question.
 Pending hunks stay, except those of isolated sessions."
-  (interactive nil cursord-projects-mode)
+  (interactive (cursord-only-in 'cursord-projects-mode) cursord-projects-mode)
   (let* ((root (plist-get (cursord--list-here) :workspace))
          (sessions (seq-filter (lambda (session)
                                  (equal root (plist-get session :workspace)))

@@ -61,7 +61,7 @@ its former text in Ediff."
 
 (defun cursord-review-next-file (&optional count)
   "Go COUNT files forward in the review."
-  (interactive "p" cursord-review-mode)
+  (interactive (cursord-count-in 'cursord-review-mode) cursord-review-mode)
   (let ((at (point-min)) (here (line-beginning-position)) starts)
     (dolist (section cursord--sections)
       (push at starts)
@@ -78,7 +78,7 @@ its former text in Ediff."
 
 (defun cursord-review-previous-file (&optional count)
   "Go COUNT files back in the review."
-  (interactive "p" cursord-review-mode)
+  (interactive (cursord-count-in 'cursord-review-mode) cursord-review-mode)
   (cursord-review-next-file (- count)))
 
 (defun cursord-review-file-at (position)
@@ -143,7 +143,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
 
 (defun cursord-review-visit ()
   "Go to the line at point in its file, in another window."
-  (interactive nil cursord-review-mode)
+  (interactive (cursord-only-in 'cursord-review-mode) cursord-review-mode)
   (let* ((path (or (get-text-property (point) 'cursord-path)
                    (user-error "There is no file here")))
          (ws cursord-buffer-workspace)
@@ -161,7 +161,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
 
 (defun cursord-review-keys ()
   "List the keys of the review."
-  (interactive nil cursord-review-mode)
+  (interactive (cursord-only-in 'cursord-review-mode) cursord-review-mode)
   (describe-keymap 'cursord-review-mode-map))
 
 (defun cursord--review-header ()
@@ -233,6 +233,7 @@ its lines alone.  \\[cursord-undo] takes a decision back.  Undecided hunks
 stay when you leave with \\[quit-window], also when Emacs ends.
 
 \\{cursord-review-mode-map}"
+  :interactive nil
   :group 'cursord
   (setq buffer-read-only t
         truncate-lines t)

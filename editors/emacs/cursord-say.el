@@ -56,6 +56,36 @@ They are those of the global map: a message may be read in any buffer."
     (cursord-log "%s" text)
     (message "cursord: %s" text)))
 
+(defconst cursord--homes
+  '((cursord-compose-mode "the buffer of a prompt" . cursord-compose)
+    (cursord-chat-mode "a chat" . cursord)
+    (cursord-approvals-mode "*cursord asks*" . cursord-approvals)
+    (cursord-review-mode "the review" . cursord-review)
+    (cursord-merge-mode "a copy with conflicts" . cursord-smerge-file)
+    (cursord-proposal-mode "a proposal" . cursord-edit-proposal)
+    (cursord-list-mode "a list" . cursord-sessions)
+    (cursord-sessions-mode "the list of sessions" . cursord-sessions)
+    (cursord-projects-mode "the list of projects" . cursord-projects)
+    (cursord-attempts-mode "the list of attempts" . cursord-attempts)
+    (cursord-why-mode "*cursord why*" . cursord-why))
+  "Modes with commands of their own: where they are, and what leads there.")
+
+(defun cursord-only-in (&rest modes)
+  "Signal a `user-error' unless the current buffer is in one of MODES.
+Return nil, so that a command without arguments can have this as its
+`interactive' form."
+  (unless (or (apply #'derived-mode-p modes)
+              (seq-some (lambda (mode) (and (boundp mode) (symbol-value mode)))
+                        modes))
+    (pcase-let ((`(,where . ,command) (alist-get (car modes) cursord--homes)))
+      (user-error "This command is for %s: %s leads there" where
+                  (cursord--with-keys (format "M-x %s" command))))))
+
+(defun cursord-count-in (mode)
+  "Return the prefix argument as arguments of a command; be in MODE for it."
+  (cursord-only-in mode)
+  (list (prefix-numeric-value current-prefix-arg)))
+
 (defun cursord-error-kind (err)
   "Return the kind of ERR, an error of the protocol, as a string or nil."
   (plist-get (plist-get err :data) :kind))

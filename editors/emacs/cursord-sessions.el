@@ -30,6 +30,7 @@
   "The sessions of all projects.
 The column Hunks counts the pending hunks in which a session had a part.
 \\{cursord-sessions-mode-map}"
+  :interactive nil
   (setq cursord--list-entries #'cursord--sessions-entries
         cursord--list-columns #'cursord--sessions-columns))
 
@@ -181,18 +182,19 @@ making."
 
 (defun cursord-sessions-go ()
   "Go on with the session at point, in the chat of its project."
-  (interactive nil cursord-sessions-mode cursord-search-mode)
+  (interactive (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
+               cursord-sessions-mode cursord-search-mode)
   (cursord--sessions-talk (cursord--list-here)))
 
 (defun cursord-sessions-jump ()
   "Choose one of the sessions of all projects and go on with it."
-  (interactive nil cursord-sessions-mode)
+  (interactive (cursord-only-in 'cursord-sessions-mode) cursord-sessions-mode)
   (cursord--sessions-talk
    (cursord--choose-session (cursord--all-sessions) "Go on with: " t)))
 
 (defun cursord-sessions-fork ()
   "Begin another session with what was said in the one at point."
-  (interactive nil cursord-sessions-mode)
+  (interactive (cursord-only-in 'cursord-sessions-mode) cursord-sessions-mode)
   (cursord--sessions-talk
    (plist-get (cursord-call-host nil :session/fork
                                  (list :sessionId
@@ -218,7 +220,9 @@ making."
 (defun cursord-sessions-rename (title)
   "Give the session at point the TITLE."
   (interactive
-   (list (read-string "Title: " (plist-get (cursord--list-here) :title)))
+   (progn
+     (cursord-only-in 'cursord-sessions-mode)
+     (list (read-string "Title: " (plist-get (cursord--list-here) :title))))
    cursord-sessions-mode)
   (cursord-call-host nil :session/update
                      (list :sessionId (plist-get (cursord--list-here) :id)
@@ -227,7 +231,7 @@ making."
 
 (defun cursord-sessions-delete ()
   "Delete the session at point for good, after a question."
-  (interactive nil cursord-sessions-mode)
+  (interactive (cursord-only-in 'cursord-sessions-mode) cursord-sessions-mode)
   (let ((session (cursord--list-here)))
     (when (cursord-may-delete-p session)
       (cursord-call-host nil :session/delete
@@ -248,6 +252,7 @@ making."
 (define-derived-mode cursord-search-mode cursord-list-mode "Cursord-Search"
   "The places in all sessions that have some words.
 \\{cursord-search-mode-map}"
+  :interactive nil
   (setq cursord--list-entries #'cursord--search-entries
         cursord--list-columns #'cursord--search-columns))
 
@@ -311,6 +316,7 @@ a phrase."
 (define-derived-mode cursord-preview-mode cursord-chat-mode "Cursord-Preview"
   "The preview of a session.
 \\{cursord-preview-mode-map}"
+  :interactive nil
   (setq header-line-format
         (substitute-command-keys
          " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
@@ -318,7 +324,8 @@ a phrase."
 (defun cursord-sessions-preview ()
   "Show the end of the session at point in another window.
 If that window shows this session already, scroll it."
-  (interactive nil cursord-sessions-mode cursord-search-mode)
+  (interactive (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
+               cursord-sessions-mode cursord-search-mode)
   (let* ((session (cursord--list-here))
          (buffer (get-buffer-create "*cursord preview*"))
          (window (get-buffer-window buffer)))

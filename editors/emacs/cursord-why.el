@@ -27,6 +27,7 @@
 (define-derived-mode cursord-why-mode special-mode "Cursord-Why"
   "The prompts that lines of a file come from.
 \\{cursord-why-mode-map}"
+  :interactive nil
   (setq truncate-lines nil
         word-wrap t
         header-line-format
@@ -162,7 +163,7 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
 
 (defun cursord-why-go ()
   "Go to the prompt of the lines at point, in the chat of its session."
-  (interactive nil cursord-why-mode)
+  (interactive (cursord-only-in 'cursord-why-mode) cursord-why-mode)
   (let* ((ws cursord-buffer-workspace)
          (source (or (cursord--property-here 'cursord-source)
                      (user-error "No prompt is known for these lines")))
