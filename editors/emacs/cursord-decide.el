@@ -77,7 +77,9 @@ Return nil if a buffer has changed meanwhile; such a buffer is left alone."
                               (plist-get (cursord-diff-of document) :hunks))
                     (push (cons hash made) (cursord-document-rejects document))
                   (push (cons hash made) (cursord-document-edited document))))
-              (cursord-apply-edits (plist-get one :edits))
+              (cursord--as-step document
+                                (lambda ()
+                                  (cursord-apply-edits (plist-get one :edits))))
               (unless decision
                 (cursord--forget-rejects document)))
           (setq fits nil))
@@ -335,6 +337,8 @@ In a review, go to the first hunk that comes back."
        (let ((before (cursord--all-ids ws)))
          (cursord-request ws method nil
                           :then (lambda (result)
+                                  (cursord-protected #'cursord-steps-moved ws method
+                                                     (plist-get result :step))
                                   (if (cursord-protected #'cursord--take-decision
                                                          ws method result)
                                       (cursord-say "%s: %s%s" word

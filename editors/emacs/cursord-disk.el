@@ -175,7 +175,10 @@ Run `after-revert-hook', unless REVERTING: then `revert-buffer' runs it."
       (set-buffer-modified-p t)
       (unwind-protect
           (setq changed
-                (cursord-as-one-step (cursord-compared-replace (cursord-reading-comparison reading))))
+                (cursord--as-step
+                 document
+                 (lambda ()
+                   (cursord-as-one-step (cursord-compared-replace (cursord-reading-comparison reading))))))
         (setq buffer-file-coding-system (cursord-reading-coding reading))
         (cursord--take-disk (cursord-reading-mtime reading))))
     (setf (cursord-document-gone document) nil)

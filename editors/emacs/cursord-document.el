@@ -45,6 +45,8 @@
            :documentation "Decisions that the buffer's undo can take back: (HASH . DECISION).")
   (forgotten nil
              :documentation "Decisions of the lists above that the daemon has undone.")
+  (steps nil
+         :documentation "Changes by decisions: (HASH-BEFORE UNDO-BEFORE . UNDO-AFTER).")
   (undone nil
           :documentation "Decisions whose text undo has brought back, the latest first.")
   (noted nil
@@ -109,6 +111,34 @@ of DOCUMENT, the current one."
                   decisions)))
       (cl-callf before (cursord-document-edited document))
       (cl-callf before (cursord-document-rejects document)))))
+
+(defun cursord--undo-top (list)
+  "Return the undo LIST without the boundaries at its beginning."
+  (while (and (consp list) (null (car list)))
+    (setq list (cdr list)))
+  list)
+
+(defun cursord--as-step (document change)
+  "Call CHANGE, which gives the current buffer, of DOCUMENT, its new text.
+If that takes back the last decision, and nothing was changed in between, both
+leave the undo list: undo then goes on with what was before the decision.
+Return the value of CHANGE."
+  (let ((hash (buffer-hash))
+        (before (cursord--undo-top buffer-undo-list)))
+    (prog1 (funcall change)
+      (pcase-let ((now (buffer-hash))
+                  (`(,was ,older . ,top) (car (cursord-document-steps document))))
+        (cond
+         ((or (not (listp buffer-undo-list)) (equal hash now)))
+         ((and (equal was now) (eq top before)
+               (or (equal now (caar (cursord-document-edited document)))
+                   (equal now (caar (cursord-document-rejects document)))))
+          (pop (cursord-document-steps document))
+          (setq buffer-undo-list older))
+         (t
+          (push (cons hash (cons before (cursord--undo-top buffer-undo-list)))
+                (cursord-document-steps document))
+          (cl-callf2 take 50 (cursord-document-steps document))))))))
 
 (defun cursord--decision-at (document hash decision)
   "Return the number of DECISION, made when the text of DOCUMENT had HASH.

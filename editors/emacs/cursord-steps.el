@@ -30,7 +30,8 @@
   method
   (number nil :documentation "The daemon's number of the decision.")
   (hunks nil :documentation "The decided hunks, as they were before.")
-  (params nil :documentation "The request that makes the decision again."))
+  (params nil :documentation "The request that makes the decision again.")
+  (buffers nil :documentation "The buffers whose text it has left."))
 
 (defvar cursord--decided-by-key (make-hash-table :test #'eq :weakness 'key)
   "Decisions by the strings that stand for them in undo lists.
@@ -104,7 +105,47 @@ the diffs of WS before it, an alist from paths."
                     ((not (member path edited)))
                     ((cursord--same-text-p method its)))
           (with-current-buffer (cursord-document-buffer document)
+            (push (current-buffer)
+                  (cursord-decided-buffers (gethash key cursord--decided-by-key)))
             (cursord--push-step #'cursord--undo-decided key)))))))
+
+(defvar cursord--steps-back nil
+  "Keys of decisions that `cursord-undo' has taken back, the latest first.")
+
+(defun cursord-steps-moved (ws method step)
+  "Take STEP, a decision of WS, out of undo lists, or put it there again.
+`cursord-undo' has taken it back if METHOD is `:diff/undo'; else `cursord-redo'
+has made it again."
+  (let ((number (plist-get step :decision)))
+    (cl-flet ((its-p (key)
+                (when-let* ((decided (gethash key cursord--decided-by-key)))
+                  (and (eq ws (cursord-decided-ws decided))
+                       (eql number (cursord-decided-number decided))))))
+      (if (eq method :diff/undo)
+          (when-let* ((key (seq-find #'its-p (hash-table-keys cursord--decided-by-key))))
+            (setq cursord--steps-back (cons key (take 50 cursord--steps-back)))
+            (cursord--each-buffer-of key #'cursord--drop-step))
+        (when-let* ((key (seq-find #'its-p cursord--steps-back)))
+          (setq cursord--steps-back (delq key cursord--steps-back))
+          (cursord--each-buffer-of
+           key (lambda (key)
+                 (cursord--push-step #'cursord--undo-decided key))))))))
+
+(defun cursord--each-buffer-of (key function)
+  "Call FUNCTION with KEY in each buffer whose text the decision KEY has left."
+  (dolist (buffer (cursord-decided-buffers (gethash key cursord--decided-by-key)))
+    (when (buffer-live-p buffer)
+      (with-current-buffer buffer
+        (funcall function key)))))
+
+(defun cursord--drop-step (key)
+  "Take the step KEY out of the undo list of the current buffer."
+  (when (consp buffer-undo-list)
+    (setq buffer-undo-list
+          (seq-drop-while #'null
+                          (delete (list 'apply #'cursord--undo-decided key)
+                                  buffer-undo-list)))
+    (undo-boundary)))
 
 (defun cursord-steps-forget ()
   "Take decisions that a save makes out of the current buffer's undo list.
