@@ -13,6 +13,7 @@
 (require 'cl-lib)
 (require 'cursord-workspace)
 (require 'cursord-marks)
+(require 'cursord-places)
 (require 'cursord-document)
 (require 'cursord-disk)
 (require 'cursord-replace)
@@ -34,9 +35,26 @@ It has one if both it and its file have changed."
       (cursord-tell-again document)
       (when conflict
         (cursord--refresh-vc-soon)
-        (cursord-say "%s has unsaved changes, and was %s meanwhile; nothing is lost, see M-x cursord-review"
-                     (cursord-document-path document)
-                     conflict)))))
+        (cursord-say "%s has unsaved changes, and was %s meanwhile; nothing is lost%s"
+                     (cursord-document-path document) conflict
+                     (if (cursord-diff-deleted-p (cursord-diff-of document))
+                         ": M-x cursord-reject-hunk brings the file back"
+                       ", see M-x cursord-review"))))))
+
+(defun cursord--note-back (document diff)
+  "Note that the file of DOCUMENT, which was deleted, may be back, as DIFF says.
+If the daemon has found nothing on disk that the unsaved text was not based on,
+Emacs shall not ask before it saves that text."
+  (let ((buffer (cursord-document-buffer document)))
+    (when (and (eq (cursord-document-conflict document) 'deleted)
+               (buffer-live-p buffer)
+               (not (cursord-diff-deleted-p diff))
+               (seq-every-p (lambda (key) (zerop (or (plist-get diff key) 0)))
+                            '(:mergeable :overlaps))
+               (not (seq-some #'cursord-conflict-p (plist-get diff :hunks)))
+               (file-exists-p (cursord-document-file document)))
+      (with-current-buffer buffer
+        (set-visited-file-modtime)))))
 
 (defun cursord--document-show (document)
   "Bring the buffer of DOCUMENT and its marks up to date with its diff."
@@ -139,6 +157,8 @@ Files on other machines are left out, and so are files that are gone."
        (cursord--rename-buffer ws old new)
        (cursord--rename-buffer ws new old))
      (when-let* ((document (cursord-document-at ws (plist-get object :path))))
+       (when (cursord-diff-deleted-p before)
+         (cursord--note-back document object))
        (when (plist-get object :seq)    ; else :mergeable is not told
          (setf (cursord-document-mergeable document)
                (or (plist-get object :mergeable) 0)))

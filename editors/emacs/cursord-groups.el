@@ -115,6 +115,27 @@ A renamed file, or one with another mode, can have such hunks as well."
            (seq-some (lambda (hunk) (not (seq-empty-p (plist-get hunk :lines))))
                      (plist-get diff :hunks)))))
 
+(defun cursord-diff-deleted-p (diff)
+  "Return non-nil if DIFF is the deletion of a file in the work tree.
+A buffer may still have its text."
+  (and (equal (plist-get diff :kind) "deleted")
+       (not (seq-some #'cursord-proposed-p (plist-get diff :hunks)))))
+
+(defun cursord-whole-group (hunk)
+  "Return the group that stands for HUNK, the deletion of a file."
+  (cursord--group-make :hunk hunk :row 0 :from 0))
+
+(defun cursord-group-whole-p (group)
+  "Return non-nil if GROUP stands for the deletion of a file."
+  (not (or (cursord-group-old group) (cursord-group-new group))))
+
+(defun cursord-deleted-text ()
+  "Return the note above the text of a file that the agent has deleted."
+  (let ((prefix (bound-and-true-p cursord-hunk-prefix)))
+    (format "the agent has deleted this file: %s brings it back, %s leaves it deleted"
+            (if prefix (concat prefix " r") "reject")
+            (if prefix (concat prefix " a") "accept"))))
+
 (defun cursord-group-present (group)
   "Return the lines of GROUP that are in the file."
   (if (cursord-isolated-p (cursord-group-hunk group))

@@ -260,11 +260,14 @@ decided.  The files stay as they are, and this cannot be undone."
   (sort (hash-table-keys (cursord-workspace-diffs ws)) #'string<))
 
 (defun cursord--text-paths (ws)
-  "Return the paths of WS whose hunks can be shown in buffers, sorted."
+  "Return the paths of WS whose hunks can be shown in buffers, sorted.
+A deleted file is shown in a buffer that is there already."
   (seq-filter (lambda (path)
-                (and (not (file-name-absolute-p path))
-                     (cursord-diff-text-p (gethash path
-                                                   (cursord-workspace-diffs ws)))))
+                (let ((diff (gethash path (cursord-workspace-diffs ws))))
+                  (and (not (file-name-absolute-p path))
+                       (or (cursord-diff-text-p diff)
+                           (and (cursord-diff-deleted-p diff)
+                                (cursord-document-at ws path))))))
               (cursord-review-paths ws)))
 
 (defun cursord--hunk-starts ()

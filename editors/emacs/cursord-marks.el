@@ -87,7 +87,8 @@ Return the last row, or nil if one of the lines is not there."
          (under (and isolated present absent))
          (maybe (cursord-maybe-yours-p (cursord-group-hunk group)))
          (signs (and present (not isolated) (cursord-signs-p)))
-         (text (cond ((cursord-contested-p (cursord-group-hunk group))
+         (text (cond ((cursord-group-whole-p group) (cursord-deleted-text))
+                     ((cursord-contested-p (cursord-group-hunk group))
                       (cursord-contested-text))
                      (maybe cursord-maybe-text)))
          (note (and text (eql 0 (cursord-group-from group))
@@ -218,11 +219,16 @@ They are copies, which nothing would keep up to date."
 
 (defun cursord--place-hunk (placing hunk)
   "Place HUNK, the next one of PLACING, in the current buffer, which is widened."
-  (pcase-let* ((`(,groups . ,present) (cursord-groups hunk t))
+  (pcase-let* ((`(,groups . ,present)
+                (if (cursord-diff-deleted-p (cursord-placing-diff placing))
+                    (list (list (cursord-whole-group hunk)))
+                  (cursord-groups hunk t)))
                (row (cursord-placing-row placing))
                (from-begin (lambda () (goto-char (point-min)) (setq row 0))))
     ;; Some hunks of several sessions are not in order.
     (when (and present (< (caar present) row))
+      (funcall from-begin))
+    (when (and groups (cursord-group-whole-p (car groups)))
       (funcall from-begin))
     (if-let* ((last (cursord--present-p present row)))
         (progn
@@ -278,7 +284,8 @@ Do nothing if BUFFER has changed: a newer diff will be shown."
 Leave out a hunk whose lines are not there: a newer diff is on its way.  Marks
 that are right already stay.  Of very many hunks, some are marked later."
   (setq cursord--placing (cursord--placing-make
-                          :hunks (and (cursord-diff-text-p diff)
+                          :hunks (and (or (cursord-diff-text-p diff)
+                                          (cursord-diff-deleted-p diff))
                                       (append (plist-get diff :hunks) nil))
                           :there (cursord--marks-there)
                           :diff diff :tick (buffer-chars-modified-tick)))
@@ -308,95 +315,6 @@ The value is nil if they are not, `begun' if some of them are placed later,
     (with-current-buffer buffer
       (setq cursord--keys-here nil)
       (mapc #'cursord--dress cursord--marks))))
-
-;;;; Finding
-
-(defun cursord--mark-hunk (overlay)
-  "Return the hunk of OVERLAY."
-  (cursord-group-hunk (overlay-get overlay 'cursord-group)))
-
-(defun cursord-hunk-places ()
-  "Return the hunks of the current buffer in order, a list of (HUNK BEG . END).
-END is BEG if the buffer has no line of the hunk."
-  (let (places)
-    (dolist (overlay cursord--marks)
-      (when (overlay-buffer overlay)
-        (let ((hunk (cursord--mark-hunk overlay)))
-          (if (eq hunk (caar places))
-              (setcdr (cdar places) (overlay-end overlay))
-            (push (cons hunk
-                        (cons (overlay-start overlay) (overlay-end overlay)))
-                  places)))))
-    (nreverse places)))
-
-(defun cursord-hunk-at (&optional position)
-  "Return the hunk of the line at POSITION or point, else one beside that line.
-A hunk without lines in the buffer is beside the line before it."
-  (save-excursion
-    (when position (goto-char position))
-    (let* ((bol (line-beginning-position))
-           (next (line-beginning-position 2))
-           beside)
-      (or (seq-some (pcase-lambda (`(,hunk ,beg . ,end))
-                      (cond ((and (< beg end) (<= beg bol) (< bol end)) hunk)
-                            ((< beg end) nil)
-                            ((eql beg bol) hunk)
-                            ((or (eql beg next)
-                                 (and (eql beg (point-max)) (eql next beg)))
-                             (setq beside (or beside hunk)) nil)))
-                    (cursord-hunk-places))
-          beside))))
-
-(defun cursord-hunk-parts (beg end)
-  "Return the parts of hunks in the lines between BEG and END.
-The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines.
-The deleted lines of a group belong to its first line."
-  (let ((first (save-excursion (goto-char beg) (line-beginning-position)))
-        (end (max (1+ beg) end))
-        parts)
-    (dolist (overlay cursord--marks)
-      (when (overlay-buffer overlay)
-        (let* ((group (overlay-get overlay 'cursord-group))
-               (hunk (cursord-group-hunk group))
-               (from (overlay-start overlay))
-               (to (overlay-end overlay))
-               (isolated (cursord-isolated-p hunk))
-               (beside (cursord-beside-p hunk))
-               (index (cursord-group-from group))
-               (olds (length (cursord-group-old group)))
-               (news (length (cursord-group-new group)))
-               (present (length (cursord-group-present group)))
-               (rows (count-lines from to))
-               low high)
-          (cl-flet ((take-in (i j)
-                      (setq low (min i (or low i))
-                            high (max j (or high j)))))
-            (when (and (cursord-group-absent group) (<= first from)
-                       (or (< from end) (and (eql from end) (eobp)))
-                       (not beside))
-              (if isolated
-                  (take-in (+ index olds) (+ index olds news))
-                (take-in index (+ index olds))))
-            (cond
-             (beside                    ; decided as a whole
-              (when (and (< from end) (< first to))
-                (take-in 0 (length (cursord-changed-lines hunk)))))
-             ((eql rows present)
-              (save-excursion
-                (goto-char from)
-                (dotimes (i present)
-                  (when (and (<= first (point)) (< (point) end))
-                    (let ((at (+ index i (if isolated 0 olds))))
-                      (take-in at (1+ at))))
-                  (forward-line 1))))
-             ;; A person has edited inside, so take the whole group.
-             ((and (< from end) (< first to))
-              (take-in index (+ index olds news)))))
-          (when low
-            (if (eq hunk (caar parts))
-                (setcdr (cdar parts) (max high (cddar parts)))
-              (push (cons hunk (cons low high)) parts))))))
-    (nreverse parts)))
 
 (provide 'cursord-marks)
 ;;; cursord-marks.el ends here

@@ -20,7 +20,7 @@
 (declare-function cursord--check "cursord-decide" (ws hunks))
 (declare-function cursord--take-decision "cursord-decide" (ws method result))
 (declare-function cursord-left "cursord-decide" (ws))
-(declare-function cursord-hunk-places "cursord-marks" ())
+(declare-function cursord-hunk-places "cursord-places" ())
 (declare-function cursord--say-decided "cursord-decide")
 
 (cl-defstruct (cursord-decided (:constructor cursord--decided-make)

@@ -13,6 +13,7 @@
                (file-name-directory (or (bound-and-true-p byte-compile-current-file) load-file-name buffer-file-name))))
 
 (require 'cursord-test-world)
+(require 'cursord-hunks)
 (require 'cursord-decide)
 (require 'cursord-review)
 
@@ -95,6 +96,55 @@ A reject of all leaves them."
       (let ((inhibit-message t)) (save-buffer))
       (cursord-test-hears "wrote f again, which was deleted meanwhile")
       (cursord-test-agree ws "f" "mine old\nfile\n" 0))))
+
+(ert-deftest cursord-test-decide-a-deletion-in-its-buffer ()
+  "The deletion of an open file is the hunk of its buffer, also of unsaved text."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)) (cursord-mode t) (home (current-buffer))
+          asked)
+      (pcase-dolist (`(,name ,typed ,command)
+                     '(("a" "mine " cursord-reject-hunk)
+                       ("b" "mine " cursord-accept-hunk)
+                       ("c" nil cursord-reject-hunk)
+                       ("d" nil cursord-accept-hunk)))
+        (ert-info (name)
+          (cursord-test-put name "old\nfile\n")
+          (cursord-test-plays (cursord-test-runs (concat "rm " name)))
+          (find-file (cursord-test-file name))
+          (when typed
+            (insert typed))
+          (cursord-test-turn ws "delete it")
+          (cursord-test-until "the mark" (equal '(1) (cursord-test-rows)))
+          (should (string-match-p "the agent has deleted this file: C-c = r brings it back"
+                                  (overlay-get (car cursord--marks)
+                                               'before-string)))
+          (goto-char (point-max))
+          (switch-to-buffer home)
+          (cursord-next-hunk)
+          (should (equal (buffer-name) name))
+          (should (bobp))
+          (funcall command)
+          (cursord-test-until "the decision"
+            (equal '(0 . 0) (cursord-pending ws)))
+          (cursord-test-until "no mark" (null (cursord-test-rows)))
+          (should (equal (concat typed "old\nfile\n") (buffer-string)))
+          (should (eq (and typed t) (buffer-modified-p)))
+          (if (eq command 'cursord-accept-hunk)
+              (should-not (cursord-test-get name))
+            (should (equal "old\nfile\n" (cursord-test-get name)))
+            ;; The disk is what the text was based on: a save asks nothing.
+            (cursord-test-until "no conflict"
+              (null (cursord-document-conflict (cursord-document))))
+            (should (verify-visited-file-modtime))
+            (cl-letf (((symbol-function 'ask-user-about-supersession-threat)
+                       (lambda (&rest _) (setq asked t))))
+              (insert "x")
+              (let ((inhibit-message t)) (save-buffer)))
+            (should-not asked)
+            (should (string-prefix-p (concat "x" typed)
+                                     (cursord-test-get name)))
+            (cursord-test-until "nothing to review"
+              (equal '(0 . 0) (cursord-pending ws)))))))))
 
 (ert-deftest cursord-test-version-control-of-unsaved-text ()
   "What version control says follows the disk below unsaved text, too."
