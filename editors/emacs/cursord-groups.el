@@ -56,7 +56,7 @@ person's lines; an accept puts the agent's beside them."
 (defconst cursord-contested-heading "you changed this, too: b keeps both"
   "The note on a hunk in the review whose lines a person has changed, too.")
 
-(defvar cursord-hunk-prefix)            ; cursord-hunks.el
+(defvar cursord-hunk-prefix)            ; cursord.el
 
 (defun cursord-contested-text ()
   "Return what the choices are in a place that a person has changed, too."

@@ -7,7 +7,7 @@
 ;; Commands for the hunk at point, in the buffer of a file or in the review
 ;; buffer.
 ;;
-;; In the buffer of a file with hunks, the keys of the review buffer work after
+;; In the buffer of a file, the keys of the review buffer work after
 ;; `cursord-hunk-prefix', since letters are typed there; on a hunk in a read-only
 ;; buffer they work without it.
 
@@ -375,21 +375,6 @@ Commands for the project are in `cursord-command-map'."
   "s" '("show as conflicts" . cursord-smerge-file)
   "m" '("tell the agent" . cursord-comment-hunk)
   "RET" '("all hunks" . cursord-review))
-
-(defun cursord--bind-hunk-prefix (symbol value)
-  "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that key."
-  (when (bound-and-true-p cursord-hunk-prefix)
-    (keymap-unset cursord-file-map cursord-hunk-prefix t))
-  (set-default symbol value)
-  (when value
-    (keymap-set cursord-file-map value
-                (cons "hunk of the agent" cursord-hunk-command-map))))
-
-(defcustom cursord-hunk-prefix "C-c ="
-  "Prefix of `cursord-hunk-command-map' in files with hunks; nil for none."
-  :type '(choice (const :tag "None" nil) key)
-  :set #'cursord--bind-hunk-prefix
-  :group 'cursord)
 
 (map-keymap (lambda (key described)
               (keymap-set cursord-hunk-map (key-description (vector key))

@@ -112,7 +112,7 @@
 (transient-define-prefix cursord-menu ()
   "The commands of cursord.
 Keys after `=' are those of `cursord-hunk-command-map', which `C-c =' has in
-files with hunks."
+files."
   [:description cursord--menu-title
    ["Ask"
     ("SPC" "ask" cursord-ask)

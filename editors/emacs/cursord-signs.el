@@ -34,16 +34,10 @@
             (overlay-put rest 'cursord-sign t)
             (overlay-put mark 'cursord-rest rest)))))))
 
-(defvar cursord-file-map (make-sparse-keymap)
-  "Keymap of buffers that have had marks; it has `cursord-hunk-prefix'.
-If it were bound on hunks alone, its second key would be typed into the text
-beside them.")
-
 (defvar-local cursord--keys-here nil
-  "Whether the buffer has had marks since `cursord-mode' is on.")
+  "Whether the buffer has had marks since `cursord-mode' is on.
+See `cursord--hunk-keys'.")
 (put 'cursord--keys-here 'permanent-local t)
-
-(add-to-list 'minor-mode-map-alist (cons 'cursord--keys-here cursord-file-map))
 
 (defun cursord-keys-put (mark keymap)
   "Give the lines beside MARK, which has no text, KEYMAP; nil for none.

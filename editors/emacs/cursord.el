@@ -140,6 +140,46 @@ where some keys are different commands: they are those of the review."
   "D" '("doctor" . cursord-doctor))
 (defalias 'cursord-command-map cursord-command-map)
 
+;;;; Keys in files
+
+(defvar cursord-hunk-command-map)       ; cursord-hunks.el
+(defvar cursord--keys-here)             ; cursord-signs.el
+
+(defvar cursord-file-map (make-sparse-keymap)
+  "Keymap of `cursord-mode'; it has `cursord-hunk-prefix'.
+If that were bound in files with hunks alone, or on hunks, its second key would
+be typed into the text elsewhere.")
+
+(defun cursord--hunk-keys (_map)
+  "Return `cursord-hunk-command-map' in buffers of files.
+Return nil where the prefix is a key of the major mode, as in Org tables, unless
+the buffer has had hunks."
+  (and buffer-file-name cursord-hunk-prefix
+       (or (bound-and-true-p cursord--keys-here)
+           (let ((own (local-key-binding (key-parse cursord-hunk-prefix))))
+             ;; A number says that a part of the prefix is no prefix there.
+             (or (null own) (numberp own))))
+       ;; Emacs loads no keymap behind a filter.
+       (require 'cursord-hunks)
+       cursord-hunk-command-map))
+
+(defun cursord--bind-hunk-prefix (symbol value)
+  "Set SYMBOL, `cursord-hunk-prefix', to VALUE, and bind that key."
+  (when (bound-and-true-p cursord-hunk-prefix)
+    (keymap-unset cursord-file-map cursord-hunk-prefix t))
+  (set-default symbol value)
+  (when value
+    (keymap-set cursord-file-map value
+                '(menu-item "hunk of the agent" nil
+                            :filter cursord--hunk-keys))))
+
+(defcustom cursord-hunk-prefix "C-c ="
+  "Prefix of `cursord-hunk-command-map' in files; nil for none.
+A key of the major mode goes before it in files that have no hunks."
+  :type '(choice (const :tag "None" nil) key)
+  :set #'cursord--bind-hunk-prefix
+  :group 'cursord)
+
 ;;;; The manual
 
 ;; A package in a folder of a larger checkout has its manual there, where Info
@@ -205,6 +245,7 @@ Mark pending hunks in the buffers of files."
   :global t
   :group 'cursord
   :lighter (:eval (cursord-lighter))
+  :keymap cursord-file-map
   (if (not cursord-mode)
       (progn
         (remove-hook 'find-file-hook #'cursord-first-look)

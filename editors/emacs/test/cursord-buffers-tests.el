@@ -350,50 +350,5 @@
       (let ((default-directory cursord-test-dir))
         (should (equal cursord-test-dir (cursord-project-root)))))))
 
-(ert-deftest cursord-test-keys-on-deleted-lines ()
-  "A hunk without lines in the buffer has the keys of hunks beside it."
-  (cursord-test-with-world
-    (let* ((before (cursord-test-numbered 20))
-           (after (cursord-test-numbered 20 5 "" 20 ""))
-           (ws (progn (cursord-test-put "f" before) (cursord-test-open)))
-           (bound (lambda () (eq (key-binding (kbd "C-c = r"))
-                                 #'cursord-reject-hunk))))
-      (cursord-test-plays (cursord-test-edits "f" before after))
-      (cursord-mode 1)
-      (unwind-protect
-          (progn
-            (find-file (cursord-test-file "f"))
-            (cursord-test-turn ws "delete")
-            (cursord-test-until "the marks" (= 2 (length (cursord-hunk-places))))
-            ;; The prefix works in the whole buffer, so that its second key is
-            ;; typed into the text nowhere.
-            (cursord-test-go 10)
-            (should (funcall bound))
-            (should (equal "There is no hunk here"
-                           (cadr (should-error (call-interactively (key-binding (kbd "C-c = r")))))))
-            (setq bound (lambda ()
-                          (let ((buffer-read-only t))
-                            (eq (key-binding "r") #'cursord-reject-hunk))))
-            (dolist (line '(4 5))
-              (cursord-test-go line)
-              (should (funcall bound))
-              (end-of-line)
-              (should (funcall bound)))
-            (dolist (line '(3 6))
-              (cursord-test-go line) (should-not (funcall bound)))
-            (goto-char (point-max))
-            (should (funcall bound))
-            (cursord-mode -1)
-            (should-not (funcall bound))
-            (should-not (key-binding (kbd "C-c = r")))
-            (cursord-mode 1)
-            (call-interactively (key-binding (kbd "C-c = r")))
-            (cursord-test-until "the last line"
-              (string-suffix-p "line 20\n" (buffer-string)))
-            (cursord-test-until "one mark" (= 1 (length (cursord-hunk-places))))
-            (cursord-test-go 18)
-            (should-not (funcall bound)))
-        (cursord-mode -1)))))
-
 (provide 'cursord-buffers-tests)
 ;;; cursord-buffers-tests.el ends here
