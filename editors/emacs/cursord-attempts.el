@@ -30,7 +30,8 @@
 \\{cursord-attempts-mode-map}"
   :interactive nil
   (setq cursord--list-entries #'cursord--attempts-entries
-        cursord--list-columns #'cursord--attempts-columns))
+        cursord--list-columns #'cursord--attempts-columns
+        cursord--list-empty "Nothing yet: in a terminal, cursord run --attempts 3 \"…\" begins attempts."))
 
 (defun cursord--attempts-columns (narrow)
   "Return the columns of the list, fewer if NARROW."

@@ -21,6 +21,8 @@
   "The function that returns all entries of a list.")
 (defvar-local cursord--list-columns nil
   "The function that returns the columns, given whether the window is narrow.")
+(defvar-local cursord--list-empty "Nothing yet: M-x cursord-ask asks the agent."
+  "What an empty list says.")
 (defvar-local cursord--list-words ""
   "Words that rows must have; \"\" for all rows.")
 (defvar-local cursord--list-narrow 'unknown
@@ -98,7 +100,7 @@
   (when (null tabulated-list-entries)
     (let ((inhibit-read-only t))
       (insert (propertize (if (string-empty-p cursord--list-words)
-                              " Nothing yet: M-x cursord-ask asks the agent.\n"
+                              (format " %s\n" (cursord--with-keys cursord--list-empty))
                             " No row has these words.\n")
                           'face 'cursord-note)))))
 

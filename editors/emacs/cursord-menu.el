@@ -141,7 +141,7 @@ files."
     ("?" "why this line" cursord-why)]
    ["Go to"
     :if cursord--menu-wide-p
-    ("c" "chat" cursord)
+    ("c" "chat (C-u: new)" cursord)
     ("s" "another session" cursord-resume)
     ("S" "all sessions" cursord-sessions)
     ("/" "search sessions" cursord-search)
@@ -177,7 +177,7 @@ files."
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
     ("t" "trust here" cursord-trust)
-    ("c" "chat" cursord)
+    ("c" "chat (C-u: new)" cursord)
     ("S" "all sessions" cursord-sessions)
     ("P" "projects" cursord-projects)]]
   (interactive)

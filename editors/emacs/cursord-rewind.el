@@ -17,6 +17,7 @@
 (require 'cursord-chat)
 (require 'cursord-decide)
 (require 'cursord-report)
+(require 'cursord-session)
 
 (defconst cursord--rewind-limit 120
   "Seconds that a rewind, or the patch of one, may take.")
@@ -141,13 +142,13 @@ In a chat it is the one at point; elsewhere read one of the session."
                             turns)))
         (unless names
           (user-error "Nothing was asked in this session"))
-        (cdr (assoc (completing-read
+        (cdr (assoc (cursord-read-title
                      "Back to before (1 is the last): "
                      (lambda (string predicate action)
                        (if (eq action 'metadata)
                            '(metadata (display-sort-function . identity))
                          (complete-with-action action names string predicate)))
-                     nil t nil nil (caar names))
+                     (caar names))
                     names)))))
 
 ;;;###autoload

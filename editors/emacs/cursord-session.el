@@ -198,6 +198,20 @@ hunks."
   (append (plist-get (cursord-call ws :session/list '(:limit 200)) :sessions)
           nil))
 
+(defvar-keymap cursord--title-map
+  :doc "Keys that are parts of titles, over those of completion."
+  "SPC" #'self-insert-command
+  "?" #'self-insert-command)
+
+(defun cursord-read-title (prompt table default)
+  "Read one of TABLE with PROMPT and completion; DEFAULT is returned for \"\".
+Spaces are typed, as titles have them."
+  (minibuffer-with-setup-hook
+      (lambda ()
+        (use-local-map (make-composed-keymap cursord--title-map
+                                             (current-local-map))))
+    (completing-read prompt table nil t nil nil default)))
+
 (defun cursord--choose-session (sessions prompt &optional all)
   "Read one of SESSIONS, with PROMPT; show their projects if ALL."
   (let* ((names (make-hash-table :test #'equal))
@@ -231,7 +245,7 @@ hunks."
                                  (display-sort-function . identity)
                                  (annotation-function . ,annotate))
                     (complete-with-action action choices string predicate)))))
-    (cdr (assoc (completing-read prompt table nil t nil nil (caar choices))
+    (cdr (assoc (cursord-read-title prompt table (caar choices))
                 choices))))
 
 (defun cursord--read-session (ws prompt)

@@ -151,6 +151,7 @@ func printFirstSteps(out io.Writer, editor, dir string) {
 		fmt.Fprint(out, `
 Emacs finds it when it starts: try "M-x cursord-ask" and "C-h R cursord". Nothing is bound; for example, in your init file:
   (keymap-global-set "C-c a" 'cursord-command-map)
+  (cursord-mode)  ; marks hunks, and shows the state in mode lines
 `)
 		return
 	}

@@ -49,3 +49,28 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		e.quiet()
 	})
 }
+
+// TestEmacsTitlesHaveSpaces chooses a session by its title, with the spaces in it.
+func TestEmacsTitlesHaveSpaces(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\n")
+		w.Start()
+		w.Trusts()
+		c := w.Opens()
+		first := c.Turn(world.Obj{"prompt": "paint it red"})
+		c.Turn(world.Obj{"prompt": "paint it blue"})
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		tm.Types("C-c", "a", "s")
+		untilScreen(tm, e, `Go on with`)
+		for _, key := range []string{"p", "a", "i", "n", "t", "Space", "i", "t", "Space", "r", "e", "d"} {
+			tm.Types(key)
+		}
+		untilScreen(tm, e, `Go on with.*: paint it red`)
+		tm.Types("Enter")
+		e.until("the session", `(equal %q (cursord-workspace-current (cursord-workspace-find)))`, first.SessionID)
+		e.quiet()
+	})
+}
