@@ -52,7 +52,7 @@ The next question may come, and its key must not be typed into a file.")
 
 (defun cursord--approvals-header (pending)
   "Return the header line for PENDING; it has no key that answers nothing."
-  (substitute-command-keys
+  (cursord-key-text
    (concat
     "\\<cursord-approvals-mode-map>"
     (if (null pending) "\\[quit-window] quit"

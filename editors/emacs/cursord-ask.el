@@ -281,7 +281,7 @@ completes tokens for the prompt's context: @region, @buffer, @diagnostics,
   (cursord-fitting
    (mapcar (lambda (part)
              (cons (car part)
-                   (substitute-command-keys
+                   (cursord-key-text
                     (concat "\\<cursord-compose-mode-map>" (cdr part)))))
            '((nil . "\\[cursord-compose-send] send")
              (nil . "\\[cursord-compose-abort] keep for later")

@@ -201,7 +201,7 @@ The text of the document had that HASH.")
   :lighter " Proposal"
   (setq header-line-format
         (and cursord-proposal-mode
-             (substitute-command-keys
+             (cursord-key-text
               "\\<cursord-proposal-mode-map> \\[cursord-proposal-accept] accept as edited · \\[cursord-proposal-quit] back, nothing decided"))))
 (put 'cursord-proposal-mode 'permanent-local t)
 

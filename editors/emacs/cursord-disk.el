@@ -220,10 +220,12 @@ Auto Revert may come before the daemon's notification, and shall do no harm."
 (defvar cursord--to-refresh nil
   "Buffers whose state in version control may have changed.")
 
-(defun cursord--refresh-vc-soon ()
+(defun cursord--refresh-vc-soon (&optional renamed)
   "Refresh the version control state of the current buffer soon.
+If it has none, do so only if its file was RENAMED.
 That runs a program, so it waits for keys, and several changes share one run."
-  (when (and (bound-and-true-p vc-mode) (not (file-remote-p buffer-file-name)))
+  (when (and (or renamed (bound-and-true-p vc-mode))
+             (not (file-remote-p buffer-file-name)))
     (unless cursord--to-refresh
       (run-at-time 0.3 nil #'cursord--refresh-vc))
     (cl-pushnew (current-buffer) cursord--to-refresh)))

@@ -145,7 +145,8 @@ Files on other machines are left out, and so are files that are gone."
         (set-buffer-modified-p modified)
         (unless modified
           (set-visited-file-modtime (file-attribute-modification-time (file-attributes file))))
-        (cursord--refresh-vc-soon)))))
+        ;; The new name may be one that version control does not know.
+        (cursord--refresh-vc-soon t)))))
 
 (defun cursord--files-event (event ws object before)
   "Take EVENT in WS, with OBJECT, which was BEFORE."

@@ -157,7 +157,7 @@ OF is a session, or the options of the next one."
                              (cursord--elapsed (float-time (time-subtract nil (date-to-time started)))))
                         (cons 4 (if turn (cursord--todos-word)
                                   (cursord--tokens-word ws)))
-                        (substitute-command-keys
+                        (cursord-key-text
                          (cond
                           ((eq (plist-get turn :waiting) t)
                            "\\<cursord-chat-mode-map>\\[cursord-approvals] answer · \\[cursord-cancel] cancel")
@@ -167,7 +167,7 @@ OF is a session, or the options of the next one."
                           ((> hunks 0)
                            "\\<cursord-chat-mode-map>\\[cursord-review] review")))
                         (and (null turn)
-                             (cons 1 (substitute-command-keys
+                             (cons 1 (cursord-key-text
                                       "\\<cursord-chat-mode-map>\\[cursord-compose] write"))))))))
     ""))
 

@@ -102,7 +102,8 @@
       (insert (propertize (if (string-empty-p cursord--list-words)
                               (format " %s\n" (cursord--with-keys cursord--list-empty))
                             " No row has these words.\n")
-                          'face 'cursord-note)))))
+                          'face 'cursord-note))))
+  (set-buffer-modified-p nil))
 
 (defun cursord--list-open (name mode)
   "Show the list in the buffer called NAME, whose mode is MODE."

@@ -177,7 +177,7 @@ files."
     ("N" "rename" cursord-rename-session)
     ("x" "export" cursord-export)
     ("t" "trust here" cursord-trust)
-    ("c" "chat (C-u: new)" cursord)
+    ("c" "chat" cursord)
     ("S" "all sessions" cursord-sessions)
     ("P" "projects" cursord-projects)]]
   (interactive)

@@ -61,7 +61,7 @@ pending.  \\[cursord-merge-quit] goes back without a decision."
   :lighter " Merge"
   (setq header-line-format
         (and cursord-merge-mode cursord--merge
-             (substitute-command-keys
+             (cursord-key-text
               (format " \\<cursord-merge-mode-map>\\[cursord-merge-finish] decide · \\[cursord-merge-quit] back · \\<smerge-mode-map>\\[smerge-keep-upper] %s · \\[smerge-keep-lower] agent's · %s"
                       (string-join (seq-uniq (mapcar (lambda (conflict)
                                                        (cursord--upper-label (cursord-conflict-group conflict)))

@@ -182,7 +182,7 @@ The value is a list of (HUNK FROM . TO), counted in the hunk's changed lines."
            ((zerop (cdr pending)) "nothing to review")
            (t (format "%s in %s" (cursord-plural (car pending) "hunk")
                       (cursord-plural (cdr pending) "file"))))
-     (substitute-command-keys
+     (cursord-key-text
       (if (and (cursord-workspace-ready ws) (zerop (cdr pending)))
           " · \\<cursord-review-mode-map>\\[cursord-undo] undo \\[quit-window] quit"
         " · \\<cursord-review-mode-map>\\[cursord-accept-hunk] accept \\[cursord-reject-hunk] reject \\[cursord-undo] undo \\[cursord-comment-hunk] comment \\[cursord-review-keys] all keys")))))

@@ -50,6 +50,28 @@ They are those of the global map: a message may be read in any buffer."
        (if key (key-description key) found)))
    text t t))
 
+(defface cursord-key
+  '((((class color) (min-colors 88)) :inherit help-key-binding)
+    (t :inherit bold))
+  "Face of keys in header lines.
+With few colours, those of `help-key-binding' cannot be read in a header line."
+  :group 'cursord)
+
+(defun cursord-key-text (text)
+  "Return TEXT with the keys of its commands, in the face `cursord-key'.
+See `substitute-command-keys'.  If TEXT is nil, return nil."
+  (let* ((text (substitute-command-keys text))
+         (end (length text))
+         (at 0))
+    (while (< at end)
+      (let ((next (next-single-property-change at 'face text end)))
+        (when (eq (get-text-property at 'face text) 'help-key-binding)
+          (add-text-properties at next
+                               '(face cursord-key font-lock-face cursord-key)
+                               text))
+        (setq at next)))
+    text))
+
 (defun cursord-say (format &rest args)
   "Show the message of FORMAT and ARGS in the echo area and the log."
   (let ((text (cursord--with-keys (apply #'format-message format args))))

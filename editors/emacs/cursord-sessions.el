@@ -318,7 +318,7 @@ a phrase."
 \\{cursord-preview-mode-map}"
   :interactive nil
   (setq header-line-format
-        (substitute-command-keys
+        (cursord-key-text
          " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
 
 (defun cursord-sessions-preview ()

@@ -31,7 +31,7 @@
   (setq truncate-lines nil
         word-wrap t
         header-line-format
-        (substitute-command-keys
+        (cursord-key-text
          " \\<cursord-why-mode-map>\\[cursord-why-go] to the prompt in its session · \\[quit-window] quit")))
 
 ;;;; Which lines
@@ -151,6 +151,7 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
         (insert (propertize (concat path (if note (concat ": " note) ""))
                             'face 'cursord-note)
                 "\n"))
+      (set-buffer-modified-p nil)
       (goto-char (or (text-property-not-all (point-min) (point-max)
                                             'cursord-source nil)
                      (point-min))))

@@ -230,6 +230,23 @@ A key of the major mode goes before it in files that have no hunks."
          'local-map cursord-lighter-map))
     ""))
 
+(defun cursord--lighter-at (place)
+  "Return the text of `cursord-mode' at PLACE in the mode line.
+That is among the `modes'; but a narrow window shows only the begin of these, so
+there it is before the `position'."
+  (let ((place-now (if (and (< (window-width) 80) (listp mode-line-format)
+                            (memq 'mode-line-position mode-line-format))
+                       'position
+                     'modes))
+        (text (cursord-lighter)))
+    (cond ((not (eq place place-now)) "")
+          ((or (eq place 'modes) (string-empty-p text)) text)
+          (t (concat text "  ")))))
+
+(defconst cursord--position
+  '(cursord-mode (:eval (cursord--lighter-at 'position)))
+  "What `cursord-mode' adds to `mode-line-position'.")
+
 (autoload 'cursord-first-look "cursord-first")
 (autoload 'cursord-look-often "cursord-first")
 
@@ -244,7 +261,7 @@ A key of the major mode goes before it in files that have no hunks."
 Mark pending hunks in the buffers of files."
   :global t
   :group 'cursord
-  :lighter (:eval (cursord-lighter))
+  :lighter (:eval (cursord--lighter-at 'modes))
   :keymap cursord-file-map
   (if (not cursord-mode)
       (progn
@@ -255,6 +272,10 @@ Mark pending hunks in the buffers of files."
     (when (seq-some (lambda (buffer) (buffer-local-value 'buffer-file-name buffer))
                     (buffer-list))
       (cursord-first-look)))
+  (let ((others (remove cursord--position
+                        (ensure-list (default-value 'mode-line-position)))))
+    (setq-default mode-line-position
+                  (if cursord-mode (cons cursord--position others) others)))
   (when (or cursord-mode (featurep 'cursord-first))
     (cursord-look-often cursord-mode))
   (when (fboundp 'cursord--dress-all)

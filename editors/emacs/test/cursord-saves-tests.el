@@ -176,5 +176,29 @@ A reject of all leaves them."
                          (buffer-string)))
           (should (buffer-modified-p)))))))
 
+(ert-deftest cursord-test-version-control-of-a-renamed-file ()
+  "What version control says is there after a rename, and after its reject."
+  (skip-unless (executable-find "git"))
+  (cursord-test-with-world
+    (cursord-test-put "a" "one\ntwo\n")
+    (dolist (args '(("init" "-q") ("add" ".")
+                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+      (apply #'call-process "git" nil nil nil args))
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-runs "mv a b"))
+      (find-file (cursord-test-file "a"))
+      (vc-refresh-state)
+      (should vc-mode)
+      (cursord-test-turn ws "rename it")
+      (cursord-test-until "the name"
+        (equal (cursord-test-file "b") buffer-file-name))
+      (sleep-for 0.5)                   ; git does not know the new name
+      (should-not vc-mode)
+      (cursord-reject-file)
+      (cursord-test-until "the old name"
+        (equal (cursord-test-file "a") buffer-file-name))
+      (cursord-test-until "the state" vc-mode)
+      (should (eq 'up-to-date (vc-state buffer-file-name))))))
+
 (provide 'cursord-saves-tests)
 ;;; cursord-saves-tests.el ends here

@@ -28,6 +28,7 @@ func TestEmacsAttempts(t *testing.T) {
 		e.eval(`(progn (find-file "` + w.Path("f") + `") (cursord-attempts) nil)`)
 		list, _ := e.eval(`(buffer-name (seq-find (lambda (b) (string-prefix-p "*cursord attempts" (buffer-name b))) (buffer-list)))`).(string)
 		require.Contains(t, e.buffer(list), `Nothing yet: in a terminal, cursord run --attempts 3 "…" begins attempts.`)
+		e.until("it counts as unmodified", `(with-current-buffer %q (not (buffer-modified-p)))`, list)
 		for i := range 3 {
 			c.Asks(world.Obj{"prompt": "make it two", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}})
 		}

@@ -29,6 +29,7 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		untilScreen(tm, e, `(?m)^cursord: Line 1: no prompt is known; a person wrote it, or it is older than cursord`)
 		tm.Types("C-n", "C-c", "a", "?")
 		untilScreen(tm, e, `(?m)^Line 2  make two louder\n  pending, [-0-9 :]+ \(just now\), make two louder$`)
+		e.until("it counts as unmodified", `(with-current-buffer "*cursord why*" (not (buffer-modified-p)))`)
 		tm.Types("Enter")
 		untilScreen(tm, e, `(?s)## You\n\nmake two louder\n.*✓ Edit f \+1`)
 		e.until("the prompt", `(and (eq major-mode 'cursord-chat-mode) (looking-at-p "## You\n\nmake two louder"))`)
@@ -71,6 +72,10 @@ func TestEmacsTitlesHaveSpaces(t *testing.T) {
 		untilScreen(tm, e, `Go on with.*: paint it red`)
 		tm.Types("Enter")
 		e.until("the session", `(equal %q (cursord-workspace-current (cursord-workspace-find)))`, first.SessionID)
+		tm.Types("C-c", "a", "m")
+		untilScreen(tm, e, `c chat \(C-u: new\)`)
+		tm.Types("C-u", "c")
+		e.until("a new one", `(and (eq major-mode 'cursord-chat-mode) (null (cursord-workspace-current (cursord-workspace-find))))`)
 		e.quiet()
 	})
 }

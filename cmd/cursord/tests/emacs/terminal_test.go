@@ -87,3 +87,25 @@ func TestEmacsTerminal(t *testing.T) {
 		e.quiet()
 	})
 }
+
+// TestEmacsNarrowModeLine: the state is in sight in narrow windows, too, and once.
+func TestEmacsNarrowModeLine(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("a-long-name.py", "one\n")
+		w.Start()
+		w.Trusts()
+		e, tm := terminalEmacs(w, t, bin, "(cursord-mode)")
+		e.eval(`(progn (find-file %q) (cursord-workspace-open) nil)`, w.Path("a-long-name.py"))
+		e.until("the subscription", `(cursord-workspace-ready (cursord-workspace-find))`)
+		for columns, pattern := range map[int]string{40: ` a-long-name\.py +cu  All`, 60: ` a-long-name\.py +cu  All`, 100: ` a-long-name\.py +All.*\(Python.* cu\b`} {
+			e.resizes(tm, columns)
+			untilScreen(tm, e, pattern)
+			require.Len(t, regexp.MustCompile(`\bcu\b`).FindAllString(tm.Screen(), -1), 1)
+		}
+		e.eval(`(progn (cursord-mode -1) nil)`)
+		e.until("nothing of it", `(not (member cursord--position mode-line-position))`)
+		e.quiet()
+	})
+}
