@@ -36,7 +36,7 @@ func TestEmacsOddFiles(t *testing.T) {
 		}
 		e.plays(c)
 		same(after)
-		for path, rows := range map[string][]int{"crlf": {2, 4}, "bom": {1}, "noeol": {2}, "gone": nil, "top": {1}, "new": {1}, "ü ö": {2}} {
+		for path, rows := range map[string][]int{"crlf": {2, 4}, "bom": {1}, "noeol": {2}, "gone": {1}, "top": {1}, "new": {1}, "ü ö": {2}} {
 			e.untilRows(path, rows...)
 		}
 		e.command("cursord-reject-all")
