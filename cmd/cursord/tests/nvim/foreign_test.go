@@ -34,7 +34,7 @@ func TestNvimAnotherProgramWritesWhatIsUnsaved(t *testing.T) {
 		merged := strings.Replace(theirs, "theirs 5", "mine 5", 1)
 		n.untilText("f", merged)
 		n.poll("the message", func() bool {
-			return strings.Contains(n.messages(), "cursord: what has changed on disk is in f now, but not the changes of your lines")
+			return strings.Contains(n.messages(), "cursord: f: the disk's changes are in, but not in your lines")
 		})
 		require.NotContains(t, n.messages(), "agent's changes")
 		n.hunksOf("f", 1)

@@ -227,6 +227,7 @@ func TestNvimSaysWhatUndoTookOutOfSavedText(t *testing.T) {
 		n.keys("3Gccmine 3<Esc>")
 		n.ex("Cursord ask do it")
 		n.untilText("f", merged)
+		n.hears("cursord: f: the disk's changes are in, u takes them out; 1 conflict")
 		n.knowsTheMerge()
 		n.ex("3|Cursord accept both")
 		n.untilText("f", strings.Replace(merged, "mine 3\n", "mine 3\nagent 3\n", 1))

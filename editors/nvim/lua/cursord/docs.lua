@@ -25,6 +25,7 @@ local M = {}
 --- @field named? boolean the daemon knows that the buffer equals its file
 --- @field merging? boolean a request is on its way for what was written below the unsaved text
 --- @field lacks? true the file had changes that the unsaved text lacked, and Neovim does not know the file since
+--- @field held? integer changes on disk wait for the person, who has gone back in the undo history; how many of the agent's
 --- @field known? string the stamp of the file that Neovim was last told to know below an unsaved text
 --- @field overtaken? true the file was written just before Neovim was told to know it, so Neovim would not ask about that
 --- @field version integer
@@ -262,7 +263,7 @@ function M.show(ws, diff)
     doc.lacks = doc.overtaken or doc.lacks
   end
   if not vim.bo[doc.buf].modified then
-    doc.lacks, doc.known, doc.overtaken = nil, nil, nil
+    doc.lacks, doc.known, doc.overtaken, doc.held = nil, nil, nil, nil
     local how = follow.disk(doc.buf, doc.path)
     doc.followed = how and history.state(doc.buf) or doc.followed
     if how then
@@ -272,7 +273,7 @@ function M.show(ws, diff)
       require('cursord.review.view').clear(doc.buf)
     end
   else
-    report.beneath(doc, diff)
+    require('cursord.beneath').look(doc, diff)
   end
   follow.keep_end(doc.buf, diff.state == 'pending')
   if diff.state == 'clean' then

@@ -197,6 +197,11 @@ local subs = {
       require('cursord.review.decide').dismiss(args.ws, path)
     end,
   },
+  merge = {
+    run = function()
+      require('cursord.beneath').take(api.nvim_get_current_buf())
+    end,
+  },
   undo = { reviews = 'all', run = step('undo') },
   redo = { reviews = 'all', run = step('redo') },
   next = { reviews = 'move', range = true, rest = true, run = move(1) },

@@ -104,6 +104,7 @@ function M.before_write(buf)
     local unsaved, saved = undone(doc)
     local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
     local gone = done_with(doc)
+    unsaved = unsaved + (doc.held or 0)
     saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved, gone = gone }
   end
 end
