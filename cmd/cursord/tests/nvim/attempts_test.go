@@ -91,3 +91,32 @@ func TestNvimPromptsGoToNoAttempt(t *testing.T) {
 		})
 	})
 }
+
+// TestNvimAcceptsNoAttemptsTogether: an accept of all, or of the file, would mix attempts at one prompt, and is refused.
+func TestNvimAcceptsNoAttemptsTogether(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\n"})
+		w.Commits()
+		w.Plays(world.Lines(world.Shells("1", "echo by {{model}} >> f; echo {{model}} > only{{model}}"))...)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		for i := range 2 {
+			e.Turn(world.Obj{"prompt": "attempt", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 2}})
+		}
+		n := neovim(w, t, bin, "", "f")
+		n.hunksOf("f", 2)
+		n.ex("Cursord accept!")
+		n.hears("cursord: 2 attempts at one prompt: all would mix them; see :Cursord attempts")
+		n.ex("Cursord accept file")
+		n.hears("cursord: 2 attempts at one prompt: file would mix them; see :Cursord attempts")
+		n.decided()
+		require.Equal(t, "one\n", w.Get("f"))
+		n.ex("edit only1")
+		n.hunksOf("only1", 1)
+		n.ex("Cursord accept file")
+		n.poll("it is accepted", func() bool { return w.Get("only1") == "1\n" })
+	})
+}

@@ -274,13 +274,20 @@ function M.all(verb, ws, path, opts)
       rpc.say('nothing to review' .. (path and ' in ' .. path or ''))
       return done()
     end
-    local of = undo_steps.begin(verb, ws, undo_steps.of(verb, ws, path, opts.turn))
-    opts.beside = verb == 'accept' and counts.yours(ws, path, opts.turn) or 0
-    send(verb, ws, selector, nil, function(ok, applied, skipped, decision)
-      undo_steps.finish(of, { decision })
-      finish(verb, ws, opts, ok, applied, skipped)
-      done()
-    end)
+    local function go()
+      local of = undo_steps.begin(verb, ws, undo_steps.of(verb, ws, path, opts.turn))
+      opts.beside = verb == 'accept' and counts.yours(ws, path, opts.turn) or 0
+      send(verb, ws, selector, nil, function(ok, applied, skipped, decision)
+        undo_steps.finish(of, { decision })
+        finish(verb, ws, opts, ok, applied, skipped)
+        done()
+      end)
+    end
+    if verb == 'accept' and not opts.turn then
+      require('cursord.review.rivals').unless(ws, path, go, done)
+    else
+      go()
+    end
   end)
 end
 
