@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,6 +60,12 @@ func TestNvimApprovals(t *testing.T) {
 		require.Equal(t, "reject-once", answer(three.ID))
 		question := asked("Which colour?")
 		n.untilScreen("2 Blue")
+		n.poll("it has settled", func() bool {
+			n.ex("Cursord approve 9")
+			return strings.Contains(n.messages(), "cursord: there is no answer 9: say a number from 1 to 2")
+		})
+		n.ex("Cursord deny")
+		n.hears("cursord: no answer here means no: :Cursord approve NUMBER, or cancel")
 		e.Must("approval/answer", world.Obj{"approvalId": question.ID, "optionId": "o2"}, nil)
 		long := e.Until("the long one", func(m world.Notification) bool {
 			return m.Approval != nil && m.Approval.Status == sessions.ApprovalPending && len(m.Approval.Command) > 300

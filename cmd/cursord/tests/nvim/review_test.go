@@ -232,7 +232,9 @@ func TestNvimListAndOperators(t *testing.T) {
 		n.quiet()
 		for command, why := range map[string]string{
 			"3Cursord undo": `no range allowed before "undo"`, "Cursord undo all": `"undo" takes no argument: all`, "Cursord next!": `no ! allowed after "next"`,
-			"Cursord review f": `"f" is neither file nor all`, "Cursord accept f": `"f" is neither hunk, file nor all`,
+			"Cursord review f": `"f" is neither file nor all`, "Cursord accept f": `"f" is neither hunk, both, file nor all`,
+			"Cursord reject both": `"both" is neither hunk, file nor all`, "Cursord accept! file": `"accept!" is about all hunks: leave out the ! or "file"`,
+			"Cursord next f": `"f" is no number of hunks`,
 		} {
 			n.ex(command)
 			told := n.lua("local why = ... return #vim.tbl_filter(function(s) return s.text == why end, said)", "cursord: "+why)

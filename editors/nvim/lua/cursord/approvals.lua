@@ -284,6 +284,9 @@ function M.approve(arg)
     M.answer(a, option.id)
   elseif a.text and arg ~= '' and not tonumber(arg) then
     M.answer(a, '', arg)
+  elseif arg ~= '' then
+    local text = 'there is no answer %s: say a number from 1 to %d'
+    rpc.say(text:format(arg, #a.options), vim.log.levels.WARN)
   else
     rpc.say('say which answer: :Cursord approve NUMBER', vim.log.levels.WARN)
   end
@@ -296,9 +299,7 @@ function M.deny()
   if option then
     M.answer(a --[[@as cursord.Approval]], option.id)
   elseif a then
-    local text =
-      'no answer to this question means no: choose one with :Cursord approve NUMBER, or end the turn with :Cursord cancel'
-    rpc.say(text, vim.log.levels.WARN)
+    rpc.say('no answer here means no: :Cursord approve NUMBER, or cancel', vim.log.levels.WARN)
   end
 end
 

@@ -43,7 +43,10 @@ local function decide(verb)
     local decisions, here = require('cursord.review.decide'), require('cursord.review.here')
     local buf = api.nvim_get_current_buf()
     local path = file_here(args)
-    if args.bang or args.rest == 'all' then
+    if args.bang and args.rest ~= '' and args.rest ~= 'all' then
+      local text = '"%s!" is about all hunks: leave out the ! or %q'
+      rpc.say(text:format(verb, args.rest), vim.log.levels.ERROR)
+    elseif args.bang or args.rest == 'all' then
       decisions.all(verb, args.ws)
     elseif args.rest == 'file' then
       if path then
@@ -54,7 +57,8 @@ local function decide(verb)
     elseif args.rest == 'both' and verb == 'accept' then
       here.at(verb, buf, args.row, nil, true)
     elseif args.rest ~= '' and args.rest ~= 'hunk' then
-      rpc.say(('%q is neither hunk, file nor all'):format(args.rest), vim.log.levels.ERROR)
+      local some = verb == 'accept' and 'hunk, both, file' or 'hunk, file'
+      rpc.say(('%q is neither %s nor all'):format(args.rest, some), vim.log.levels.ERROR)
     elseif args.range then
       here.range(verb, buf, args.range.first, args.range.last)
     else
@@ -72,6 +76,9 @@ end
 
 local function move(direction)
   return function(args)
+    if args.rest ~= '' and not args.rest:find('^%d+$') then
+      return rpc.say(('%q is no number of hunks'):format(args.rest), vim.log.levels.ERROR)
+    end
     require('cursord.review.nav').move(args.ws, direction * args.count)
   end
 end
