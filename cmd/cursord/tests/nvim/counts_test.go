@@ -77,3 +77,33 @@ func TestNvimCountsAMoveOnce(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimCountsAConflictOnce rejects a conflict in which the agent has changed one more line than the person, alone and with all
+// others: it is one hunk on the screen, and one in the messages.
+func TestNvimCountsAConflictOnce(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(30, nil)
+	after := world.Numbered(30, map[int]string{5: "agent 5\n", 6: "agent 6\n", 20: "agent 20\n"})
+	anNvim(t, func(t *testing.T, bin string) {
+		for _, c := range []struct{ command, says string }{
+			{"5Cursord reject", "rejected 1 hunk; 1 hunk left in 1 file"},
+			{"Cursord reject!", "rejected 2 hunks; none left"},
+		} {
+			w := world.New(t)
+			w.Put("f", before)
+			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+			w.Start()
+			w.Opens()
+			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+			n.follows()
+			n.keys("5Gccmine 5<Esc>")
+			n.ex("Cursord ask do it")
+			n.hunksOf("f", 2)
+			n.knowsTheMerge()
+			n.ex(c.command)
+			n.untilScreen(c.says)
+			n.quiet()
+			n.kill()
+		}
+	})
+}

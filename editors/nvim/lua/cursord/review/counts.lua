@@ -18,6 +18,25 @@ function M.decided(hunks, cut)
   return cut == 0 and whole or hunks > cut and whole .. ' and ' .. part or part
 end
 
+--- The hunks that go with a decision about some: these, and those that are decided with them.
+--- @param ws cursord.Workspace
+--- @param ids string[]
+--- @return table<string, true>
+function M.tied(ws, ids)
+  local wanted, out = {}, {}
+  for _, id in ipairs(ids) do
+    wanted[id] = true
+  end
+  for _, diff in pairs(ws.diffs) do
+    for _, hunk in ipairs(diff.hunks) do
+      for _, id in ipairs(wanted[hunk.id] and { hunk.id, unpack(hunk.linked or {}) } or {}) do
+        out[id] = true
+      end
+    end
+  end
+  return out
+end
+
 --- @param ws cursord.Workspace
 --- @return string
 function M.left(ws)

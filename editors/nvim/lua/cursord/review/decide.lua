@@ -108,14 +108,20 @@ local function send(verb, ws, selector, parts, after, again)
   end
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
   local ids = counts.ids(ws, parts, selector.path)
-  local writes = counts.written(verb, ws, ids)
+  local writes, seen = counts.written(verb, ws, ids), counts.tied(ws, ids)
   ws:decide('diff/' .. verb, params, function(err, result)
     if not err then
       if not take(verb, ws, result, ids, writes) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end
-      return after(true, result.applied, result.skipped or {}, result.decision)
+      local skipped = result.skipped or {}
+      for _, one in ipairs(skipped) do
+        seen[one.hunk] = nil
+      end
+      -- The daemon counts more than one for a conflict in which the agent has changed other lines, too.
+      local applied = math.min(result.applied, vim.tbl_count(seen))
+      return after(true, applied, skipped, result.decision)
     end
     local present = err.data and err.data.diff
     if present then
