@@ -80,6 +80,11 @@ func TestNvimApprovals(t *testing.T) {
 		require.Equal(t, "reject-once", answer(long.ID))
 		n.until("no float", "for _, win in ipairs(vim.api.nvim_list_wins()) do if vim.api.nvim_win_get_config(win).relative ~= '' then return false end end return true")
 		e.Ends(one.TurnID)
+		n.keys("q")
+		n.until("the list is closed", "return #vim.api.nvim_list_wins() == 1")
+		n.ex("Cursord approvals")
+		n.untilScreen("no agent asks anything")
+		require.Len(t, n.lua("return vim.api.nvim_list_wins()"), 1, "nothing is no list")
 		require.Equal(t, "one\n", w.Get("ran"))
 	})
 }

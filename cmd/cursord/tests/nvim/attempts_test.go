@@ -28,10 +28,12 @@ func TestNvimAttempts(t *testing.T) {
 		n := neovim(w, t, bin, `vim.o.columns = 110 vim.g.cursord = { notify = { progress = false } }
 			vim.ui.select = function(items, _, on) on(items[1]) end`, "f")
 		n.ex("Cursord attempts")
-		n.untilScreen("There are no attempts here.")
+		n.untilScreen("no attempts here; in a terminal: cursord run --attempts 3")
+		require.Len(t, n.lua("return vim.api.nvim_list_wins()"), 1, "nothing is no list")
 		for i := range 3 {
 			e.Asks(world.Obj{"prompt": "make it two", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}})
 		}
+		n.ex("Cursord attempts")
 		n.untilScreen("make it two")
 		n.untilScreen("  1  completed   2 files +2 -0    passed       It is 0.")
 		n.untilScreen("  2  completed   2 files +2 -0    exit 1       It is 1.")
@@ -62,7 +64,7 @@ func TestNvimAttempts(t *testing.T) {
 		n.keys("2GO")
 		n.untilScreen("(1 of 3 left)")
 		n.keys("X")
-		n.untilScreen("There are no attempts here.")
+		n.untilScreen("no attempts here")
 		var list rpc.AttemptList
 		e.Must("attempt/list", world.Obj{"workspace": w.Root}, &list)
 		require.Empty(t, list.Groups)

@@ -209,6 +209,8 @@ function M.open()
   if list_buf and api.nvim_buf_is_valid(list_buf) and vim.fn.bufwinid(list_buf) > 0 then
     api.nvim_set_current_win(vim.fn.bufwinid(list_buf))
     return draw_list()
+  elseif #M.pending() == 0 then
+    return message.note('no agent asks anything')
   end
   local from = api.nvim_get_current_win()
   vim.cmd('botright 12split')

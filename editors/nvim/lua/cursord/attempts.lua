@@ -44,6 +44,8 @@ local ns = api.nvim_create_namespace('cursord_attempts')
 --- @field reading? true
 --- @field again? true something has changed since
 
+local none = 'no attempts here; in a terminal: cursord run --attempts 3 "…"'
+
 local shown = {} --- @type table<integer, cursord.AttemptList> by buffer
 
 --- @param check? cursord.AttemptCheck
@@ -98,7 +100,7 @@ local function draw(buf, groups)
     end
   end
   if #lines == 0 then
-    lines[1] = 'There are no attempts here. In a terminal: cursord run --attempts 3 "…"'
+    lines[1] = none
   end
   shown[buf].rows = rows
   vim.bo[buf].modifiable = true
@@ -246,9 +248,8 @@ function M.refresh(ws)
   end
 end
 
---- Opens the list of a workspace.
 --- @param ws cursord.Workspace
-function M.open(ws)
+local function open(ws)
   local from = api.nvim_get_current_win()
   vim.cmd('botright 12split')
   require('cursord.windows').back_to(from)
@@ -357,6 +358,27 @@ function M.open(ws)
     end,
   })
   read(buf)
+end
+
+--- Opens the list of a workspace, or goes to it. If it would be empty, a message says so.
+--- @param ws cursord.Workspace
+function M.open(ws)
+  for buf, list in pairs(shown) do
+    local win = list.ws == ws and vim.fn.bufwinid(buf) or -1
+    if win ~= -1 then
+      api.nvim_set_current_win(win)
+      return read(buf)
+    end
+  end
+  rpc.request('attempt/list', { workspace = ws.root }, function(err, result)
+    if err then
+      rpc.say_error(err)
+    elseif #result.groups == 0 then
+      message.note(none)
+    else
+      open(ws)
+    end
+  end)
 end
 
 for _, event in ipairs({ 'session', 'turn', 'diff' }) do
