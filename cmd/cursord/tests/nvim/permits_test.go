@@ -66,6 +66,8 @@ func TestNvimChoosesPermits(t *testing.T) {
 		n.quiet()
 		n.ex("Cursord sandbox on")
 		say(`cursord: "on" is none of enabled, disabled, default`)
+		n.ex("Cursord image f")
+		n.hears("cursord: f is no image: name a PNG, JPEG, GIF or WebP")
 		n.ex("Cursord image none.png")
 		n.hears("none.png cannot be read")
 	})

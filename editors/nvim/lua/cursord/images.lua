@@ -83,6 +83,21 @@ local function paste(ws)
   )
 end
 
+--- Whether a file is an image, by its first bytes, as the daemon decides.
+--- @param path string
+--- @return boolean
+local function holds_image(path)
+  local file = io.open(path, 'rb')
+  local head = file and file:read(12) or ''
+  if file then
+    file:close()
+  end
+  return head:find('^\137PNG\r\n\26\n') ~= nil
+    or head:find('^\255\216\255') ~= nil
+    or head:find('^GIF8[79]a') ~= nil
+    or head:find('^RIFF....WEBP') ~= nil
+end
+
 --- Adds an image to the next prompt: a file, or the image in the clipboard.
 --- @param ws cursord.Workspace
 --- @param path? string
@@ -93,6 +108,10 @@ function M.add(ws, path)
   path = vim.fs.normalize(vim.fn.fnamemodify(path, ':p'))
   if vim.fn.filereadable(path) == 0 then
     return rpc.say(('%s cannot be read'):format(path), vim.log.levels.ERROR)
+  end
+  if not holds_image(path) then
+    local text = '%s is no image: name a PNG, JPEG, GIF or WebP'
+    return rpc.say(text:format(vim.fs.basename(path)), vim.log.levels.ERROR)
   end
   add(ws, { kind = 'image', path = path })
 end
