@@ -42,7 +42,7 @@ func TestNvimCountsOfThePresent(t *testing.T) {
 				n.ex("echo ''")
 			}
 			n.keys("u")
-			n.untilScreen("undone; 1 hunk left in 1 file")
+			n.untilScreen("undone: the " + verb + " of 1 hunk in ")
 			n.ex("Cursord " + verb + "!")
 			n.untilScreen(verb + "ed 1 hunk; none left")
 			n.quiet()

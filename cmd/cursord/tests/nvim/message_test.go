@@ -165,3 +165,28 @@ func TestNvimNames(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimKeepsShortMessages: ":Cursord messages" has what was said in passing, too. With no turn, "cancel!" advises nothing that ends none.
+func TestNvimKeepsShortMessages(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.hunksOf("f", 1)
+		n.ex("Cursord cancel!")
+		n.hears("cursord: no turn runs here")
+		n.ex("5Cursord reject")
+		n.agree(e, "f", before, 0)
+		n.ex("Cursord undo")
+		n.untilScreen("undone: the reject of 1 hunk in f; 1 hunk left in 1 file")
+		n.ex("Cursord messages")
+		require.Equal(t, "cursord: no turn runs here\ncursord: rejected 1 hunk; none left\ncursord: undone: the reject of 1 hunk in f; 1 hunk left in 1 file\n", n.text())
+		n.quiet()
+	})
+}

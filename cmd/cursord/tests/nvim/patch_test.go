@@ -78,7 +78,7 @@ func TestNvimReviewBuffer(t *testing.T) {
 		n.keys("U")
 		n.poll("and gone", func() bool { return !strings.Contains(w.Get("f"), "agent 15b") })
 		n.untilScreen("+agent 15a\n+agent 15c") // drawing the buffer again opens folds
-		n.untilScreen("redone; 7 hunks left")
+		n.untilScreen("; 7 hunks left")
 		n.keys("[[[[<Tab>")
 		n.untilScreen("modified f +3 −3\nmodified g.lua")
 		n.keys("]]")

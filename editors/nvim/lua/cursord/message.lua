@@ -8,7 +8,7 @@ local M = {}
 --- @field level integer
 --- @field lasting boolean it goes into Neovim's history of messages
 
-local kept_most, text_most = 200, 64 * 1024
+local kept_most, text_most = 500, 64 * 1024
 
 local kept = {} --- @type string[] what was said, the latest last
 local queue = {} --- @type cursord.Message[]
@@ -96,15 +96,21 @@ local function show_soon()
   end
 end
 
---- Says something that people may look up later in ":Cursord messages".
+--- Keeps a text for ":Cursord messages".
 --- @param text string
---- @param level? integer
-function M.say(text, level)
-  text, level = 'cursord: ' .. text, level or vim.log.levels.INFO
+local function keep(text)
   kept[#kept + 1] = #text > text_most and text:sub(1, text_most) .. '…' or text
   if #kept > kept_most then
     table.remove(kept, 1)
   end
+end
+
+--- Says something that goes into Neovim's own history of messages, too.
+--- @param text string
+--- @param level? integer
+function M.say(text, level)
+  text, level = 'cursord: ' .. text, level or vim.log.levels.INFO
+  keep(text)
   if not is_own_notify() then
     vim.notify(text, level)
     return
@@ -113,9 +119,10 @@ function M.say(text, level)
   show_soon()
 end
 
---- Says what was done. Nobody needs to look it up later.
+--- Says what was done.
 --- @param text string
 function M.note(text)
+  keep('cursord: ' .. text)
   queue[#queue + 1] = { text = text, level = vim.log.levels.INFO, lasting = false }
   show_soon()
 end
@@ -131,7 +138,7 @@ end
 --- half of the screen has room for.
 function M.open()
   if #kept == 0 then
-    return M.note('nothing was said')
+    return api.nvim_echo({ { 'nothing was said' } }, false, {})
   end
   local lines = vim.split(table.concat(kept, '\n'), '\n', { plain = true })
   local first = #lines - select(2, kept[#kept]:gsub('\n', ''))

@@ -37,6 +37,20 @@ function M.tied(ws, ids)
   return out
 end
 
+--- Which decision an undo or redo was about, in words.
+--- @param step? { kind: string, hunks: integer }
+--- @param diffs cursord.Diff[] of its files
+--- @return string
+function M.step(step, diffs)
+  local what = 'a decision' -- an older daemon does not say which
+  if step then
+    local kind = step.kind == 'commit' and 'accept by a commit' or step.kind
+    what = ('the %s of %s'):format(kind, M.count(step.hunks, 'hunk'))
+  end
+  local file = #diffs == 1 and vim.fs.basename(diffs[1].path) or M.count(#diffs, 'file')
+  return ('%s in %s'):format(what, file)
+end
+
 --- @param ws cursord.Workspace
 --- @return string
 function M.left(ws)

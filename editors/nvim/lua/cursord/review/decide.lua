@@ -311,7 +311,8 @@ function M.step(verb, ws, after)
       else
         take(verb, ws, result)
         local past = verb == 'undo' and 'undone' or 'redone'
-        message.note(('%s; %s'):format(past, counts.left(ws)))
+        local what = counts.step(result.step, result.diffs)
+        message.note(('%s: %s; %s'):format(past, what, counts.left(ws)))
       end
       if after then
         after(verb == 'undo' and not err and restored.first(ws, before) or nil)

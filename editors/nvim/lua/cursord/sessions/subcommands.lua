@@ -19,7 +19,8 @@ return {
         end
       end
       if not some then
-        rpc.say('no turn of this session runs; "cancel!" ends all')
+        local others = #turns > 0 and 'of this session runs; "cancel!" ends all' or 'runs here'
+        rpc.say('no turn ' .. others)
       end
     end,
   },
