@@ -47,8 +47,9 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.ex("Cursord ask do it")
 		n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done\n")
 		n.untilScreen("✗ exit status 2: make\n    three\n    four\n    five\n")
+		n.untilScreen("✓ Edit long +1 −0")
 		require.Regexp(t, `do it +working, 3 hunks · 0:\d\d`, n.screen())
-		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long\n✗ exit status 2: make")
+		require.Contains(t, n.screen(), "✓ Edit f +3 −2\n✓ Edit long +1 −0\n✗ exit status 2: make")
 		for _, look := range looks {
 			n.looks(look)
 			n.untilScreen("\n[x] step 1\n[~] step 2\n[ ] step 3\n Cursor: 1 of 3 done")
@@ -75,7 +76,7 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 			require.Equal(t, "CursordLink", n.lua("return vim.fn.synIDattr(vim.fn.synID(vim.fn.search('See f:9', 'nw'), 19, 1), 'name')"))
 		}
 		n.lua("vim.o.columns = 80")
-		// The daemon has cut this edit's report; unfolding reads the rest.
+		// The daemon has cut this edit's report, and the rest was read.
 		n.keys("gg:call search('Edit long')<CR>zt<Tab>")
 		n.untilScreen("✓ Edit long +1 −0\n  │ @@ -399,2 +399,3 @@\n  │  a line of a long file\n  │  a line of a long file\n  │ +the end\n")
 		n.keys("gg/agent 20b<CR><CR>")
@@ -86,6 +87,32 @@ func TestNvimWhatTheChatShows(t *testing.T) {
 		n.ex("wincmd j")
 		n.keys("gg:call search('make')<CR>zt<CR>") // the beginning of its output
 		n.untilScreen("\n  │ one\n  │ two\n    three")
+		n.quiet()
+	})
+}
+
+// TestNvimCountsWhatAnEditChanged: where the agent counts all lines of a long file, and where it writes what was there, the chat counts
+// the lines that have changed.
+func TestNvimCountsWhatAnEditChanged(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before := world.Numbered(600, nil)
+		counts := func(lines []string) []string {
+			last := len(lines) - 1
+			lines[last] = strings.Replace(lines[last], `"success":{`, `"success":{"linesAdded":600,"linesRemoved":600,`, 1)
+			return lines
+		}
+		w.PutAll(world.Tree{"long": before, "same": before, "f": "x\n"})
+		w.Plays(world.Lines(counts(world.Edits("1", "long", before, world.Numbered(600, map[int]string{7: "agent 7\n"}))),
+			counts(world.Edits("2", "same", before, before)), counts(world.Edits("3", "f", "x\n", "x\n")))...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
+		n.ex("Cursord ask do it")
+		n.untilScreen("✓ Edit long +1 −1")
+		n.untilScreen("✓ Edit same (no change)")
+		n.untilScreen("✓ Edit f (no change)")
 		n.quiet()
 	})
 }

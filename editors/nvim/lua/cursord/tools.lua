@@ -17,7 +17,7 @@ local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
 --- @field groups table<integer, string> highlight groups, by line number
 --- @field rows table<integer, integer> the rows in the file, by line number
 --- @field path? string the file
---- @field cut? boolean the daemon has more, by item/read
+--- @field cut? integer the daemon has more, by item/read: how many bytes
 
 --- @param text any a member of an edit's report
 --- @return string? # nil if the daemon has cut it
@@ -35,10 +35,17 @@ local function success(tool)
   return type(result.success) == 'table' and result.success or result
 end
 
---- The patch of an edit without file names; nil if the agent did not report it.
+--- How many bytes the daemon has of a text that it has cut.
+--- @param text any
+--- @return integer
+local function cut_from(text)
+  return type(text) == 'string' and tonumber(text:match('…%((%d+) bytes%)$')) or 0
+end
+
+--- The patch of an edit without file names, empty if it has changed nothing; nil if the agent did not report it.
 --- @param of table
 --- @return string[]?
---- @return boolean cut
+--- @return integer? cut
 local function patch(of)
   local before, after = of.beforeFullFileContent, of.afterFullFileContent
   before = type(of.prevContent) == 'string' and of.prevContent or before
@@ -56,10 +63,11 @@ local function patch(of)
       lines[#lines + 1] = line
     end
   end
-  if #lines > 0 then
-    return lines, false
+  if #lines > 0 or old and old == new then
+    return lines
   end
-  return nil, type(before) == 'string' or type(after) == 'string' or type(of.diffString) == 'string'
+  local cut = cut_from(before) + cut_from(after) + cut_from(of.diffString)
+  return nil, cut > 0 and cut or nil
 end
 
 local groups = { ['+'] = 'CursordAdd', ['-'] = 'CursordDelete', ['@'] = 'CursordRange' }
@@ -91,7 +99,9 @@ local function add_patch(out, tool)
   elseif cut then
     out.lines[#out.lines + 1] = M.bar .. '… (<Tab> reads it)'
   end
-  if not lines then
+  if lines and #lines == 0 then
+    return ' (no change)'
+  elseif not lines and not cut then -- else what the agent counts may be all lines of the file
     added, removed = tonumber(of.linesAdded) or 0, tonumber(of.linesRemoved) or 0
   end
   return added + removed > 0 and (' +%d −%d'):format(added, removed) or ''

@@ -134,9 +134,13 @@ function Transcript:item(item, read)
   self:set(block, form.head, item.kind == 'notice' and wording.here(text) or text)
 end
 
+--- The reports of edits that are read whole at once, so that the changed lines are counted, in bytes.
+local read_most = 512 * 1024
+
 --- @param item cursord.Item
 --- @param block? cursord.Block
-function Transcript:tool(item, block)
+--- @param whole? boolean it was read whole
+function Transcript:tool(item, block, whole)
   local shown, fresh = tools.show(item, self.ws.root), true
   if block then
     fresh = self:replace(block, shown.lines)
@@ -146,6 +150,9 @@ function Transcript:tool(item, block)
   block.seq, block.tool, block.item = item.seq, shown, item.id
   if fresh then
     self:paint(block, shown.groups)
+  end
+  if shown.cut and not whole and shown.cut <= read_most then
+    self:read_whole(block)
   end
   if item.tool.todos and #item.tool.todos > 0 then
     require('cursord.todos').take(self, item)
@@ -175,14 +182,16 @@ end
 
 --- Reads the whole item of a call that the daemon has cut.
 --- @param block cursord.Block
---- @param done fun()
+--- @param done? fun()
 function Transcript:read_whole(block, done)
   rpc.request('item/read', { itemId = block.item }, function(err, result)
     if err then
-      return rpc.say_error(err)
-    elseif api.nvim_buf_is_valid(self.buf) then
-      self:tool(result.item, block)
-      done()
+      return done and rpc.say_error(err)
+    elseif api.nvim_buf_is_valid(self.buf) and self.by_id[block.item] == block then
+      self:tool(result.item, block, true)
+      if done then
+        done()
+      end
     end
   end)
 end
