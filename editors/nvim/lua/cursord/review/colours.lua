@@ -1,49 +1,8 @@
 --- Colours of changed lines. They are backgrounds, so that the text keeps the colours of its syntax.
+require('cursord.review.grounds')
+
 local api = vim.api
 local M = {}
-
---- @type table<string, { from: string, cterm: integer[] }> by group; colours of the 256, on dark and on light
-local backgrounds = {
-  CursordAdd = { from = 'DiffAdd', cterm = { 22, 194 } },
-  CursordDelete = { from = 'DiffDelete', cterm = { 52, 224 } },
-  CursordAddText = { from = 'DiffText', cterm = { 28, 157 } },
-  CursordDeleteText = { from = 'DiffText', cterm = { 88, 217 } },
-  CursordMaybe = { from = 'DiagnosticWarn', cterm = { 58, 230 } },
-}
-
-local ours = {} --- @type table<string, table> what is defined here, by group
-
---- A colour at a quarter of the way from one to the other.
-local function tint(base, colour)
-  local out = 0
-  for shift = 16, 0, -8 do
-    local function part(of)
-      return math.floor(of / 2 ^ shift) % 256
-    end
-    out = out * 256 + math.floor(part(base) + (part(colour) - part(base)) * 0.25 + 0.5)
-  end
-  return out
-end
-
---- Makes the highlight groups from the backgrounds of the colour scheme's groups. Groups that the person or the scheme
---- defines stay.
-function M.define()
-  local dark = vim.o.background == 'dark'
-  local normal = api.nvim_get_hl(0, { name = 'Normal' }).bg or dark and 0x000000 or 0xffffff
-  for name, of in pairs(backgrounds) do
-    local is = api.nvim_get_hl(0, { name = name })
-    if is.link == of.from or vim.deep_equal(is, ours[name]) then
-      local like = api.nvim_get_hl(0, { name = of.from, link = false })
-      local bg = like.bg
-      if like.reverse or not bg then
-        bg = like.fg and tint(normal, like.fg) or nil
-      end
-      local cterm = not like.ctermfg and not (like.cterm or {}).reverse and like.ctermbg
-      api.nvim_set_hl(0, name, { bg = bg, ctermbg = cterm or of.cterm[dark and 1 or 2] })
-      ours[name] = api.nvim_get_hl(0, { name = name })
-    end
-  end
-end
 
 --- Limits of the texts that treesitter colours.
 local lines_most, line_most = 400, 1000
@@ -155,16 +114,5 @@ function M.chunks(line, base, layers, tab)
   end
   return chunks, column
 end
-
-api.nvim_create_autocmd({ 'ColorScheme', 'OptionSet' }, {
-  group = api.nvim_create_augroup('cursord_colours', {}),
-  pattern = { '*' },
-  callback = function(args)
-    if args.event == 'ColorScheme' or args.match == 'background' then
-      M.define()
-    end
-  end,
-})
-M.define()
 
 return M
