@@ -122,3 +122,34 @@ func TestNvimAcceptsNoAttemptsTogether(t *testing.T) {
 		n.poll("it is accepted", func() bool { return w.Get("only1") == "1\n" })
 	})
 }
+
+// TestNvimNamesTheAttempts: blocks of several attempts at a line say which attempt each is, and keys mean the uppermost. After one is
+// accepted, the others do not call its lines the person's.
+func TestNvimNamesTheAttempts(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
+		w.Commits()
+		w.Plays(world.Lines(world.Shells("1", `sed "s/two/by {{model}}/" f >../t{{model}}; cat ../t{{model}} >f`))...)
+		w.Start()
+		w.Trusts()
+		e := w.Opens()
+		for i := range 3 {
+			e.Turn(world.Obj{"prompt": "attempt", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}})
+		}
+		n := neovim(w, t, bin, "vim.o.columns = 80 vim.g.cursord = { review = { after_decide = 'stay' } }", "f")
+		n.hunksOf("f", 3)
+		n.untilScreen("two\n  attempt 1\n  by 0\n  attempt 2\n  by 1\n  attempt 3\n  by 2\n  three")
+		n.keys("2G")
+		n.ex("Cursord accept")
+		n.poll("the first is accepted", func() bool { return w.Get("f") == "one\nby 0\nthree\n" })
+		n.untilScreen("attempt 2: your file has other lines here: reject keeps them, accept takes the")
+		n.untilScreen("attempt 3: your file has other lines here")
+		require.NotContains(t, n.screen(), "you have changed this")
+		n.ex("Cursord reject")
+		n.poll("the next is rejected", func() bool { return !strings.Contains(n.screen(), "by 1") })
+		n.untilScreen("  your file has other lines here")
+		n.quiet()
+	})
+}

@@ -101,7 +101,8 @@
 --- @field newStart integer
 --- @field newLines integer
 --- @field lines string[]
---- @field tied? string the lines of the hunks that are decided with it, in words
+--- @field label? string whose it is, where several sessions have hunks in the file; set by this plugin
+--- @field stack? integer how many hunks of other sessions are shown above it at the same line; set by this plugin
 --- @field linked? string[]
 --- @field tied? string the places of the linked hunks, in words; set by this plugin
 --- @field state? 'conflict' the person has changed the same lines in unsaved text

@@ -251,6 +251,7 @@ function Workspace:put_diff(diff)
     hunk.isolated = hunk.isolated or hunk.state == 'conflict' or nil
   end
   author.tie(diff)
+  require('cursord.review.labels').put(self, diff)
   local before = self.diffs[diff.path]
   self.diffs[diff.path] = diff.state == 'pending' and diff or nil
   emit('diff', self, diff, before)

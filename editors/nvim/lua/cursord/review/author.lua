@@ -71,8 +71,14 @@ end
 --- @param hunk cursord.Hunk
 --- @return string?
 function M.note_of(hunk)
-  if M.is_conflict(hunk) then
+  local from = hunk.label and hunk.label .. ': ' or ''
+  if hunk.yours then -- perhaps not a person's, but what was accepted of another session
+    return from
+      .. "your file has other lines here: reject keeps them, accept takes the agent's, accept both keeps both"
+  elseif M.is_conflict(hunk) then
     return "you have changed this, too: reject keeps yours, accept takes the agent's, accept both keeps both"
+  elseif hunk.label then
+    return hunk.label
   end
   local tied = hunk.tied and 'a moved line of yours: decided together with ' .. hunk.tied
   local maybe = M.maybe_yours(hunk) and M.note

@@ -182,7 +182,7 @@ local function finish(verb, ws, opts, ok, applied, skipped)
     local text = ('%s %s; %s'):format(done_words[verb], what, counts.left(ws))
     if (opts.beside or 0) > 0 then
       local places = counts.count(opts.beside, 'place')
-      text = ("%s; your lines stay beside the agent's in %s"):format(text, places)
+      text = ('%s; both sides stay in %s'):format(text, places)
     end
     text = opts.gone and text .. '; the file is gone, u brings it back' or text
     if #skipped > 0 then

@@ -27,6 +27,7 @@ M.ns, M.ns_words = ns, ns_words
 --- @field maybe boolean the hunk may be a person's
 --- @field note? string the note above the first line
 --- @field note_lines? integer the number of lines that the note takes
+--- @field stack? integer how many groups of other sessions are above it at the same line
 --- @field row integer according to the diff
 --- @field dressed? boolean all parts are drawn
 
@@ -87,6 +88,7 @@ function M.parse(hunk)
           below = false,
           side = side,
           side_from = #side.lines + 1,
+          stack = hunk.stack or 0,
         }
         groups[#groups + 1] = group
         group.note = #groups == 1 and author.note_of(hunk) or nil
@@ -240,7 +242,9 @@ local function place_virtual(buf, group, row, count, spans, beside)
     table.insert(shown, 1, { { note[i], 'CursordMaybeText' } })
   end
   group.note_lines = #note
-  group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, 0, {
+  -- Virtual lines of one line are in the order of the columns.
+  group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, group.stack or 0, {
+    strict = false,
     virt_lines = shown,
     virt_lines_above = not under and not group.below,
     undo_restore = false,

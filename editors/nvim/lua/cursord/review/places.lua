@@ -81,7 +81,14 @@ function M.at(buf, row)
       return place_of(buf, shown)
     end
   end
-  for _, shown in ipairs(view.within(buf, row - 1, row + 1)) do
+  local near, order = view.within(buf, row - 1, row + 1), {} --- @type cursord.Shown[], table<string, integer>
+  for i, hunk in ipairs(#near > 1 and of and of.diff.hunks or {}) do
+    order[hunk.id] = i
+  end
+  table.sort(near, function(a, b) -- of several at one line, the uppermost
+    return (order[a.hunk.id] or 0) < (order[b.hunk.id] or 0)
+  end)
+  for _, shown in ipairs(near) do
     local p = place_of(buf, shown)
     if row >= p.first and row <= p.last then
       return p
