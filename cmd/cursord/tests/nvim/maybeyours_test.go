@@ -41,12 +41,12 @@ func TestNvimMaybeYours(t *testing.T) {
 
 		// A reject of all, of the file, or of a range with several hunks.
 		n.ex("Cursord reject!")
-		n.hears("cursord: rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+		n.hears("cursord: rejected 2 hunks; 1 may be yours, reject each by itself: notes.txt:12")
 		n.agree(e, "notes.txt", world.UnexplainedAfter["notes.txt"], 1)
 		w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 		n.lua("said = {}")
 		n.ex("Cursord reject file")
-		n.hears("cursord: rejected 0 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+		n.hears("cursord: rejected 0 hunks; 1 may be yours, reject each by itself: notes.txt:12")
 
 		n.keys("12G")
 		n.ex("Cursord reject")
@@ -74,8 +74,7 @@ func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 		n.hunksOf("notes.txt", 2)
 		n.until("the list", "return vim.g.listed == 1")
 		n.ex("%Cursord reject")
-		n.hears("cursord: rejected 0 hunks; 2 hunks left in 1 file; " +
-			"left 2 hunks that may be yours: notes.txt:2, notes.txt:18 (reject each by itself)")
+		n.hears("cursord: rejected 0 hunks; 2 may be yours, reject each by itself: notes.txt:2, notes.txt:18")
 		n.agree(e, "notes.txt", after, 2)
 		n.ex("10,20Cursord reject")
 		n.agree(e, "notes.txt", world.Numbered(20, map[int]string{2: "two\n"}), 1)

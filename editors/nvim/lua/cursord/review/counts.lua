@@ -181,11 +181,8 @@ function M.skipped(ws, skipped)
   end
   local text = #reasons > 0 and '; left out: ' .. table.concat(first(reasons), ', and ') or ''
   if #yours > 0 then
-    text = ('%s; left %s that may be yours: %s (reject each by itself)'):format(
-      text,
-      M.count(#yours, 'hunk'),
-      table.concat(first(yours), ', ')
-    )
+    local places = table.concat(first(yours), ', ')
+    text = ('%s; %d may be yours, reject each by itself: %s'):format(text, #yours, places)
   end
   return text
 end

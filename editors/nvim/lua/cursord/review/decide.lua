@@ -179,7 +179,9 @@ end
 local function finish(verb, ws, opts, ok, applied, skipped)
   if ok and not opts.quiet then
     local what = counts.decided(applied, opts.cut or 0)
-    local text = ('%s %s; %s'):format(done_words[verb], what, counts.left(ws))
+    -- Why some were skipped matters more than what is left, and the last line of the screen has room for one.
+    local left = #skipped == 0 and '; ' .. counts.left(ws) or ''
+    local text = ('%s %s%s'):format(done_words[verb], what, left)
     if (opts.beside or 0) > 0 then
       local places = counts.count(opts.beside, 'place')
       text = ('%s; both sides stay in %s'):format(text, places)
