@@ -50,7 +50,9 @@ Commands (workspace/executeCommand), with what they take; all of it is optional 
   cursord.transcript          open what was said in the session
   cursord.recap               ask the last prompt again, with the transcript: the way on where the agent has lost the chat
   cursord.approvals           ask again what agents wait for
-  cursord.allow, .deny, .trust answer the question whether the agent may work in the folder
+  cursord.answer              {"approval": ID, "option": ID}: answer that
+  cursord.allow, .deny, .trust answer the question whether the agent may work in the folder; .allow and .deny
+                              ask again if an agent waits for something else
   cursord.status              say what goes on
 
 In a prompt, files named like @src/main.go go along; {"completion": true} in initializationOptions has an editor complete them

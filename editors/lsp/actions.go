@@ -53,7 +53,7 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 		}
 	}
 	list := []any{}
-	for _, a := range actions {
+	for _, a := range append(actions, s.approvalActions()...) {
 		switch {
 		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return isKind(a.Kind, kind) }):
 		case a.Disabled != nil && !s.client.DisabledActions:

@@ -1,12 +1,9 @@
 package lsp
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"time"
 
 	"cursord/editors/lsp/approvals"
 	"cursord/editors/lsp/protocol"
@@ -14,78 +11,172 @@ import (
 	"cursord/sessions"
 )
 
+// typingPause is how long no text changes until a question may come up: its popup takes the keys of somebody who types.
+const typingPause = 2 * time.Second
+
 // approvalChanged takes the newest form of what an agent asks, and asks the user while it is pending.
 func (s *Server) approvalChanged(w *workspace, a *sessions.Approval) {
 	if a == nil {
 		return
 	}
-	asked, known := w.approvals[a.ID]
-	switch {
-	case a.Status == sessions.ApprovalPending && !known:
-		w.approvals[a.ID] = openApproval{approval: a}
-		s.askApproval(w, a)
-	case a.Status != sessions.ApprovalPending && known:
-		delete(w.approvals, a.ID)
-		if asked.request != "" { // the question has been answered elsewhere, or is no longer one
-			delete(s.asked, asked.request)
-			s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancelRequest", paramsOf(map[string]json.RawMessage{"id": json.RawMessage(asked.request)})))
+	if a.Status == sessions.ApprovalPending {
+		if one := w.asks.Add(a); one != nil && !s.typing.Busy() {
+			s.askApproval(w, one)
 		}
+	} else if one := w.asks.Remove(a.ID); one != nil && one.Request != "" { // it has been answered elsewhere, or is no longer a question
+		delete(s.asked, one.Request)
+		s.out.Send("", rpc.AppendRequest(nil, nil, "$/cancelRequest", paramsOf(map[string]json.RawMessage{"id": json.RawMessage(one.Request)})))
 	}
+	s.remind(w)
 }
 
-// An openApproval is a pending approval. request is the id of the question that the editor shows; "" if it shows none.
-type openApproval struct {
-	approval *sessions.Approval
-	request  string
-}
-
-func (s *Server) askApproval(w *workspace, a *sessions.Approval) {
+// askApproval puts a question, or says how it is answered where the editor cannot show it.
+func (s *Server) askApproval(w *workspace, one *approvals.Asked) {
+	a := one.Approval
+	one.Due = false
 	actions := approvals.Actions(a)
 	if !s.client.Questions || len(actions) == 0 {
+		one.Stays = true
 		s.show(levelWarning, "%s\nAnswer with: %s", approvals.Message(a), approvals.Elsewhere(a))
 		return
 	}
 	params := protocol.ShowMessageParams{Type: levelWarning, Message: approvals.Message(a), Actions: actions}
 	s.ask("window/showMessageRequest", params, func(m rpc.Message) {
-		one, pending := w.approvals[a.ID]
-		if !pending {
+		if w.asks.Get(a.ID) != one {
 			return
 		}
-		one.request = ""
-		w.approvals[a.ID] = one
-		var chosen *protocol.MessageAction
-		option := ""
-		if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil {
-			option = approvals.Chosen(a, chosen.Title)
+		chosen := &protocol.MessageAction{}
+		if failedAnswer(m) != nil || !decode(m.Result, &chosen) || chosen == nil {
+			chosen = &protocol.MessageAction{}
 		}
-		if option == "" {
-			s.show(levelInfo, "cursord: the agent waits for the answer – cursord.approvals asks again, and so does cursord approve %s in a terminal", approvals.Tag(a))
+		if option := approvals.Chosen(a, chosen.Title); option != "" {
+			one.Close(true)
+			s.answer(a.ID, option)
 			return
 		}
-		call(s, "approval/answer", rpc.ApprovalAnswerParams{ApprovalID: a.ID, OptionID: option}, func(_ rpc.ApprovalResult, err error) {
-			if err != nil {
-				s.complain(err)
-			}
-		})
+		one.Close(chosen.Title == approvals.Remind)
+		s.remind(w)
+		s.show(levelInfo, "cursord: the agent waits for the answer – %s asks again", s.client.Key("approvals"))
 	})
-	w.approvals[a.ID] = openApproval{a, fmt.Sprintf("%q", fmt.Sprintf("cursord-%d", s.askedID))}
+	one.Request = fmt.Sprintf("%q", fmt.Sprintf("cursord-%d", s.askedID))
 }
 
-// approvalsCommand asks again what is pending and not on the screen.
+func (s *Server) answer(approval, option string) {
+	call(s, "approval/answer", rpc.ApprovalAnswerParams{ApprovalID: approval, OptionID: option}, func(_ rpc.ApprovalResult, err error) {
+		if err != nil {
+			s.complain(err)
+		}
+	})
+}
+
+// typingPaused puts the questions that waited for a pause, and tells again of those that wait for their answers.
+func (s *Server) typingPaused() {
+	for _, w := range s.folders {
+		for _, one := range w.asks.All() {
+			if one.Due {
+				s.askApproval(w, one)
+			}
+		}
+		s.remind(w)
+		for _, p := range w.running {
+			if p.waiting && p.begun { // keys have erased it from the line of messages
+				s.progress(p, protocol.ProgressValue{Kind: "report", Message: p.words()})
+			}
+		}
+	}
+}
+
+// remind shows a question that has been closed as a diagnostic where the user is, until it is answered.
+func (s *Server) remind(w *workspace) {
+	now := ""
+	if d := s.docs[s.touched.uri]; d != nil && d.workspace == w && w.asks.Staying() != nil {
+		now = d.uri
+	}
+	was := w.reminds
+	w.reminds = now
+	for _, uri := range []string{was, now} {
+		if _, path := s.locate(uri); path != "" {
+			s.publish(w, uri, path)
+			s.refresh()
+		}
+	}
+}
+
+// reminder returns the diagnostic of the closed question that is shown at a URI.
+func (s *Server) reminder(w *workspace, uri string) (list []protocol.Diagnostic) {
+	d, one := s.docs[uri], w.asks.Staying()
+	if d == nil || one == nil || uri != w.reminds {
+		return nil
+	}
+	line, _ := approvals.About(one.Approval)
+	at := protocol.Position{Line: min(d.at, d.text.CountLines()-1)}
+	return []protocol.Diagnostic{{
+		Range: protocol.Range{Start: at, End: at}, Severity: protocol.SeverityWarning, Source: protocol.Source,
+		Message: fmt.Sprintf("the agent waits for your answer (%s): %s", s.client.Key("approvals"), line),
+	}}
+}
+
+// approvalsCommand puts again what is pending and not on the screen.
 func (s *Server) approvalsCommand(*target) (any, error) {
 	n := 0
 	for _, w := range s.folders {
-		list := slices.SortedFunc(maps.Values(w.approvals), func(a, b openApproval) int {
-			return cmp.Or(a.approval.CreatedAt.Compare(b.approval.CreatedAt.Time), strings.Compare(a.approval.ID, b.approval.ID))
-		})
-		for _, one := range list {
-			if n++; one.request == "" {
-				s.askApproval(w, one.approval)
+		for _, one := range w.asks.All() {
+			if n++; one.Request == "" {
+				s.askApproval(w, one)
 			}
 		}
+		s.remind(w)
 	}
 	if n == 0 {
 		s.show(levelInfo, "cursord: no agent asks anything")
 	}
 	return map[string]int{"pending": n}, nil
+}
+
+// answerCommand answers what an agent asks, or puts the question if the command names no answer.
+func (s *Server) answerCommand(t *target) (any, error) {
+	for _, w := range s.folders {
+		one := w.asks.Get(t.Approval)
+		switch {
+		case one == nil:
+		case t.Option != "":
+			s.answer(t.Approval, t.Option)
+			return nil, nil
+		default:
+			s.askApproval(w, one)
+			s.remind(w)
+			return nil, nil
+		}
+	}
+	return nil, s.shown(invalidParams("approval", "the agent does not wait for this answer any more"))
+}
+
+// orAnswer is a command that answers the question of trust. While none is open but an agent asks something, the key may be meant for
+// that, so the agent's question is put again.
+func orAnswer(do commander) commander {
+	return func(s *Server, t *target) (any, error) {
+		pending := false
+		for _, w := range s.folders {
+			if len(w.untrusted) > 0 {
+				return do(s, t)
+			}
+			pending = pending || len(w.asks.All()) > 0
+		}
+		if pending {
+			return s.approvalsCommand(t)
+		}
+		return do(s, t)
+	}
+}
+
+// approvalActions are at every place, so that there is always a key for an answer.
+func (s *Server) approvalActions() (actions []protocol.CodeAction) {
+	for _, w := range s.folders {
+		for _, one := range w.asks.Choices() {
+			actions = append(actions, protocol.CodeAction{
+				Title: one.Title, Kind: protocol.KindQuickFix, Command: commandOf(one.Title, commandAnswer, target{Approval: one.Approval, Option: one.Option}),
+			})
+		}
+	}
+	return actions
 }

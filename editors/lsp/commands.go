@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cursord/agent/plaintext"
+	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -44,6 +45,7 @@ const (
 	commandDeny       = "cursord.deny"
 	commandStatus     = "cursord.status"
 	commandApprovals  = "cursord.approvals"
+	commandAnswer     = "cursord.answer"
 )
 
 // A target is the argument of a command. Every member is optional; without them the command is about the user's latest
@@ -60,6 +62,8 @@ type target struct {
 	Turn       string               `json:"turn,omitempty"`
 	Session    string               `json:"session,omitempty"`
 	New        bool                 `json:"new,omitempty"` // begin a new session
+	Approval   string               `json:"approval,omitempty"`
+	Option     string               `json:"option,omitempty"` // of the approval
 	Prompt     string               `json:"prompt,omitempty"`
 	Mode       string               `json:"mode,omitempty"`
 	Model      string               `json:"model,omitempty"`
@@ -100,10 +104,11 @@ func init() {
 		commandTranscript: (*Server).transcriptCommand,
 		commandRecap:      (*Server).recapCommand,
 		commandTrust:      (*Server).trustCommand,
-		commandAllow:      (*Server).trustCommand,
-		commandDeny:       (*Server).denyCommand,
+		commandAllow:      orAnswer((*Server).trustCommand),
+		commandDeny:       orAnswer((*Server).denyCommand),
 		commandStatus:     (*Server).statusCommand,
 		commandApprovals:  (*Server).approvalsCommand,
+		commandAnswer:     (*Server).answerCommand,
 	}
 }
 
@@ -145,7 +150,7 @@ func (s *Server) executeCommand(p *protocol.ExecuteParams) (any, error) {
 
 // answersAtOnce has the commands that do not need the folder's hunks and sessions. sends has those that send a prompt.
 var (
-	answersAtOnce = map[string]bool{commandAllow: true, commandTrust: true, commandDeny: true, commandNew: true}
+	answersAtOnce = map[string]bool{commandAllow: true, commandTrust: true, commandDeny: true, commandNew: true, commandAnswer: true}
 	sends         = map[string]bool{commandAsk: true, commandFix: true, commandExplain: true, commandCompose: true}
 )
 
@@ -231,7 +236,7 @@ func rejectingSeveral(choose chooser) commander {
 		if err != nil {
 			return nil, s.shown(err)
 		}
-		rest, left := w.withoutYours(chosen)
+		rest, left := hunks.WithoutYours(w.diffs, chosen)
 		if len(rest) == 0 {
 			s.show(levelWarning, "cursord: rejected nothing; %s", left)
 			return nil, nil

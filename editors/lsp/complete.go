@@ -1,15 +1,13 @@
 package lsp
 
 import (
-	"cmp"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/lsp/client"
+	"cursord/editors/lsp/drafts"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 )
@@ -130,42 +128,15 @@ func (s *Server) filesKnown(w *workspace) bool {
 	return !w.filesAt.IsZero()
 }
 
-// filesLike returns the files of a folder whose paths contain a text: open files first, then paths that begin with it, then
-// paths whose last part does.
+// filesLike returns the files of a folder that what a person has typed may mean.
 func (s *Server) filesLike(w *workspace, typed string) []string {
-	typed = strings.ToLower(typed)
 	open := map[string]bool{}
 	for _, d := range s.docs {
 		if d.workspace == w {
 			open[d.path] = true
 		}
 	}
-	type match struct {
-		file string
-		rank int
-	}
-	var found []match
-	for _, file := range w.files {
-		lower := strings.ToLower(file)
-		m := match{file, 3}
-		switch {
-		case !strings.Contains(lower, typed):
-			continue
-		case open[file]:
-			m.rank = 0
-		case strings.HasPrefix(lower, typed):
-			m.rank = 1
-		case strings.HasPrefix(path.Base(lower), typed):
-			m.rank = 2
-		}
-		found = append(found, m)
-	}
-	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.rank, b.rank) })
-	names := make([]string, 0, len(found))
-	for _, m := range found {
-		names = append(names, m.file)
-	}
-	return names
+	return drafts.Like(w.files, open, typed)
 }
 
 // mentioned adds the files that a prompt names behind "@" to its context. A name without a file is just text.

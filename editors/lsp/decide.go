@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"cursord/agent/plaintext"
@@ -13,7 +12,6 @@ import (
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/localfile"
 	"cursord/rpc"
-	"cursord/sessions"
 )
 
 // lookAgain is how long an editor may take to load files that were written.
@@ -26,41 +24,12 @@ const answerPatience = 10 * time.Second
 func (s *Server) decide(w *workspace, accept bool, chosen []string) {
 	left := ""
 	if accept && len(chosen) > 1 {
-		if chosen, left = w.withoutConflicts(chosen); len(chosen) == 0 {
+		if chosen, left = hunks.WithoutConflicts(w.diffs, chosen); len(chosen) == 0 {
 			s.show(levelWarning, "cursord: accepted nothing; %s", left)
 			return
 		}
 	}
 	s.decideThere(w, accept, chosen, left)
-}
-
-// withoutConflicts returns the chosen hunks without those whose lines the user has changed and not saved, and says how many
-// these are.
-func (w *workspace) withoutConflicts(chosen []string) (rest []string, left string) {
-	n := 0
-	for _, id := range chosen {
-		if h := w.hunk(id); h != nil && h.InConflict() {
-			n++
-		} else {
-			rest = append(rest, id)
-		}
-	}
-	if n > 0 {
-		left = fmt.Sprintf("left %s whose lines you have changed too (decide each by itself)", plaintext.Count(n, "hunk"))
-	}
-	return rest, left
-}
-
-// hunk returns the hunk with an id, or nil.
-func (w *workspace) hunk(id string) *sessions.Hunk {
-	for _, d := range w.diffs {
-		for i := range d.Hunks {
-			if d.Hunks[i].ID == id {
-				return &d.Hunks[i]
-			}
-		}
-	}
-	return nil
 }
 
 // accepting returns the command that accepts the hunk of a target as how says: with the user's lines in front of the agent's, or in
@@ -82,37 +51,6 @@ func accepting(how rpc.DecideParams) commander {
 		})
 		return nil, nil
 	}
-}
-
-// withoutYours returns the chosen hunks that are certainly the agent's, and says which others there are; "" if there are
-// none.
-func (w *workspace) withoutYours(chosen []string) (rest []string, left string) {
-	const shown = 5
-	where := map[string]string{}
-	for _, d := range w.diffs {
-		yours := d.MaybeYours()
-		for i := range d.Hunks {
-			if h := &d.Hunks[i]; yours[h.ID] {
-				where[h.ID] = fmt.Sprintf("%s:%d", d.Path, hunks.FirstChanged(h))
-			}
-		}
-	}
-	var places []string
-	for _, id := range chosen {
-		if at, yours := where[id]; yours {
-			places = append(places, at)
-		} else {
-			rest = append(rest, id)
-		}
-	}
-	n := len(places)
-	if n == 0 {
-		return rest, ""
-	}
-	if n > shown {
-		places = append(places[:shown], fmt.Sprintf("and %d more", n-shown))
-	}
-	return rest, fmt.Sprintf("left %s that may be yours: %s (reject each by itself)", plaintext.Count(n, "hunk"), strings.Join(places, ", "))
 }
 
 // decideThere decides hunks in the daemon. left says what was left out, for the message. If a hunk is gone, it tries once

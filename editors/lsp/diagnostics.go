@@ -80,7 +80,7 @@ func promptOf(w *workspace, h *sessions.Hunk) string {
 
 // diagnosticsAt returns the diagnostics of a URI.
 func (s *Server) diagnosticsAt(w *workspace, uri string) []protocol.Diagnostic {
-	list := []protocol.Diagnostic{}
+	list := append([]protocol.Diagnostic{}, s.reminder(w, uri)...)
 	all := s.placedAt(w, uri)
 	if uri == s.reviewURI(w) {
 		all = alone(all) // the others are listed in their files

@@ -37,6 +37,7 @@ type document struct {
 	over    int    // hunks in conflict when it was saved, until the daemon has taken in the save
 	waiting *time.Timer
 	listing bool // its hunks are about to be published again
+	at      int  // the line of the user's latest place in it, as far as it is known
 
 	places     map[string]map[string]hunks.Mark // places of hunks, by the path of their diff and the hunk's id
 	since      []hunks.LineEdit                 // edits since the version for which the daemon said the places
@@ -87,6 +88,8 @@ func (s *Server) didChange(p *protocol.DidChangeParams) {
 	}
 	if d.isOnDisk() {
 		d.saved = d.text.Content // the editor loaded the file
+	} else if s.applying == 0 {
+		s.typing.Typed()
 	}
 	if d.workspace == nil {
 		s.listChanged(d, was)
@@ -116,7 +119,7 @@ func (s *Server) didSave(p *protocol.DidSaveParams) {
 	if s.savedPrompt(d) || s.savedSessions(d) || d.workspace == nil {
 		return
 	}
-	d.over = conflictsIn(d.workspace.diffs[d.path])
+	d.over = hunks.Conflicts(d.workspace.diffs[d.path])
 	if !d.sent {
 		s.flush(d)
 	} else {
@@ -146,6 +149,7 @@ func (s *Server) didClose(p *protocol.DocumentParams) {
 	}
 	if d.workspace != nil {
 		s.republish(d)
+		s.remind(d.workspace)
 	}
 }
 
@@ -248,7 +252,7 @@ func (s *Server) merge(w *workspace, diff *sessions.Diff) {
 	if diff.Mergeable == 0 || d == nil || d.merging || d.unsent || !s.client.ApplyEdit {
 		return
 	}
-	d.merging, d.clashes = true, conflictsIn(diff)
+	d.merging, d.clashes = true, hunks.Conflicts(diff)
 	call(s, "diff/merge", rpc.MergeParams{Workspace: w.path, Path: diff.Path}, func(done rpc.UndoResult, err error) {
 		if err != nil || len(done.Edits) == 0 {
 			d.merging = false // the next change offers it again

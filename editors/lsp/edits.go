@@ -52,7 +52,9 @@ func (s *Server) apply(label string, edit *protocol.WorkspaceEdit, then func(fai
 		then("the editor takes no edits")
 		return
 	}
+	s.applying++
 	s.ask("workspace/applyEdit", protocol.ApplyEditParams{Label: label, Edit: edit}, func(m rpc.Message) {
+		s.applying--
 		var result protocol.ApplyEditResult
 		switch e := failedAnswer(m); {
 		case e != nil:

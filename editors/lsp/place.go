@@ -53,6 +53,7 @@ func (s *Server) place(w *workspace, d *sessions.Diff) (all []hunks.Placed) {
 func (d *document) typed(t hunks.LineEdit) {
 	t.Version = d.version
 	d.since = append(d.since, t)
+	d.at = t.Last()
 	for _, of := range d.places {
 		for id, m := range of {
 			of[id] = m.Moved(t)

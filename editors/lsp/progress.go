@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"cursord/agent/plaintext"
+	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
+	"cursord/editors/lsp/turns"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -30,6 +32,7 @@ type progress struct {
 	queued    bool
 	// background says that the turn only waits for background commands.
 	background bool
+	waiting    bool      // for a person's answer
 	heard      time.Time // the time of the turn's latest notification
 	silence    string    // the silence in the latest report
 	reporting  bool
@@ -59,12 +62,14 @@ func (s *Server) turnChanged(w *workspace, t *sessions.Turn) {
 	switch n := len(t.Background); {
 	case t.Status == sessions.TurnQueued:
 		s.report(p, "waiting")
+	case t.Waiting:
+		s.report(p, "waits for your answer – "+s.client.Key("approvals"))
 	case n > 0:
 		s.report(p, "waiting for "+plaintext.Count(n, "background command"))
-	case p.message == "" || p.queued || p.background:
+	case p.message == "" || p.queued || p.background || p.waiting:
 		s.report(p, "thinking")
 	}
-	p.background = len(t.Background) > 0
+	p.background, p.waiting = len(t.Background) > 0, t.Waiting
 	p.queued, p.heard = t.Status == sessions.TurnQueued, time.Now()
 }
 
@@ -93,7 +98,7 @@ func (s *Server) watchSilence(p *progress) {
 			return
 		}
 		silence := rpc.Silence(time.Since(p.heard))
-		if p.queued {
+		if p.queued || p.waiting {
 			silence = ""
 		}
 		if silence != p.silence && p.begun {
@@ -172,10 +177,10 @@ func (s *Server) itemChanged(w *workspace, it *sessions.Item) {
 	w.noteHeard(it.TurnID)
 	s.noticed(w, it)
 	p := w.running[it.TurnID]
-	if said := plaintext.FirstLine(it.Text, saidShown); p != nil && it.Kind == sessions.ItemAssistant && said != "" {
+	if said := plaintext.FirstLine(it.Text, turns.MaxSaid); p != nil && it.Kind == sessions.ItemAssistant && said != "" {
 		p.said = said
 	}
-	if p == nil || it.Status != sessions.ItemRunning {
+	if p == nil || p.waiting || it.Status != sessions.ItemRunning {
 		return
 	}
 	switch it.Kind {
@@ -195,34 +200,20 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	if p != nil {
 		s.endProgress(p, string(t.Status))
 	}
-	level, message := levelInfo, "done"
-	switch t.Status {
-	case sessions.TurnFailed:
-		level, message = levelError, "failed"
-		if t.Error != nil {
-			message += ": " + strings.TrimSpace(t.Error.Message)
-			if t.Error.Hint != "" {
-				message += " – " + t.Error.Hint
-			}
-		}
-	case sessions.TurnCancelled:
-		message = "cancelled"
-	case sessions.TurnInterrupted:
-		level, message = levelWarning, "interrupted: the daemon ended"
-	}
 	said := ""
-	if t.Status == sessions.TurnCompleted {
-		if p != nil && p.said != "" {
-			said = " · " + p.said
-		} else if t.Result != nil && !isBlank(*t.Result) {
-			said = " · " + plaintext.FirstLine(*t.Result, saidShown)
-		}
+	if p != nil {
+		said = p.said
 	}
-	if hunks, files := w.coming(); files > 0 {
-		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(hunks, "hunk"), plaintext.Count(files, "file"))
+	message, said := turns.Ended(t, said)
+	level := map[sessions.TurnStatus]int{sessions.TurnFailed: levelError, sessions.TurnInterrupted: levelWarning}[t.Status]
+	if level == 0 {
+		level = levelInfo
+	}
+	if n, files := w.coming(); files > 0 {
+		message += fmt.Sprintf(" – %s to review in %s", plaintext.Count(n, "hunk"), plaintext.Count(files, "file"))
 		conflicts := 0
 		for _, d := range w.diffs {
-			conflicts += conflictsIn(d)
+			conflicts += hunks.Conflicts(d)
 		}
 		if conflicts > 0 { // this message replaces the one about them in editors that show one line
 			message += ", " + plaintext.Count(conflicts, "conflict")
@@ -233,9 +224,6 @@ func (s *Server) endTurn(w *workspace, p *progress, t *sessions.Turn) {
 	}
 	s.hintStale(w)
 }
-
-// saidShown bounds the characters of the agent's words in the message about a turn's end.
-const saidShown = 100
 
 func (s *Server) cancelProgress(p *protocol.CancelProgressParams) {
 	for _, w := range s.folders {

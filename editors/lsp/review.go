@@ -138,7 +138,7 @@ func (s *Server) listChanged(d *document, was string) {
 
 // listsDecided reports whether a text of the list has hunks that are not pending.
 func (w *workspace) listsDecided(text string) bool {
-	return slices.ContainsFunc(hunks.ListedIn(text), func(one hunks.Listed) bool { return w.hunk(one.ID) == nil })
+	return slices.ContainsFunc(hunks.ListedIn(text), func(one hunks.Listed) bool { return hunks.Find(w.diffs, one.ID) == nil })
 }
 
 // inList reports whether only the list shows a hunk of a file.

@@ -11,6 +11,7 @@ import (
 
 	"cursord/editors/lsp/client"
 	"cursord/editors/lsp/found"
+	"cursord/editors/lsp/typing"
 	"cursord/editors/outbox"
 	"cursord/rpc"
 )
@@ -65,6 +66,8 @@ type Server struct {
 	docs       map[string]*document // by URI
 	folders    []*workspace
 	touched    touched
+	typing     typing.Pause
+	applying   int // edits that the editor is making for the server
 	tokens     int
 	menus      int         // the number of menus that have counted hunks
 	looking    bool        // it is finding out whether a daemon is needed
@@ -136,6 +139,7 @@ func newServer(ctx context.Context, out io.Writer, opts Options) *Server {
 		asked: map[string]func(rpc.Message){}, docs: map[string]*document{}, compose: map[string]*draft{},
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
+	s.typing = typing.Pause{Wait: typingPause, After: s.after, Begun: s.typingPaused}
 	return s
 }
 

@@ -29,6 +29,7 @@ func (s *Server) touch(d *document, at *protocol.Range) {
 	s.touched = touched{uri: d.uri, at: at}
 	if at != nil {
 		d.workspace.at = spot{uri: d.uri, line: at.Start.Line}
+		d.at = at.Start.Line
 	}
 }
 
@@ -184,7 +185,7 @@ func countedBy(w *workspace, t *target) (left []string, ok bool, err error) {
 		return nil, false, nil
 	}
 	for _, id := range w.counted[t.Counted] {
-		if w.hunk(id) != nil {
+		if hunks.Find(w.diffs, id) != nil {
 			left = append(left, id)
 		}
 	}

@@ -13,7 +13,9 @@ import (
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/paths"
+	"cursord/editors/lsp/approvals"
 	"cursord/editors/lsp/found"
+	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/localfile"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
@@ -34,21 +36,22 @@ type workspace struct {
 
 	diffs     map[string]*sessions.Diff // with pending hunks, by path
 	sessions  map[string]*sessions.Session
-	running   map[string]*progress    // turns that have not ended, by id
-	approvals map[string]openApproval // pending, by id
-	mergeable map[string]int          // hunks that are about to come into unsaved documents, by path
-	own       map[string]bool         // those of them that this editor started
-	prompts   map[string]string       // the first words of prompts, by turn
-	lost      string                  // the latest of them whose agent had lost the chat
-	session   string                  // the chosen session for the next prompt
-	fresh     bool                    // the next prompt begins a session; else it goes to the latest one
-	opening   *prompt                 // it is beginning a session, to which the next prompts go
-	untrusted []*prompt               // they wait for the answer about trust
-	unsent    string                  // the latest prompt, if it did not become a turn
-	diagnosed map[string]string       // URIs that have diagnostics, and of which file under review; of the list: ""
-	shownFor  map[string][]string     // the same, by file
-	moved     map[string]string       // where renamed files under review are, by their former paths
-	at        spot                    // the user's latest place, as far as it is known
+	running   map[string]*progress // turns that have not ended, by id
+	asks      approvals.Open       // what agents ask
+	reminds   string               // the URI that has the diagnostic of a question that was closed
+	mergeable map[string]int       // hunks that are about to come into unsaved documents, by path
+	own       map[string]bool      // those of them that this editor started
+	prompts   map[string]string    // the first words of prompts, by turn
+	lost      string               // the latest of them whose agent had lost the chat
+	session   string               // the chosen session for the next prompt
+	fresh     bool                 // the next prompt begins a session; else it goes to the latest one
+	opening   *prompt              // it is beginning a session, to which the next prompts go
+	untrusted []*prompt            // they wait for the answer about trust
+	unsent    string               // the latest prompt, if it did not become a turn
+	diagnosed map[string]string    // URIs that have diagnostics, and of which file under review; of the list: ""
+	shownFor  map[string][]string  // the same, by file
+	moved     map[string]string    // where renamed files under review are, by their former paths
+	at        spot                 // the user's latest place, as far as it is known
 
 	reviewing  bool          // the list of all hunks is about to be updated
 	reviewTook time.Duration // how long the latest update took
@@ -88,7 +91,7 @@ func (w *workspace) clear() {
 	w.diffs, w.sessions, w.running = map[string]*sessions.Diff{}, map[string]*sessions.Session{}, map[string]*progress{}
 	w.opening, w.untrusted = nil, nil
 	w.known, w.seqs, w.fresh = false, map[string]uint64{}, false
-	w.mergeable, w.approvals = map[string]int{}, map[string]openApproval{}
+	w.mergeable, w.asks, w.reminds = map[string]int{}, approvals.Open{}, ""
 	w.own, w.prompts = map[string]bool{}, map[string]string{}
 	w.transcript = nil
 	w.offered.Remove()
@@ -267,25 +270,12 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	}
 }
 
-// conflictsIn counts the hunks of a diff whose lines the user has changed, too, and not saved; 0 for a nil diff.
-func conflictsIn(d *sessions.Diff) (n int) {
-	if d == nil {
-		return 0
-	}
-	for i := range d.Hunks {
-		if d.Hunks[i].InConflict() {
-			n++
-		}
-	}
-	return n
-}
-
 // sayConflicts tells the user of new conflicts in a document, and of those that a save has ended.
 func (s *Server) sayConflicts(doc *document, d *sessions.Diff) {
 	if doc.merging {
 		return // the message about the merge counts them
 	}
-	n := conflictsIn(d)
+	n := hunks.Conflicts(d)
 	switch {
 	case n > doc.clashes:
 		s.show(levelWarning, "cursord: %s", s.client.AboutConflicts(path.Base(d.Path), n))

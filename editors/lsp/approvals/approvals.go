@@ -1,9 +1,10 @@
-// Package approvals puts what agents ask into the words of window/showMessageRequest, pure. An answer of the editor that is none of
-// the offered ones is no answer.
+// Package approvals puts what agents ask into the words of window/showMessageRequest and of code actions, and keeps what the editor
+// shows of it, pure. An answer of the editor that is none of the offered ones is no answer.
 package approvals
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cursord/agent/plaintext"
@@ -19,10 +20,27 @@ func Message(a *sessions.Approval) string {
 			parts = append(parts, text)
 		}
 	}
+	for i, o := range a.Options {
+		if short := title(a, i); !strings.HasPrefix(short, plaintext.InFull(o.Label)) {
+			parts = append(parts, short+" means: "+o.Label)
+		}
+	}
 	if a.Text {
 		parts = append(parts, fmt.Sprintf("A text as the answer: cursord approve %s --text …", Tag(a)))
 	}
 	return "The agent asks: " + plaintext.InFull(strings.Join(parts, "\n"))
+}
+
+// About returns what is asked as one line, and whether the line has all of it.
+func About(a *sessions.Approval) (line string, whole bool) {
+	const most = 100
+	parts := append([]string{a.Title}, a.Detail)
+	if a.Command != "" {
+		parts = []string{"$ " + a.Command, a.Detail}
+	}
+	all := strings.TrimSpace(plaintext.InFull(strings.Join(slices.DeleteFunc(append(parts, a.Paths...), func(s string) bool { return s == "" }), " · ")))
+	line = plaintext.FirstLine(all, most)
+	return line, line == all
 }
 
 // Elsewhere returns the commands that answer in a terminal.
@@ -49,28 +67,57 @@ func Tag(a *sessions.Approval) string {
 	return tag
 }
 
-// Actions returns the answers, those that allow last: editors preselect the first one. Each title is there once.
+// Later and Remind are answers to a question that leave what the agent asks open.
+const (
+	Later  = "Look again later"
+	Remind = "Only remind me"
+)
+
+// Actions returns the answers. Editors preselect the first one and go round in a circle; neither it nor its neighbours allow
+// anything, because keys of somebody who types may land there. Each title is there once.
 func Actions(a *sessions.Approval) []protocol.MessageAction {
-	var list []protocol.MessageAction
-	for _, allowing := range []bool{false, true} {
-		for i, o := range a.Options {
-			if o.Kind.Allows() == allowing {
-				list = append(list, protocol.MessageAction{Title: title(a, i)})
-			}
+	if len(a.Options) == 0 {
+		return nil
+	}
+	var refusing, others []protocol.MessageAction
+	for i, o := range a.Options {
+		if one := (protocol.MessageAction{Title: title(a, i)}); o.Kind.Rejects() {
+			refusing = append(refusing, one)
+		} else {
+			others = append(others, one)
 		}
 	}
-	return list
+	later, remind := protocol.MessageAction{Title: Later}, protocol.MessageAction{Title: Remind}
+	if len(refusing) == 0 {
+		return append([]protocol.MessageAction{later, remind}, others...)
+	}
+	return slices.Concat([]protocol.MessageAction{later}, refusing, others, []protocol.MessageAction{remind})
 }
 
-// title returns the title of an option; a label that another one has too gets its number.
+const (
+	maxTitle    = 25 // characters of an answer: popups of editors cut longer ones off
+	folder      = "cursord:folder"
+	folderTitle = "Always here (prefix)"
+)
+
+// title returns the short title of an option; one that another option has too, or that is none of the agent's, gets its number.
 func title(a *sessions.Approval, at int) string {
-	label := plaintext.InFull(a.Options[at].Label)
+	label := short(a.Options[at])
+	twice := label == Later || label == Remind
 	for i, o := range a.Options {
-		if i != at && plaintext.InFull(o.Label) == label {
-			return fmt.Sprintf("%s (%d)", label, at+1)
-		}
+		twice = twice || i != at && short(o) == label
+	}
+	if twice {
+		return fmt.Sprintf("%s (%d)", label, at+1)
 	}
 	return label
+}
+
+func short(o sessions.ApprovalOption) string {
+	if o.ID == folder {
+		return folderTitle
+	}
+	return plaintext.FirstLine(plaintext.InFull(o.Label), maxTitle)
 }
 
 // Chosen returns the id of the option with a title; "" if there is none.

@@ -98,7 +98,7 @@ func (c *Client) AboutSave(rejected int) string {
 
 // helixKeys are the keys behind "space i" that "cursord editor install helix" sets, by their commands.
 var helixKeys = map[string]string{
-	"next": "n", "compose": "c", "undo": "u", "ask": "i", "allow": "a", "deny": "d", "rejectComment": "m", "resume": "r", "recap": "R",
+	"next": "n", "compose": "c", "undo": "u", "ask": "i", "allow": "a", "deny": "d", "rejectComment": "m", "resume": "r", "recap": "R", "approvals": "a",
 }
 
 // Key returns how a user starts a command, for messages: its name, and in Helix the key that is installed for it.

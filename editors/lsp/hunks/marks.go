@@ -20,6 +20,9 @@ type LineEdit struct {
 	lines    int
 }
 
+// Last returns the last line that an edit has changed.
+func (t LineEdit) Last() int { return max(t.from, t.from+t.lines-1) }
+
 // Moved returns the mark after an edit. Lines that were changed inside of it belong to it.
 func (m Mark) Moved(t LineEdit) Mark {
 	grown := t.lines - (t.to - t.from)
