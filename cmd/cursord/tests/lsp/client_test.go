@@ -251,12 +251,16 @@ func (c *langClient) take(m rpc.Message) {
 	if m.Method == "textDocument/publishDiagnostics" {
 		var p struct {
 			URI         string
+			Version     *int
 			Diagnostics []langDiagnostic
 		}
 		if err := json.Unmarshal(m.Params, &p); err != nil {
 			c.t.Error(err)
 		}
-		c.lists[p.URI] = p.Diagnostics
+		// Like Helix, it drops a list that is not about its text.
+		if d := c.docs[p.URI]; d == nil || p.Version == nil || *p.Version == d.version {
+			c.lists[p.URI] = p.Diagnostics
+		}
 	}
 	if m.ID == nil {
 		return
