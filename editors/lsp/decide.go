@@ -113,6 +113,7 @@ func (s *Server) whenDecided(w *workspace, verb, left string, chosen []string, d
 			default:
 				message += ", some in your buffers – save to write" + s.client.ToSave()
 			}
+			message += "; " + hunks.Left(w.diffs, decided.Diffs)
 			if left != "" {
 				s.show(levelWarning, "%s; %s", message, left)
 			} else {

@@ -35,7 +35,7 @@ func TestLSPMaybeYours(t *testing.T) {
 	// Neither of these names the hunk.
 	mark := c.mark()
 	c.chooses(d.uri, 11, "Reject all 3 hunks in 2 files but 1 that may be yours")
-	c.hearsAfter(mark, "window/showMessage", "rejected 2 hunks; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
+	c.hearsAfter(mark, "window/showMessage", "rejected 2 hunks; 1 hunk left in 1 file; left 1 hunk that may be yours: notes.txt:12 (reject each by itself)")
 	c.waitsForHunks("f", 0)
 	w.RequireTree(world.UnexplainedBefore.With(world.UnexplainedAfter, "notes.txt"))
 	for _, command := range []string{"cursord.rejectAll", "cursord.rejectFile"} {

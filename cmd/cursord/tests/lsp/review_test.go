@@ -200,7 +200,7 @@ func TestLSPConflicts(t *testing.T) {
 			require.Contains(t, list[0].Message, "1/2 +1 −1 · you have changed these lines too")
 			mark = c.mark()
 			c.does("cursord.acceptAll")
-			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; left 1 hunk whose lines you have changed too")
+			c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk; 1 hunk left in 1 file; left 1 hunk whose lines you have changed too")
 			c.waitsForHunks("f", 1)
 			c.does(map[string]string{
 				"Keep mine": "cursord.reject", "Take the agent's": "cursord.accept", "Keep both": "cursord.acceptBoth",
