@@ -166,9 +166,12 @@ func TestLSPUndoAndRedoOfTheEditorBehindSaves(t *testing.T) {
 				c.eventually("all see what is saved", func() bool { return pending(e) == step.left && w.Get("f") == step.text })
 				c.waitsForHunks("f", step.left)
 			}
+			mark := c.mark()
 			c.does("cursord.redo")
-			c.waitsForHunks("f", 1)
+			// Not the number of hunks: on a busy machine a list with one has come before the edit of the redo.
+			c.hearsAfter(mark, "window/showMessage", "made the last decision again")
 			require.Equal(t, one, d.now(), "the log of decisions agrees")
+			c.waitsForHunks("f", 1)
 		})
 	}
 }
