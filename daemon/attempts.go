@@ -69,7 +69,7 @@ func (d *Daemon) CheckAttempt(id string, env []string) (turn *sessions.Turn, err
 		case ls.session.Attempt == nil:
 			return nil, api.Invalid("sessionId", "session %s is no attempt", id)
 		case command == "":
-			e := api.Errorf(api.KindUnavailable, "no command is set to check attempts with")
+			e := api.Errorf(api.KindInvalid, "no command is set to check attempts with")
 			e.Hint = `set one, for example: cursord config set attempt_check "make test"`
 			return nil, e
 		case w.stopping || d.stops():

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"sync"
 )
 
 // edge is how much of both ends of a line over the limit is kept, in bytes: a request's id is there, in front of its parameters or behind
@@ -21,18 +22,19 @@ func (s *skipped) add(line, part []byte) {
 	s.tail = append([]byte(nil), s.tail[max(0, len(s.tail)-edge):]...)
 }
 
-var (
-	idInFront = regexp.MustCompile(`^\s*\{[^{]*?"id"\s*:\s*("[^"\\]*"|-?\d+)\s*,`)
-	idBehind  = regexp.MustCompile(`,\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*\}\s*$`)
-)
+// ids finds an id in front of a request's parameters, and behind them. It is made when it is needed.
+var ids = sync.OnceValue(func() [2]*regexp.Regexp {
+	const id = `"id"\s*:\s*("[^"\\]*"|-?\d+)\s*`
+	return [2]*regexp.Regexp{regexp.MustCompile(`^\s*\{[^{]*?` + id + `,`), regexp.MustCompile(`,\s*` + id + `\}\s*$`)}
+})
 
 // id returns the id of the request that the line is, as far as its ends show it; else nil.
 func (s *skipped) id() json.RawMessage {
 	head, _, _ := bytes.Cut(s.head, []byte(`"params"`))
-	if found := idInFront.FindSubmatch(append(head, ',')); found != nil {
+	if found := ids()[0].FindSubmatch(append(head, ',')); found != nil {
 		return found[1]
 	}
-	if found := idBehind.FindSubmatch(s.tail); found != nil {
+	if found := ids()[1].FindSubmatch(s.tail); found != nil {
 		return found[1]
 	}
 	return nil

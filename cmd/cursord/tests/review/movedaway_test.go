@@ -3,7 +3,6 @@
 package review
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,9 +49,6 @@ func TestAFileThatAPersonMovesAway(t *testing.T) {
 // TestAFileThatAPersonRenames: the hunks of a file follow it to another name in its folder. They do not go to a file that was there before.
 func TestAFileThatAPersonRenames(t *testing.T) {
 	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("this system does not tell when a file was renamed")
-	}
 	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\n"})
 	edited := func(t *testing.T) (*world.World, *world.Editor) {
 		w := world.New(t)
