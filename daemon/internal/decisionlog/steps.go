@@ -74,13 +74,15 @@ func Later(steps []Step, t Step) bool {
 
 // Stem returns a copy of a file's review in which steps are made.
 func Stem(review *diffs.Review, steps []Step) *diffs.Review {
-	stem := review.Copy()
+	stem, passed := review.Copy(), map[uint64]bool{}
 	for _, s := range steps {
-		// An error means that the review no longer has the lines. They count as ordinary text.
-		if s.Undo {
+		// An error means that the review no longer has the lines: they count as ordinary text. What was not made is not taken back.
+		switch {
+		case !s.Undo:
+			_, err := stem.Redo(s.Decision)
+			passed[s.Group] = err != nil
+		case !passed[s.Group]:
 			_ = stem.Undo(s.Decision)
-		} else {
-			_, _ = stem.Redo(s.Decision)
 		}
 	}
 	return stem
