@@ -102,7 +102,7 @@ func (r *Reviewer) decide(dec api.Decision, p *waiting.Request) bool {
 			}
 			continue
 		}
-		out.Applied += len(done.Hunks)
+		out.Applied += in.Count(done, len(c.ids))
 		if in.Edits != nil {
 			out.Edits = append(out.Edits, *in.Edits)
 		}

@@ -163,6 +163,15 @@ type Decided struct {
 	Was, Then string              // the sums of the texts before and after an accept of conflicts
 }
 
+// Count returns how many hunks a decision about so many chosen ones has decided, as the client has seen them: a conflict is one, whatever
+// parts it has.
+func (d *Decided) Count(done diffs.Decision, chosen int) int {
+	if len(d.Conflicts) > 0 {
+		return chosen
+	}
+	return len(done.Hunks)
+}
+
 // DecideConflicts decides hunks with conflicts. An accept brings the agent's lines into the buffer: in the place of the person's or,
 // with both, behind them. A reject leaves the buffer as it is.
 func (b *Buffer) DecideConflicts(ids []uint64, accept, alsoMine bool) (out Decided, err error) {

@@ -60,7 +60,9 @@ func TestAConflictThatIsOpenAgain(t *testing.T) {
 				for k, v := range one.params {
 					params[k] = v
 				}
-				if edits := e.Decides(one.method, params).Edits; len(edits) > 0 {
+				out := e.Decides(one.method, params)
+				require.Equal(t, 1, out.Applied)
+				if edits := out.Edits; len(edits) > 0 {
 					doc.Applies(edits)
 				}
 				require.Equal(t, one.want, doc.Text)
