@@ -130,12 +130,13 @@ bench-store: ## measure a database of 10,000 sessions and 1,000,000 items; it ta
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers
 
-fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, stories of one file 20,000 times, and crashes in every step of decisions
+fuzz: ## run every fuzz target for FUZZTIME each, the review's properties 100,000 times, stories of one file 20,000 times, of rewinds for 6,000 steps, and crashes in every step of decisions
 	$(GO) test -count=1 -timeout 120m ./diffs -rapid.checks 100000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 60m -run '^TestStories$$' ./daemon/internal/review -rapid.checks 20000 -rapid.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m -run '^Test(Crashes|Faults)' $(TESTS)/faults -every-crash
 	$(GO) test -count=1 -timeout 30m -run '^TestPlants$$' $(TESTS)/trees -every-plant
 	$(GO) test -count=1 -timeout 30m -run '^TestKillsAtEachMessage$$' $(TESTS)/acp -every-kill
+	$(GO) test -count=1 -timeout 30m -run '^TestRewindStories$$' $(TESTS)/review -rewinds.steps 1000 -rewinds.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m $(TESTS)/nvim -every-nvim
 	$(GO) test -count=1 -timeout 30m $(TESTS)/emacs -every-emacs -emacs.steps 100 -emacs.seed $$(date +%s)
 	$(GO) test -count=1 -timeout 30m ./sessions -damages 10
