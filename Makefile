@@ -124,8 +124,9 @@ generate: ## write rpc/schema.json from the Go types, and the manual for Info fr
 bench: ## run the benchmarks; benchstat reads what they print
 	$(GO) test -run '^$$' -bench . -benchmem -count $(COUNT) ./...
 
-bench-store: ## measure a database of 10,000 sessions and 1,000,000 items; it takes 2 GB of the temporary folder
+bench-store: ## measure a database of 10,000 sessions and 1,000,000 items, and searches of it; it takes 2 GB of the temporary folder
 	$(GO) test -run '^$$' -bench '^BenchmarkStore$$' -timeout 30m -count 1 $(TESTS)/bench -bench.sessions 10000
+	$(GO) test -run '^$$' -bench '^BenchmarkSearch$$' -timeout 30m -count 1 ./sessions -search.items 1000000
 
 bench-peers: ## compare with the programs that are nearest to cursord; needs npm, node and the network
 	.ci/peers
