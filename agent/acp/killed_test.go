@@ -52,6 +52,23 @@ func TestKilledBeforeThePrompt(t *testing.T) {
 	require.Equal(t, agent.Completed, (<-ended).Status)
 }
 
+// TestKilledAtThePrompt: the kept process is killed when it has the prompt and has not read it.
+func TestKilledAtThePrompt(t *testing.T) {
+	w := newWorld(t, "2026.10.01-e373342", builtin)
+	require.Equal(t, agent.Completed, w.run(t.Context(), nil).Status)
+	p := w.driver.kept[0].proc
+	for _, one := range process.Survivors(w.req.Mark) {
+		require.NoError(t, syscall.Kill(one.ID, syscall.SIGSTOP))
+	}
+	ended := make(chan agent.Outcome, 1)
+	fed := p.fed.Load()
+	go func() { ended <- w.run(t.Context(), nil) }()
+	require.Eventually(t, func() bool { return p.fed.Load() > fed }, 30*time.Second, time.Millisecond)
+	w.kill()
+	out := <-ended
+	require.Equal(t, agent.Completed, out.Status, "%+v", out.Failure)
+}
+
 // TestAgentThatClosesItsOutput: an agent that closes its output in mid-turn and lives on is ended, and nobody else is blamed for that.
 func TestAgentThatClosesItsOutput(t *testing.T) {
 	t.Parallel()

@@ -251,6 +251,7 @@ func (p *proc) take(b lines) {
 	}
 	emit := func([]agent.Event) {}
 	if t != nil {
+		t.heard = t.heard || len(b.list) > 0
 		emit = t.emit
 		t.note(events)
 	}

@@ -71,7 +71,7 @@ func (r *run) serve(ctx context.Context, kept bool) (*proc, *turn, *failure.Erro
 		return nil, nil, failed
 	}
 	r.emit([]agent.Event{agent.Init{SessionID: p.session, Dir: r.req.Dir, Model: cmp.Or(r.req.Model, "auto")}})
-	t, failed := r.turn(ctx, p)
+	t, failed := r.turn(ctx, p, reused)
 	if failed == errUnnoticed && !reused {
 		failed = p.explain()
 	}
@@ -229,12 +229,12 @@ func (r *run) prepare(ctx context.Context, p *proc) *failure.Error {
 }
 
 // turn runs the turn of a prepared process.
-func (r *run) turn(ctx context.Context, p *proc) (*turn, *failure.Error) {
+func (r *run) turn(ctx context.Context, p *proc, reused bool) (*turn, *failure.Error) {
 	p.base = map[int]bool{}
 	for _, m := range p.family.Running() {
 		p.base[m.ID] = true
 	}
-	t := &turn{p: p, req: r.req, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
+	t := &turn{p: p, req: r.req, reused: reused, emit: r.emit, dec: newDecoder(r.req.Dir, time.Now, r.req.Enter != nil), patience: newPatience(p, r.req.IdleTimeout), done: make(chan struct{})}
 	defer p.stream.Hear(r.req.Heard)()
 	defer r.req.Control.Begin(agent.Reach{Answer: t.answer, Steer: t.steer})()
 	if !p.do(func() { t.begin(r.req.Prompt) }) {

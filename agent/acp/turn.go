@@ -24,7 +24,9 @@ type turn struct {
 	out      agent.Outcome
 
 	line      int64 // of those for the agent's stdin, the one with the prompt
-	unsent    bool  // the process had ended before it could get that
+	unsent    bool  // the process had ended before it could get that, as far as can be seen
+	reused    bool  // the process has served another turn before
+	heard     bool  // it has said something since the turn began
 	cancelled bool  // the run's context has ended
 	hung      *failure.Error
 	stop      string       // the stop reason of the last answer
@@ -186,7 +188,8 @@ func (t *turn) died() {
 		out.Status, out.Failure = agent.Cancelled, nil
 	case t.hung == nil:
 		out.Failure = t.p.explain()
-		t.unsent = t.unsent || t.p.fed.Load() < t.line
+		// One that has died without a word was being killed when the prompt came: nothing runs that it does not announce.
+		t.unsent = t.unsent || t.p.fed.Load() < t.line || t.reused && !t.heard
 	}
 	t.over(t.dec.closeWritten(nil), out)
 }

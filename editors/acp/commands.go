@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -70,12 +71,11 @@ func commandOf(blocks []protocol.Block) (c *command, rest string) {
 		return nil, ""
 	}
 	words := strings.TrimSpace(blocks[0].Text)
-	for _, b := range blocks[1:] { // files that the editor makes links of
-		switch path, _, ok := fileOf(b.URI); {
-		case b.Type == "text":
+	for _, b := range blocks[1:] {
+		if b.Type == "text" {
 			words += " " + b.Text
-		case ok:
-			words += " " + quoted(path)
+		} else {
+			words += " " + quoted(named(b))
 		}
 	}
 	name, rest := words, ""
@@ -90,6 +90,19 @@ func commandOf(blocks []protocol.Block) (c *command, rest string) {
 	return nil, ""
 }
 
+// named returns what a block of another type than text names: a file, where an editor makes links of files or puts them along. Anything else is a
+// name that no command knows, because a command without a name may be about everything.
+func named(b protocol.Block) string {
+	uri := b.URI
+	if b.Resource != nil {
+		uri = b.Resource.URI
+	}
+	if path, _, ok := fileOf(uri); ok {
+		return path
+	}
+	return cmp.Or(uri, "the "+b.Type)
+}
+
 // runCommand runs a command. One that takes no words is not run with some: they were meant to do something.
 func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
 	if c.hint == "" && rest != "" {
@@ -97,7 +110,7 @@ func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
 		return
 	}
 	at.commands = append(slices.DeleteFunc(at.commands, func(old *request) bool { return old.answered }), r)
-	r.endsAsPrompt()
+	r.endsAsPrompt(at)
 	c.run(s, at, r, rest)
 }
 
@@ -273,19 +286,22 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 	}
 	if len(fields) == 0 {
 		fields = []string{""}
+	} else if slices.Contains(fields, "") {
+		return nil, 0, invalid(words, "has an empty name: name a file or a hunk, or nothing")
 	}
 	for _, word := range fields {
-		before := len(ids) + left
+		found := false
 		for _, d := range diffs {
 			for i := range d.Hunks {
 				h := &d.Hunks[i]
 				named := word == h.ID // not its beginning: 1.2 is not 1.25
 				if named || word == "all" || word == "" && ofSession(at.info.ID)(d, h) || word != "" && isAt(at, d, word) {
 					add(d, h, named)
+					found = true
 				}
 			}
 		}
-		if word != "" && word != "all" && len(ids)+left == before {
+		if word != "" && word != "all" && !found {
 			return nil, 0, invalid(word, "is no file and no hunk that is to review: /review lists them")
 		}
 	}

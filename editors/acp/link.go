@@ -230,8 +230,10 @@ func (s *Server) turnChanged(n *rpc.TurnChanged) {
 		return
 	}
 	at.tell.Turn(t)
-	at.turn = t.ID
-	if t.Status == sessions.TurnQueued {
+	switch {
+	case t.Status != sessions.TurnQueued:
+		at.turn = t.ID
+	case at.turn == t.ID:
 		at.turn = ""
 	}
 }

@@ -119,6 +119,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 			s.opened(r, at, "")
 		}
 		s.askPending(at, asked)
+		s.goOnOpening(at)
 	}
 	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, _ error) {
 		asked = list.Approvals // a daemon of an older build asks nothing

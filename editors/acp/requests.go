@@ -35,9 +35,14 @@ func (r *request) answer(result any, err error) {
 	r.s.reply(r.id, result, e)
 }
 
-// endsAsPrompt has a cancel of the request end it as that of a prompt.
-func (r *request) endsAsPrompt() {
-	r.onCancel = func() { r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil) }
+// endsAsPrompt has a cancel of the request, a command, end it as that of a prompt.
+func (r *request) endsAsPrompt(at *session) {
+	r.onCancel = func() {
+		r.answer(protocol.PromptResult{StopReason: "cancelled"}, nil)
+		if at.accepting != nil {
+			at.accepting.stop()
+		}
+	}
 }
 
 // decode reads the request's parameters.

@@ -96,7 +96,7 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 	id := question.ToolCallID
 	question.Update = ""
 	end := func(status string) {
-		r.endsAsPrompt()
+		r.endsAsPrompt(at)
 		s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
 	}
 	params := protocol.PermissionParams{SessionID: at.info.ID, ToolCall: question, Options: []protocol.PermissionOption{

@@ -27,10 +27,11 @@ type session struct {
 	dirs     []string          // further folders for the agent, as the editor named them
 	folder   *folder
 	tell     *updates.Session
-	since    uint64 // what has a higher seq is news
-	news     *news  // what waits until the session is loaded or resumed; else nil
-	reopened bool   // the editor had opened it before
-	turn     string // the id of the turn that runs, whoever started it
+	since    uint64   // what has a higher seq is news
+	news     *news    // what waits until the session is loaded or resumed; else nil
+	reopened bool     // the editor had opened it before
+	then     []func() // what waits until it is loaded or resumed
+	turn     string   // the id of the turn that runs, whoever started it
 	prompts  []*prompt
 	reading  map[string]int            // by turn: how many of its items are being read
 	endings  map[string]*sessions.Turn // turns whose end waits for that
@@ -39,7 +40,8 @@ type session struct {
 	through  bool                      // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
-	commands  []*request                // that wait for the person's answer
+	commands  []*request                // that have no answer yet
+	accepting *accepting                // an accept that the editor writes; or nil
 }
 
 func remarkID(n int) string { return fmt.Sprintf("cursord:%d", n) }
@@ -165,101 +167,6 @@ func (s *Server) opened(r *request, at *session, id string) {
 	s.learnModels()
 }
 
-// openSession loads a session, with all that was said, or resumes it, without.
-func (s *Server) openSession(r *request, replay bool) {
-	var p protocol.SessionParams
-	r.decode(&p)
-	err := openable(&p)
-	if p.SessionID == "" {
-		err = invalid("sessionId", "must be the id of a session")
-	}
-	if err != nil {
-		r.answer(nil, err)
-		return
-	}
-	s.subscribeTo(p.CWD, func(in *folder, err error) {
-		if err != nil {
-			r.answer(nil, inCWD(err))
-			return
-		}
-		call(s, "session/read", rpc.SessionReadParams{SessionID: p.SessionID, Limit: 1}, func(read api.Transcript, err error) {
-			switch {
-			case err != nil:
-				r.answer(nil, err)
-			case read.Session.Workspace != in.path:
-				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: open it with that cwd", read.Session.Workspace)))
-			default:
-				at := s.owns(in, &p, read.Session)
-				at.news = newNews()
-				if replay {
-					(&replaying{s: s, r: r, at: at}).start()
-				} else {
-					s.pass(r, at)
-				}
-			}
-		})
-	})
-}
-
-// pass opens a session without its history. Of a turn that runs the editor gets the items that run, and what comes from now on.
-func (s *Server) pass(r *request, at *session) {
-	call(s, "session/read", rpc.SessionReadParams{SessionID: at.info.ID, Limit: resumed}, func(read api.Transcript, err error) {
-		switch {
-		case err != nil:
-			s.failedToOpen(r, at, err)
-			return
-		case !s.opens(r, at):
-			return
-		}
-		for _, t := range read.Turns {
-			if t.Status == sessions.TurnRunning {
-				at.tell.Asked(t.ID)
-				at.news.turn(t)
-			}
-		}
-		for _, i := range read.Items {
-			switch {
-			case at.news.turns[i.TurnID] == nil:
-			case i.Status == sessions.ItemRunning:
-				at.news.item(i, true)
-			default:
-				at.tell.Pass(i)
-			}
-		}
-		s.complete(r, at, true)
-	})
-}
-
-func (at *session) runs(t *sessions.Turn) {
-	if t.Status == sessions.TurnRunning {
-		at.turn = t.ID
-	}
-}
-
-// opens reports whether a request still opens a session. If the session was closed, or is opened again, the request ends as cancelled. If
-// the editor has cancelled it, the session is as before: not open, or open, with what has changed.
-func (s *Server) opens(r *request, at *session) bool {
-	switch {
-	case s.sessions[at.info.ID] != at:
-		r.answer(nil, &rpc.Error{Code: rpc.CodeCancelled, Message: "cancelled"})
-		return false
-	case !r.answered:
-		return true
-	case at.reopened:
-		s.tellNews(at, nil)
-	default:
-		s.drop(at, nil)
-	}
-	return false
-}
-
-func (s *Server) failedToOpen(r *request, at *session, err error) {
-	if s.sessions[at.info.ID] == at {
-		s.drop(at, nil)
-	}
-	r.answer(nil, err)
-}
-
 func (s *Server) listSessions(r *request) {
 	var p protocol.ListParams
 	r.decode(&p)
@@ -338,6 +245,7 @@ func (s *Server) drop(at *session, err error) {
 		s.withdraw(asked.request)
 	}
 	at.cancelCommands()
+	defer s.goOnOpening(at)
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		if err != nil {
 			s.settle(p, nil, err)

@@ -28,6 +28,18 @@ type accepting struct {
 	left []*sessions.Diff // the files that are still to be written, with the chosen hunks
 	done api.Decided
 	then func(api.Decided, error)
+
+	stopped bool
+	abort   func() // gives up the request that the editor has not answered; nil before the first
+}
+
+var errStopped = errors.New("it was cancelled")
+
+// stop ends an accepting: what the editor has not written stays to be reviewed.
+func (a *accepting) stop() {
+	if a.stopped = true; a.abort != nil {
+		a.abort()
+	}
 }
 
 // acceptThrough accepts hunks of a copy. For each file it opens the editor's text as a document of this client, so that the daemon answers
@@ -38,7 +50,12 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.De
 			then(api.Decided{}, err)
 			return
 		}
-		a := &accepting{s: s, at: at, p: p, then: then}
+		a := &accepting{s: s, at: at, p: p}
+		a.then = func(done api.Decided, err error) {
+			at.accepting = nil
+			then(done, err)
+		}
+		at.accepting = a
 		others := []string{}
 		for _, d := range list.Diffs {
 			ours := *d
@@ -56,7 +73,7 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.De
 			}
 		}
 		if len(a.left) == 0 {
-			call(s, "diff/accept", p, then)
+			call(s, "diff/accept", p, a.then)
 			return
 		}
 		if len(others) == 0 {
@@ -66,7 +83,7 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.De
 		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both}
 		call(s, "diff/accept", rest, func(done api.Decided, err error) {
 			if err != nil {
-				then(done, err)
+				a.then(done, err)
 				return
 			}
 			a.add(done)
@@ -100,8 +117,12 @@ func (a *accepting) add(done api.Decided) {
 
 // next accepts the next file.
 func (a *accepting) next() {
-	if len(a.left) == 0 {
+	switch {
+	case len(a.left) == 0:
 		a.then(a.done, nil)
+		return
+	case a.stopped:
+		a.then(a.done, errStopped)
 		return
 	}
 	d := a.left[0]
@@ -111,8 +132,14 @@ func (a *accepting) next() {
 		return
 	}
 	a.text(d, func(text string, err error) {
+		switch {
+		case a.stopped:
+			err = errStopped
+		case err != nil:
+			err = fmt.Errorf("%s cannot be read: %w", d.Path, err)
+		}
 		if err != nil {
-			a.then(a.done, fmt.Errorf("%s cannot be read: %w", d.Path, err))
+			a.then(a.done, err)
 			return
 		}
 		a.accept(d, text)
@@ -135,7 +162,7 @@ func (a *accepting) text(d *sessions.Diff, then func(string, error)) {
 		ofDisk()
 		return
 	}
-	a.s.askInTime("fs/read_text_file", protocol.ReadParams{SessionID: a.at.info.ID, Path: a.shown(d)}, func(m rpc.Message, err error) {
+	a.askInTime("fs/read_text_file", protocol.ReadParams{SessionID: a.at.info.ID, Path: a.shown(d)}, func(m rpc.Message, err error) {
 		var read protocol.ReadResult
 		if err != nil || protocol.Decode(m.Result, &read) != nil || read.Content == nil {
 			ofDisk()
@@ -178,7 +205,11 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 			return
 		}
 		_ = l.client.Notify("document/didChange", rpc.DidChangeParams{URI: uri, Version: 2, Text: now})
-		a.s.askInTime("fs/write_text_file", protocol.WriteParams{SessionID: a.at.info.ID, Path: a.shown(d), Content: now}, func(_ rpc.Message, err error) {
+		before, _ := os.Stat(a.shown(d))
+		a.askInTime("fs/write_text_file", protocol.WriteParams{SessionID: a.at.info.ID, Path: a.shown(d), Content: now}, func(_ rpc.Message, err error) {
+			if err == nil && now != text && unchanged(before, a.shown(d)) {
+				err = errors.New("it says that it did, and the file has not changed")
+			}
 			if err != nil {
 				call(a.s, "diff/undo", rpc.UndoParams{Workspace: a.p.Workspace, Decision: done.Decision}, func(rpc.UndoResult, error) {
 					closes()
@@ -196,9 +227,16 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 	})
 }
 
-// askInTime asks the editor and calls then once: with the answer, or with an error if it refuses or takes too long.
-func (s *Server) askInTime(method string, params any, then func(rpc.Message, error)) {
+// unchanged reports whether nobody has written a file since it was looked at.
+func unchanged(before os.FileInfo, path string) bool {
+	now, err := os.Stat(path)
+	return err == nil && before != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime()) && before.Size() == now.Size()
+}
+
+// askInTime asks the editor and calls then once: with the answer, or with an error if it refuses, takes too long, or is asked no more.
+func (a *accepting) askInTime(method string, params any, then func(rpc.Message, error)) {
 	var limit *time.Timer
+	s := a.s
 	id := s.ask(method, params, func(m rpc.Message) {
 		limit.Stop()
 		if m.Error == nil {
@@ -209,13 +247,16 @@ func (s *Server) askInTime(method string, params any, then func(rpc.Message, err
 		_ = protocol.Decode(m.Error, e)
 		then(m, fmt.Errorf("%s: %s", method, e.Message))
 	})
+	giveUp := func(err error) {
+		if s.asked[id] != nil {
+			limit.Stop()
+			s.withdraw(id)
+			then(rpc.Message{}, err)
+		}
+	}
+	a.abort = func() { giveUp(errStopped) }
 	limit = time.AfterFunc(writeLimit, func() {
-		s.post(func() {
-			if s.asked[id] != nil {
-				s.withdraw(id)
-				then(rpc.Message{}, fmt.Errorf("%s: no answer within %v", method, writeLimit))
-			}
-		})
+		s.post(func() { giveUp(fmt.Errorf("%s: no answer within %v", method, writeLimit)) })
 	})
 }
 

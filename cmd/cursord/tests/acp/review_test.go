@@ -144,6 +144,16 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, answer(s, "/review\t./dir/"), "1 hunk in 1 file")
 	require.Contains(t, answer(s, "/Review 'dir/g.txt' f.txt"), "2 hunks in 2 files")
 	require.Contains(t, answer(s, "/undo 3"), "takes nothing behind it")
+	require.Contains(t, answer(s, `/reject ""`), "empty name")
+	for _, block := range []world.Obj{
+		{"type": "resource", "resource": world.Obj{"uri": "file://" + w.Path("nope.txt"), "text": "x"}}, {"type": "resource_link", "name": "x", "uri": "https://x/y"},
+		{"type": "image", "data": "", "mimeType": "image/png"},
+	} {
+		mark := c.mark()
+		id := c.sends("session/prompt", world.Obj{"sessionId": s, "prompt": []world.Obj{{"type": "text", "text": "/reject "}, block}})
+		require.Equal(t, "end_turn", c.stops(id))
+		require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), "no file and no hunk", "what names nothing is not everything")
+	}
 	mark := c.mark()
 	id := c.sends("session/prompt", world.Obj{"sessionId": s, "prompt": []world.Obj{
 		{"type": "text", "text": "/accept "}, {"type": "resource_link", "name": "f.txt", "uri": "file://" + w.Path("f.txt")},

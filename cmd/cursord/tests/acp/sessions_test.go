@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -278,4 +279,39 @@ func TestFork(t *testing.T) {
 	require.Equal(t, -32602, c.fails("_cursord/session/fork", world.Obj{"sessionId": s, "cwd": other}).Code)
 	c.must("session/list", world.Obj{}, &after)
 	require.Equal(t, before, after, "a fork that is refused is not made")
+}
+
+// TestLoadsAtOnce: two loads of one session on one connection are both answered, one after the other; one that is cancelled leaves the session as it was.
+func TestLoadsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Playing([]string{world.Piece("one "), world.Waits("go"), world.Piece("two"), world.Succeeds("")})...)
+	first := opens(w, nil)
+	s := first.session()
+	prompt := first.asks(s, "Count")
+	first.update(0, "one")
+	load := world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}
+	c := opens(w, nil)
+	mark := c.mark()
+	ids := []string{c.sends("session/load", load), c.sends("session/load", load), c.sends("session/resume", load)}
+	for _, id := range ids {
+		require.NoError(t, c.answers(id, nil))
+	}
+	require.Equal(t, "CountCount", said(c.updates(s, mark, ""), "user_message_chunk"), "each load has the history once")
+
+	for range 5 { // each at another moment
+		other := opens(w, nil)
+		id := other.sends("session/load", load)
+		other.notifies("$/cancel_request", world.Obj{"requestId": json.RawMessage(id)})
+		if err := other.answers(id, nil); err != nil {
+			require.Equal(t, -32002, other.fails("session/prompt", world.Obj{"sessionId": s, "prompt": words("x")}).Code, "it is not open")
+		}
+		other.in.Close()
+	}
+	id := first.sends("session/load", load)
+	first.notifies("$/cancel_request", world.Obj{"requestId": json.RawMessage(id)})
+	_ = first.answers(id, nil)
+	w.Put("../go", "")
+	require.Equal(t, "end_turn", first.stops(prompt))
+	first.update(0, "two")
+	require.Len(t, turnsOf(w, s), 1)
 }
