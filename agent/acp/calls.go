@@ -299,6 +299,16 @@ func (d *decoder) inCall() bool {
 	return false
 }
 
+// inCommand reports whether a call is open that may have started processes.
+func (d *decoder) inCommand() bool {
+	for _, c := range d.calls {
+		if c.started && agent.WritesOf(c.name()) == agent.WritesAnything {
+			return true
+		}
+	}
+	return false
+}
+
 // openTitles lists the calls that run, for people.
 func (d *decoder) openTitles() (titles []string) {
 	for _, id := range d.order {

@@ -255,10 +255,15 @@ func (r *run) turn(ctx context.Context, p *proc, reused bool) (*turn, *failure.E
 // leftTime is how long what a turn has started may take to end after it.
 const leftTime = 250 * time.Millisecond
 
+// left returns the processes that have been started since the turn began and run.
+func (p *proc) left() []process.Member {
+	return slices.DeleteFunc(p.family.Running(), func(m process.Member) bool { return p.base[m.ID] })
+}
+
 // left returns the processes that the turn's commands have left running.
 func (r *run) left(p *proc) (left []process.Member) {
 	for end := time.Now().Add(leftTime); ; time.Sleep(leftTime / 10) {
-		left = slices.DeleteFunc(p.family.Running(), func(m process.Member) bool { return p.base[m.ID] })
+		left = p.left()
 		if len(left) == 0 || time.Now().After(end) {
 			return left
 		}

@@ -220,14 +220,18 @@ func (t *turn) emitBeside(events []agent.Event) {
 	}
 }
 
-// note keeps what the run needs to know of the events.
+// note keeps what the run needs to know of the events. It notes in a call that has ended that it has left something running.
 func (t *turn) note(events []agent.Event) {
-	for _, ev := range events {
+	for i, ev := range events {
 		switch ev := ev.(type) {
 		case agent.ToolStart:
 			t.mayLeave(&ev.Call)
 		case agent.ToolEnd:
 			t.mayLeave(&ev.Call)
+			if agent.WritesOf(ev.Call.Name) == agent.WritesAnything && !t.dec.inCommand() && len(t.p.left()) > 0 {
+				ev.Call.Background = true
+				events[i] = ev
+			}
 		}
 	}
 }

@@ -138,24 +138,39 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestReviewOfBackgroundCommands: what a command writes for which the turn waits at its end is listed, though no call of this driver says that it
-// was left running. Such a change may be a person's.
+// TestReviewOfBackgroundCommands: what a command writes that was left running is listed, though the agent does not say so in this mode, whether
+// it ends before the turn or the turn waits for it. Such a change may be a person's.
 func TestReviewOfBackgroundCommands(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Start()
-	t.Cleanup(func() { requireNothingRuns(w) })
-	w.Put("f", "one\n")
-	e := w.Opens()
-	w.Plays(`{"fake":"background","command":"while [ ! -e ../go ]; do sleep 0.05; done; echo late >>f; echo made >made"}`, `{"fake":"say","text":"Done."}`)
-	turn := e.Asks(byACP)
-	e.Until("the wait", func(n world.Notification) bool { return n.Turn != nil && len(n.Turn.Background) > 0 })
-	w.Put("../go", "")
-	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
-	diffs := e.Diffs()
-	for _, path := range []string{"f", "made"} {
-		require.Contains(t, diffs, path)
-		require.Equal(t, []string{"unknown"}, world.Vias(diffs[path]), path)
+	for name, before := range map[string]bool{"before the turn's end": true, "at the turn's end": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Start()
+			t.Cleanup(func() { requireNothingRuns(w) })
+			w.Put("f", "one\n")
+			e := w.Opens()
+			waits := `{"fake":"say","text":"Done."}`
+			if before {
+				waits = world.Waits("over")
+			}
+			w.Plays(`{"fake":"background","command":"while [ ! -e ../go ]; do sleep 0.05; done; echo late >>f; echo made >made; touch ../over"}`, waits, `{"fake":"say","text":"Done."}`)
+			turn := e.Asks(byACP)
+			if before {
+				e.Until("the call", func(n world.Notification) bool {
+					return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemCompleted
+				})
+			} else {
+				e.Until("the wait", func(n world.Notification) bool { return n.Turn != nil && len(n.Turn.Background) > 0 })
+			}
+			w.Put("../go", "")
+			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+			diffs := e.Diffs()
+			for _, path := range []string{"f", "made"} {
+				require.Contains(t, diffs, path)
+				require.Equal(t, []string{"unknown"}, world.Vias(diffs[path]), path)
+			}
+		})
 	}
 }
 
