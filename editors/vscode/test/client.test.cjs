@@ -139,7 +139,7 @@ async function asks() {
 	await s.until(() => s.questions.length === 1);
 	const [first] = s.questions;
 	ok(first.message.includes("echo ran >>ran"), first.message);
-	same(first.titles, ["Reject", "Allow once", "Allow always", "Always in this folder, also with more arguments"]);
+	same(first.titles, ["Look again later", "Reject", "Allow once", "Allow always", "Always here (prefix)", "Only remind me"]);
 	first.answer(null);
 	await s.until(() => s.messages.some((m) => m.includes("the agent waits for the answer")));
 	ok(!ran());
@@ -150,7 +150,7 @@ async function asks() {
 	await s.until(() => s.questions.length === 3);
 	ok(ran());
 	ok(s.questions[2].message.includes("Which colour?"));
-	same(s.questions[2].titles, ["Red", "Blue"]);
+	same(s.questions[2].titles, ["Look again later", "Only remind me", "Red", "Blue"]);
 	is(spawnSync(program, ["deny"], { cwd: root }).status, 0);
 	await s.until(() => s.questions[2].cancelled);
 	await s.until(() => s.messages.some((m) => m.startsWith("cursord: done")));
