@@ -8,11 +8,11 @@ import (
 
 // loose returns a function that gives the author, at a moment, of changes that no call explains. While processes of the
 // agent may write without a call, it is the turn, via unknown: such a change may also be a person's. The evidence for such
-// processes is a background command of the turn (with the driver acp, one for which the turn waits), until the agent or its processes show its end; a process that outlived an
+// processes is a background command of the turn, until the agent or its processes show its end; a process that outlived an
 // earlier turn; or hooks that run programs. Without evidence it is nil, because people save files all the time.
 func (t *Turn) loose() func(when int64) *diffs.Source {
 	src := t.source(diffs.ViaUnknown)
-	lives := len(t.background) > 0 || t.waits || t.hooks.Any || t.orphans.Found() || t.r.setup.Survivors.Alive()
+	lives := len(t.background) > 0 || t.hooks.Any || t.orphans.Found() || t.r.setup.Survivors.Alive()
 	if lives {
 		t.unattend()
 	}

@@ -58,7 +58,6 @@ type Turn struct {
 	background map[string]bool // calls that have ended and left a command running
 	silentFrom int64           // the moment since which no background command runs, according to the agent; 0: none has run
 	overdue    bool            // a scan has to find the changes that those commands made until then
-	waits      bool            // … and it has waited for commands of which no call says that they were left running
 	orphans    survivors.Orphans
 	unattended bool // the tree counts this turn among those whose processes may write without a call
 	hooks      hooks.Set
@@ -210,8 +209,6 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 			ends++
 		case agent.BackgroundEnded:
 			t.endBackground(ev.Calls)
-		case agent.Waiting:
-			t.waits = t.waits || len(ev.Commands) > 0 && len(t.background) == 0
 		}
 	}
 	return files
