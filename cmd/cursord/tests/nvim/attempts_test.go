@@ -94,20 +94,27 @@ func TestNvimPromptsGoToNoAttempt(t *testing.T) {
 	})
 }
 
+// attempted makes a world with a file f and so many attempts at one prompt, by a command in which {{model}} is the attempt's number, from 0.
+func attempted(t *testing.T, f string, attempts int, command string) *world.World {
+	t.Helper()
+	w := world.New(t)
+	w.PutAll(world.Tree{"f": f})
+	w.Commits()
+	w.Plays(world.Lines(world.Shells("1", command))...)
+	w.Start()
+	w.Trusts()
+	e := w.Opens()
+	for i := range attempts {
+		e.Turn(world.Obj{"prompt": "attempt", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": attempts}})
+	}
+	return w
+}
+
 // TestNvimAcceptsNoAttemptsTogether: an accept of all, or of the file, would mix attempts at one prompt, and is refused.
 func TestNvimAcceptsNoAttemptsTogether(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Commits()
-		w.Plays(world.Lines(world.Shells("1", "echo by {{model}} >> f; echo {{model}} > only{{model}}"))...)
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
-		for i := range 2 {
-			e.Turn(world.Obj{"prompt": "attempt", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 2}})
-		}
+		w := attempted(t, "one\n", 2, "echo by {{model}} >> f; echo {{model}} > only{{model}}")
 		n := neovim(w, t, bin, "", "f")
 		n.hunksOf("f", 2)
 		n.ex("Cursord accept!")
@@ -128,16 +135,7 @@ func TestNvimAcceptsNoAttemptsTogether(t *testing.T) {
 func TestNvimNamesTheAttempts(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
-		w.Commits()
-		w.Plays(world.Lines(world.Shells("1", `sed "s/two/by {{model}}/" f >../t{{model}}; cat ../t{{model}} >f`))...)
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
-		for i := range 3 {
-			e.Turn(world.Obj{"prompt": "attempt", "model": fmt.Sprint(i), "attempt": world.Obj{"group": "g", "number": i + 1, "of": 3}})
-		}
+		w := attempted(t, "one\ntwo\nthree\n", 3, `sed "s/two/by {{model}}/" f >../t{{model}}; cat ../t{{model}} >f`)
 		n := neovim(w, t, bin, "vim.o.columns = 80 vim.g.cursord = { review = { after_decide = 'stay' } }", "f")
 		n.hunksOf("f", 3)
 		n.untilScreen("two\n  attempt 1\n  by 0\n  attempt 2\n  by 1\n  attempt 3\n  by 2\n  three")

@@ -89,15 +89,7 @@ func TestNvimCountsAConflictOnce(t *testing.T) {
 			{"5Cursord reject", "rejected 1 hunk; 1 hunk left in 1 file"},
 			{"Cursord reject!", "rejected 2 hunks; none left"},
 		} {
-			w := world.New(t)
-			w.Put("f", before)
-			w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
-			w.Start()
-			w.Opens()
-			n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-			n.follows()
-			n.keys("5Gccmine 5<Esc>")
-			n.ex("Cursord ask do it")
+			n := conflicting(t, bin, before, after)
 			n.hunksOf("f", 2)
 			n.knowsTheMerge()
 			n.ex(c.command)

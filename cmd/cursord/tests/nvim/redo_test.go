@@ -24,15 +24,7 @@ func TestNvimMergeKeepsTheRedo(t *testing.T) {
 			{":write<CR>", before, "cursord: rejected 1 hunk; :Cursord undo brings it back"},
 		} {
 			t.Run(c.act, func(t *testing.T) {
-				w := world.New(t)
-				w.Put("f", before)
-				w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
-				w.Start()
-				w.Opens()
-				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
-				n.follows()
-				n.keys("5Gccmine 5<Esc>")
-				n.ex("Cursord ask do it")
+				n := conflicting(t, bin, before, after)
 				n.untilScreen("you have changed this")
 				n.knowsTheMerge()
 				n.keys("u")
@@ -49,4 +41,19 @@ func TestNvimMergeKeepsTheRedo(t *testing.T) {
 			})
 		}
 	})
+}
+
+// conflicting has a person type a line 5 that is not saved, and an agent make another one of the file f.
+func conflicting(t *testing.T, bin, before, after string) *nvim {
+	t.Helper()
+	w := world.New(t)
+	w.Put("f", before)
+	w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+	w.Start()
+	w.Opens()
+	n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, autostart = true }", "f")
+	n.follows()
+	n.keys("5Gccmine 5<Esc>")
+	n.ex("Cursord ask do it")
+	return n
 }

@@ -10,6 +10,18 @@ import (
 	"cursord/cmd/cursord/tests/world"
 )
 
+// editedBy makes a world with a file that an agent has edited.
+func editedBy(t *testing.T, path, before, after string) (*world.World, *world.Editor) {
+	t.Helper()
+	w := world.New(t)
+	w.Put(path, before)
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", path, before, after))...)
+	e.Turn(nil)
+	return w, e
+}
+
 // TestAFileThatAPersonMovesAway: a person moves a file with pending hunks away and back. The hunks are there again, also for the next daemon.
 // Once they were accepted without a word.
 func TestAFileThatAPersonMovesAway(t *testing.T) {
@@ -18,12 +30,7 @@ func TestAFileThatAPersonMovesAway(t *testing.T) {
 	for name, restarts := range map[string]bool{"one daemon": false, "the next daemon": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("f", before)
-			w.Start()
-			e := w.Opens()
-			w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
-			e.Turn(nil)
+			w, e := editedBy(t, "f", before, after)
 			w.Makes("mv f ../g")
 			require.Empty(t, e.Diffs())
 			if restarts {
@@ -51,13 +58,8 @@ func TestAFileThatAPersonRenames(t *testing.T) {
 	t.Parallel()
 	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\n"})
 	edited := func(t *testing.T) (*world.World, *world.Editor) {
-		w := world.New(t)
-		w.Put("dir/f", before)
+		w, e := editedBy(t, "dir/f", before, after)
 		w.Put("dir/other", "other\n")
-		w.Start()
-		e := w.Opens()
-		w.Plays(world.Lines(world.Edits("c", "dir/f", before, after))...)
-		e.Turn(nil)
 		require.Len(t, e.Diffs()["dir/f"].Hunks, 2)
 		return w, e
 	}
