@@ -125,8 +125,8 @@ func (r *Review) carry(was *Review, change func(former *Review) bool) {
 	r.noteFormer(Former{Review: f, After: after})
 }
 
-// decideLike makes in a former the decision that was made in later, which has come from it: also about the lines that the edits of the same
-// runs have deleted, and that are not in later because the person has deleted them as well.
+// decideLike makes in a former the decision that was made in later, which has come from it. It also decides the deletions of the same runs
+// that later does not have, because the person has deleted those lines as well.
 func (r *Review) decideLike(later *Review, theirs selection, accept bool) error {
 	mine, found := r.selected(later, theirs)
 	if !found {

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// edge is how much of both ends of a line over the limit is kept, in bytes: a request's id is there, in front of its parameters or behind
-// them.
+// edge is how many bytes are kept of each end of a line over the limit. A request's id is there, before or behind its parameters.
 const edge = 512
 
 // A skipped is what is kept of a line over the limit.

@@ -188,7 +188,7 @@ func (t *turn) died() {
 		out.Status, out.Failure = agent.Cancelled, nil
 	case t.hung == nil:
 		out.Failure = t.p.explain()
-		// One that has died without a word was being killed when the prompt came: nothing runs that it does not announce.
+		// A kept process that dies in silence was being killed when the prompt came. It has run nothing, because it announces all that it runs.
 		t.unsent = t.unsent || t.p.fed.Load() < t.line || t.reused && !t.heard
 	}
 	t.over(t.dec.closeWritten(nil), out)
@@ -220,7 +220,7 @@ func (t *turn) emitBeside(events []agent.Event) {
 	}
 }
 
-// note keeps what the run needs to know of the events. It notes in a call that has ended that it has left something running.
+// note keeps what the run needs to know of the events. It marks the end of a call that has left something running.
 func (t *turn) note(events []agent.Event) {
 	for i, ev := range events {
 		switch ev := ev.(type) {

@@ -90,8 +90,8 @@ func commandOf(blocks []protocol.Block) (c *command, rest string) {
 	return nil, ""
 }
 
-// named returns what a block of another type than text names: a file, where an editor makes links of files or puts them along. Anything else is a
-// name that no command knows, because a command without a name may be about everything.
+// named returns the name that a block stands for which is no text: the path of its file, else a name that no command knows. It is never "",
+// because a command without a name may be about everything.
 func named(b protocol.Block) string {
 	uri := b.URI
 	if b.Resource != nil {
@@ -103,7 +103,7 @@ func named(b protocol.Block) string {
 	return cmp.Or(uri, "the "+b.Type)
 }
 
-// runCommand runs a command. One that takes no words is not run with some: they were meant to do something.
+// runCommand runs a command. Words behind one that takes none are an error: the person expected something of them.
 func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
 	if c.hint == "" && rest != "" {
 		s.saysError(at, r, invalid("/"+c.name, "takes nothing behind it"))

@@ -18,7 +18,7 @@ type replaying struct {
 	pending map[string][]*sessions.Diff // what is left to review, by the turns whose changes it has
 }
 
-// start reads what is left to review, which calls show that do not say themselves what they have changed, and then the first page.
+// start reads what is left to review, and then the first page. Calls that do not report what they have changed show these hunks.
 func (h *replaying) start() {
 	h.s.pendingAt(h.at.folder, func(pending []*sessions.Diff) {
 		h.pending = map[string][]*sessions.Diff{}
@@ -81,7 +81,7 @@ func (h *replaying) turn(t *sessions.Turn) {
 	h.at.tell.Turn(begun(t))
 }
 
-// end ends the last turn.
+// end gives the editor the end of the last turn that was begun.
 func (h *replaying) end() {
 	if h.last == nil {
 		return

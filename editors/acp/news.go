@@ -28,7 +28,7 @@ func (n *news) turn(t *sessions.Turn) {
 	}
 }
 
-// item takes a form of an item. One that was read has all of what the same form lacks as a notification.
+// item takes a form of an item. read says that it was read: it is then whole, and replaces the same form from a notification.
 func (n *news) item(i *sessions.Item, read bool) {
 	old := n.items[i.ID]
 	if old != nil && (i.Seq < old.Seq || i.Seq == old.Seq && !read) {
@@ -66,7 +66,7 @@ type story struct {
 	items []*sessions.Item
 }
 
-// began is when the turn began, as far as its news say it.
+// began returns when the turn began, as far as its news show it.
 func (t *story) began() sessions.Time {
 	if t.turn != nil && t.turn.StartedAt != nil {
 		return *t.turn.StartedAt
@@ -111,7 +111,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 		if left--; left > 0 || !s.opens(r, at) {
 			return
 		}
-		if resumes { // which gives an editor nothing of before its answer
+		if resumes { // its editor gets no update before the answer
 			s.opened(r, at, "")
 		}
 		s.tellNews(at, pending)

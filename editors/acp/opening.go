@@ -116,7 +116,7 @@ func (s *Server) giveUp(at *session) {
 	}
 }
 
-// goOnOpening does what waited until a session was loaded or resumed.
+// goOnOpening begins the requests that waited until a session was loaded or resumed.
 func (s *Server) goOnOpening(at *session) {
 	waiting := at.then
 	at.then = nil

@@ -59,7 +59,7 @@ func openable(p *protocol.SessionParams) error {
 	return nil
 }
 
-// owns makes a session the editor's.
+// owns enters a session as open in the editor. If it was open before, its prompts go on.
 func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
 		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq, reading: map[string]int{},

@@ -90,7 +90,7 @@ func (s *Server) askTrustAgain(folder string) {
 	})
 }
 
-// trustPause is how often it is looked whether a question for trust was answered elsewhere: nothing tells that.
+// trustPause is the time between two looks whether a question for trust was answered elsewhere. The daemon sends no word of that.
 const trustPause = 2 * time.Second
 
 func (s *Server) watchTrust(folder string, q *trusting) {

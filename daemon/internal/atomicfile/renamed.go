@@ -10,18 +10,19 @@ import (
 	"cursord/diffs"
 )
 
-// mostSiblings bounds how many entries of a folder are looked at.
+// mostSiblings bounds how many entries of a folder Renamed looks at.
 const mostSiblings = 10_000
 
-// Renamed returns the path to which a file of root was renamed in its folder: the only other file there that has its content and that
-// was made, renamed or written since a moment of package clock. It returns "" if there is none, or where the system does not tell these times.
+// Renamed returns the path to which a file of root was renamed in its folder. That is the one other file there which has its content and
+// was made, renamed or written since a moment of package clock. Renamed returns "" if no file or several are such, and on systems that do not
+// tell these times.
 func Renamed(root, from string, content diffs.Content, since int64) (to string) {
 	dir, err := os.Open(filepath.Join(root, filepath.FromSlash(path.Dir(from))))
 	if err != nil || !filestat.ChangeTimes {
 		return ""
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(mostSiblings) // of a folder that cannot be read whole, what there is
+	names, _ := dir.Readdirnames(mostSiblings) // after an error, the names that were read before it
 	for _, base := range names {
 		name := path.Join(path.Dir(from), base)
 		st := filestat.Of(filepath.Join(dir.Name(), base))

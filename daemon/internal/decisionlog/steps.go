@@ -74,14 +74,14 @@ func Later(steps []Step, t Step) bool {
 
 // Stem returns a copy of a file's review in which steps are made.
 func Stem(review *diffs.Review, steps []Step) *diffs.Review {
-	stem, passed := review.Copy(), map[uint64]bool{}
+	stem, failed := review.Copy(), map[uint64]bool{} // by decision
 	for _, s := range steps {
-		// An error means that the review no longer has the lines: they count as ordinary text. What was not made is not taken back.
+		// An error means that the review no longer has the lines: they count as ordinary text. A decision that failed is not undone.
 		switch {
 		case !s.Undo:
 			_, err := stem.Redo(s.Decision)
-			passed[s.Group] = err != nil
-		case !passed[s.Group]:
+			failed[s.Group] = err != nil
+		case !failed[s.Group]:
 			_ = stem.Undo(s.Decision)
 		}
 	}

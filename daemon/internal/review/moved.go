@@ -42,8 +42,8 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// personMoved takes in that a person has given a file with pending hunks another name in its folder. The hunks stay pending there. Whoever
-// has its text unsaved keeps it under the old name.
+// personMoved takes in that a person has given a file with pending hunks another name in its folder, and reports whether that is so. The hunks
+// stay pending there. A file that a client holds unsaved keeps its name.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() || f.lookedAt == 0 {
 		return false
