@@ -19,6 +19,8 @@ type prompt struct {
 	begun     bool                // the daemon was asked for the turn
 	cancelled bool                // the editor wants no more of it
 	number    int                 // in the order in which they came
+	queued    bool                // the daemon has the turn
+	timed     bool                // timeFirst has seen it
 }
 
 // prompt takes a prompt: a command of cursord's, or a turn, which waits behind the turns of its session.
@@ -69,7 +71,8 @@ func (s *Server) start(p *prompt) {
 		switch {
 		case p.r.answered:
 		case err == nil:
-			time.AfterFunc(longQueue, func() { s.post(func() { s.sayThatItWaits(p) }) })
+			p.queued = true
+			s.timeFirst(p.at)
 			s.follow(p)
 		case p.cancelled:
 			s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
@@ -82,8 +85,19 @@ func (s *Server) start(p *prompt) {
 	})
 }
 
-// longQueue is how long a prompt waits without a word.
+// longQueue is how long the first prompt of a session waits without a word.
 const longQueue = 2 * time.Second
+
+// timeFirst measures how long the first prompt of a session waits. The time that it waited for prompts of its own session does not count:
+// their turns showed why.
+func (s *Server) timeFirst(at *session) {
+	if len(at.prompts) == 0 || !at.prompts[0].queued || at.prompts[0].timed {
+		return
+	}
+	p := at.prompts[0]
+	p.timed = true
+	time.AfterFunc(longQueue, func() { s.post(func() { s.sayThatItWaits(p) }) })
+}
 
 // sayThatItWaits says what a prompt waits for, if no turn of its own session shows that.
 func (s *Server) sayThatItWaits(p *prompt) {
@@ -135,6 +149,7 @@ func (s *Server) endPrompt(p *prompt, t *sessions.Turn) {
 // settle answers a prompt and forgets it.
 func (s *Server) settle(p *prompt, result any, err error) {
 	p.at.prompts = slices.DeleteFunc(p.at.prompts, func(other *prompt) bool { return other == p })
+	s.timeFirst(p.at)
 	s.leaves(p)
 	p.r.answer(result, err)
 }

@@ -265,3 +265,24 @@ func TestTwoSessions(t *testing.T) {
 	require.Equal(t, strings.Repeat("first and on", 5), said(c.updates(one, mark, ""), "agent_message_chunk"))
 	require.Equal(t, strings.Repeat("second and on", 5), said(c.updates(two, mark, ""), "agent_message_chunk"))
 }
+
+// TestPromptBehindAnotherSession: the first prompt of a session that waits for a turn of another session says so, once. The second, which
+// waits for the first, says nothing.
+func TestPromptBehindAnotherSession(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, waiting("go")...)
+	c := opens(w, nil)
+	one, two := c.session(), c.session()
+	mark := c.mark()
+	first := c.asks(one, "first")
+	c.update(mark, "begun")
+	behind := []string{c.asks(two, "second"), c.asks(two, "third")}
+	c.update(mark, "Another turn runs in this folder.")
+	w.Put("../go", "")
+	require.Equal(t, "end_turn", c.stops(first))
+	for _, id := range behind {
+		require.Equal(t, "end_turn", c.stops(id))
+	}
+	require.Equal(t, 1, strings.Count(said(c.updates(two, mark, ""), "agent_message_chunk"), "Another turn runs"))
+	require.NotContains(t, said(c.updates(one, mark, ""), "agent_message_chunk"), "Another turn runs")
+}
