@@ -72,6 +72,14 @@ func WritesOf(name string) Writes {
 	return WritesAnything
 }
 
+// Writes returns what the call may write. A plan is a call of no known kind, but writes nothing: without a window it has no file.
+func (c *Call) Writes() Writes {
+	if c.RawName == "createPlan" {
+		return WritesNothing
+	}
+	return WritesOf(c.Name)
+}
+
 // toolNamed returns the tool with this Call.Name, else the last row.
 func toolNamed(name string) *tool {
 	for i := range tools {

@@ -193,7 +193,7 @@ func Open(o Options) (*Daemon, error) {
 
 // unseen returns a notice for an item that the last daemon left running, about what nobody has seen of it; "" if nothing.
 func unseen(it *sessions.Item) string {
-	if it.Tool == nil || agent.WritesOf(it.Tool.Name) != agent.WritesNamed && agent.WritesOf(it.Tool.Name) != agent.WritesAnything {
+	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
 		return ""
 	}
 	return fmt.Sprintf("The daemon was killed while this ran: %s. Its changes may not be listed for review.",

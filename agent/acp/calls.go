@@ -149,6 +149,11 @@ func quotedCommand(title string) (string, bool) {
 // name returns the call's name in the words of package agent.
 func (c *call) name() string { return agent.ToolNamed(c.report.RawName) }
 
+// writes returns what the call may write.
+func (c *call) writes() agent.Writes {
+	return (&agent.Call{Name: c.name(), RawName: c.report.RawName}).Writes()
+}
+
 // progress emits what the call's state now says.
 func (d *decoder) progress(dst []agent.Event, c *call) []agent.Event {
 	over := c.status == "completed" || c.status == "failed"
@@ -162,7 +167,7 @@ func (d *decoder) progress(dst []agent.Event, c *call) []agent.Event {
 		return dst
 	}
 	running := c.status == "in_progress"
-	switch agent.WritesOf(c.name()) {
+	switch c.writes() {
 	case agent.WritesNamed:
 		if path := c.report.Call(d.dir).Paths; len(path) > 0 {
 			return d.start(dst, c, time.Time{})
@@ -196,7 +201,7 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 	}
 	if !c.started {
 		dst = d.boundary(dst)
-		if refused == "" && agent.WritesOf(c.name()) != agent.WritesAnything {
+		if refused == "" && c.writes() != agent.WritesAnything {
 			dst = d.start(dst, c, time.Time{})
 		}
 	}
@@ -214,7 +219,7 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 
 // changes names the files that a call may have written, without contents: the disk has them.
 func (d *decoder) changes(end *agent.ToolEnd) {
-	if agent.WritesOf(end.Call.Name) != agent.WritesNamed || end.State == agent.CallRejected {
+	if end.Call.Writes() != agent.WritesNamed || end.State == agent.CallRejected {
 		return
 	}
 	end.Call.Changes = nil
@@ -302,7 +307,7 @@ func (d *decoder) inCall() bool {
 // inCommand reports whether a call is open that may have started processes.
 func (d *decoder) inCommand() bool {
 	for _, c := range d.calls {
-		if c.started && agent.WritesOf(c.name()) == agent.WritesAnything {
+		if c.started && c.writes() == agent.WritesAnything {
 			return true
 		}
 	}

@@ -173,6 +173,11 @@ session/request_permission: {"outcome":{"outcome":"cancelled"}}
 		require.Contains(t, said, `asks a2 question "What name?" or text`)
 		require.Contains(t, said, `asks a3 plan "Plan A plan" detail="1. do it" accept:allowOnce reject:rejectOnce or text`)
 		require.Contains(t, said, `asks a4 permission "Odd" cursord-no:rejectOnce`)
+		require.Contains(t, said, `start question "Ask Which one?"
+asks a1 question`, "a question is a call, so that the transcript has it")
+		require.Contains(t, said, `completed question "Ask Which one?" "Which one?\n→ That\n"`)
+		require.Contains(t, said, `completed question "Ask What name?" "What name?\n→ Joe\n"`)
+		require.Contains(t, said, `rejected other "Plan A plan" error="the plan was rejected: no tests"`)
 		require.Equal(t, 2, strings.Count(said, "notice "), said)
 	}
 }

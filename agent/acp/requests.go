@@ -17,7 +17,7 @@ import (
 type ask struct {
 	id      json.RawMessage // of the request
 	kind    agent.ApprovalKind
-	call    string // the id of the call that it is about, or ""
+	call    string // the id of the call that it is about, or ""; the one that questions or a plan are
 	parts   []part
 	options []agent.ApprovalOption // of a permission
 }
@@ -26,6 +26,7 @@ type ask struct {
 type part struct {
 	approval string
 	question string // the agent's id of it
+	prompt   string // what it asks, in the agent's words
 	options  []agent.ApprovalOption
 	text     bool
 	answer   *agent.ApprovalAnswer // nil: none yet
@@ -154,74 +155,6 @@ func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
 	return options
 }
 
-// questions has a person answer the agent's questions.
-func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
-	o := params.Object(nil)
-	a := &ask{id: id.Copy(), kind: agent.ApprovalQuestion, call: o.Get("toolCallId").Name()}
-	var requests []agent.ApprovalRequested
-	var parts []part
-	for q := range o.Get("questions").Elements() {
-		if len(parts) == maxParts {
-			break
-		}
-		p := part{question: q.Get("id").Name()}
-		for v := range q.Get("options").Elements() {
-			option := agent.ApprovalOption{ID: v.Get("id").Name(), Label: plaintext.OneLine("", v.Object(nil).Text("label", "name")), Kind: agent.Answer}
-			if option.Label == "" {
-				option.Label = option.ID
-			}
-			if option.ID != "" && len(p.options) < maxOptions {
-				p.options = append(p.options, option)
-			}
-		}
-		p.text = len(p.options) == 0
-		prompt := q.Object(nil).Text("prompt", "question")
-		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", prompt), Options: p.options, Text: p.text}
-		if r.Title != prompt {
-			r.Detail = plaintext.Cut(prompt, maxDetail)
-		}
-		if r.Title == "" {
-			if r.Title = plaintext.OneLine("", o.Text("title")); r.Title == "" {
-				r.Title = "The agent asks"
-			}
-		}
-		requests, parts = append(requests, r), append(parts, p)
-	}
-	if len(parts) == 0 {
-		return dst, result(id, outcomeResult{outcome{Outcome: "skipped", Reason: "there was no question"}})
-	}
-	return t.ask(dst, a, requests, parts...)
-}
-
-// The options of a plan.
-var planOptions = []agent.ApprovalOption{
-	{ID: "accept", Label: "Accept the plan", Kind: agent.AllowOnce}, {ID: "reject", Label: "Reject the plan", Kind: agent.RejectOnce},
-}
-
-// plan shows a plan as a call of its own, and has a person decide about it.
-func (t *turn) plan(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
-	o := params.Object(nil)
-	name, text := o.Text("name"), o.Text("plan")
-	if overview := o.Text("overview"); text == "" {
-		text = overview
-	}
-	call := o.Get("toolCallId").Name()
-	if c := t.dec.calls[call]; call == "" || c == nil && t.dec.ended[call] {
-		t.plans++
-		call = fmt.Sprintf("plan-%d", t.plans)
-	} else if c != nil { // what follows is this call
-		dst = t.dec.close(dst, c)
-	}
-	t.dec.ended[call] = true
-	report := agent.CallReport{ID: call, RawName: "createPlan", Args: params.Copy()}
-	dst = append(t.dec.boundary(dst), agent.ToolStart{Call: report.Call(t.dec.dir)}, report.End(t.dec.dir, json.RawMessage(`{"success":{}}`), false, ""))
-	a := &ask{id: id.Copy(), kind: agent.ApprovalPlan, call: call}
-	title := plaintext.OneLine("Plan", name)
-	return t.ask(dst, a, []agent.ApprovalRequested{{
-		Kind: a.kind, CallID: call, Title: title, Detail: plaintext.Cut(text, maxDetail), Options: planOptions, Text: true,
-	}}, part{options: planOptions, text: true})
-}
-
 // ask enters an ask, and appends its requests.
 func (t *turn) ask(dst []agent.Event, a *ask, requests []agent.ApprovalRequested, parts ...part) ([]agent.Event, []byte) {
 	t.mu.Lock()
@@ -259,12 +192,17 @@ func (t *turn) answer(approval string, given agent.ApprovalAnswer) error {
 
 // settle gives the agent the answer to an ask, after the events that it leads to.
 func (t *turn) settle(a *ask) {
-	if a.kind == agent.ApprovalPermission {
-		t.emitBeside(t.dec.answered(nil, a.call, a.refusal()))
+	var events []agent.Event
+	switch a.kind {
+	case agent.ApprovalPermission:
+		events = t.dec.answered(nil, a.call, a.refusal())
+	case agent.ApprovalQuestion:
+		events = t.dec.replied(nil, a.call, a.reply(), "")
+	case agent.ApprovalPlan:
+		accepted, refused := a.decision()
+		events = t.dec.replied(nil, a.call, accepted, refused)
 	}
-	if events := a.notices(t.req.Mode); len(events) > 0 {
-		t.emitBeside(events)
-	}
+	t.emitBeside(append(events, a.notices(t.req.Mode)...))
 	t.p.write(result(jsontext.Value(a.id), outcomeResult{a.outcome()}))
 }
 
@@ -297,14 +235,6 @@ func (a *ask) refusal() string {
 		return "a person refused it"
 	}
 	return "nobody allowed it"
-}
-
-// notices say what follows from an answer, where that is not obvious.
-func (a *ask) notices(mode string) []agent.Event {
-	if a.kind != agent.ApprovalPlan || !allows(a.parts[0].chosen()) || mode != "plan" {
-		return nil
-	}
-	return []agent.Event{agent.Notice{Text: `The plan was accepted. This turn only plans: start one in mode "agent" to have the plan carried out.`}}
 }
 
 // outcome is the answer in the agent's words.
@@ -356,8 +286,11 @@ func (t *turn) withdraw(dst []agent.Event, id jsontext.Value) []agent.Event {
 			dst = append(dst, agent.ApprovalWithdrawn{ID: p.approval})
 		}
 	}
+	const why = "the agent no longer asks for it"
 	if a.kind == agent.ApprovalPermission {
-		dst = t.dec.answered(dst, a.call, "the agent no longer asks for it")
+		dst = t.dec.answered(dst, a.call, why)
+	} else {
+		dst = t.dec.replied(dst, a.call, "", why)
 	}
 	t.p.write(refusal(jsontext.Value(a.id), codeCancelled, "cancelled"))
 	return dst

@@ -35,7 +35,7 @@ type turn struct {
 	closing   bool         // … and the events before the answer are not emitted yet
 	ran       bool         // a call has run that may leave something running
 	strange   []string     // unknown methods of requests
-	plans     int          // plans with ids of our own
+	own       int          // questions and plans with ids of our own
 	usage     *agent.Usage // of the last answer
 
 	mu      sync.Mutex
@@ -228,7 +228,7 @@ func (t *turn) note(events []agent.Event) {
 			t.mayLeave(&ev.Call)
 		case agent.ToolEnd:
 			t.mayLeave(&ev.Call)
-			if agent.WritesOf(ev.Call.Name) == agent.WritesAnything && !t.dec.inCommand() && len(t.p.left()) > 0 {
+			if ev.Call.Writes() == agent.WritesAnything && !t.dec.inCommand() && len(t.p.left()) > 0 {
 				ev.Call.Background = true
 				events[i] = ev
 			}
@@ -237,7 +237,7 @@ func (t *turn) note(events []agent.Event) {
 }
 
 func (t *turn) mayLeave(call *agent.Call) {
-	t.ran = t.ran || call.Name == "shell" || call.Name == "task" || call.Name == "other"
+	t.ran = t.ran || call.Name != "mcp" && call.Writes() == agent.WritesAnything
 }
 
 // cancel asks the agent to stop. It runs in the goroutine that owns the process.

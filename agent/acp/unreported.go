@@ -22,9 +22,9 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 		switch {
 		case c.refused != "":
 			dst = d.finish(dst, c, false)
-		case !c.started && agent.WritesOf(c.name()) == agent.WritesAnything:
+		case !c.started && c.writes() == agent.WritesAnything:
 			dst = d.neverBegan(dst, c)
-		case agent.WritesOf(c.name()) == agent.WritesNamed:
+		case c.writes() == agent.WritesNamed:
 			dst = d.conclude(dst, c)
 		}
 	}
@@ -42,7 +42,7 @@ func (d *decoder) neverBegan(dst []agent.Event, c *call) []agent.Event {
 func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Clone(d.order) {
 		c := d.calls[id]
-		switch writes := agent.WritesOf(c.name()); {
+		switch writes := c.writes(); {
 		case c.started && c.asks == 0 && c.refused == "" && writes == agent.WritesNamed && d.wrote(c):
 			dst = d.finish(dst, c, false)
 		case !c.started && writes == agent.WritesAnything:
@@ -61,7 +61,7 @@ func (d *decoder) goOn(dst []agent.Event) []agent.Event {
 		}
 	}
 	for _, id := range slices.Clone(d.order) {
-		if c := d.calls[id]; c.started && c.asks == 0 && agent.WritesOf(c.name()) == agent.WritesNamed {
+		if c := d.calls[id]; c.started && c.asks == 0 && c.writes() == agent.WritesNamed {
 			dst = d.conclude(dst, c)
 			if c.refused == "" {
 				c.result, c.told = nil, c.report.Call(d.dir).Paths
@@ -93,7 +93,7 @@ func (d *decoder) late(dst []agent.Event, id string, o jsontext.Object) []agent.
 	rest.report.Paths = slices.DeleteFunc(slices.Clone(c.report.Paths), func(p string) bool {
 		return slices.ContainsFunc(c.told, func(told string) bool { return d.absolute(told) == d.absolute(p) })
 	})
-	if len(rest.report.Paths) == 0 || c.status != "completed" || agent.WritesOf(c.name()) != agent.WritesNamed {
+	if len(rest.report.Paths) == 0 || c.status != "completed" || c.writes() != agent.WritesNamed {
 		return dst
 	}
 	c.told = append(c.told, rest.report.Paths...)

@@ -14,11 +14,11 @@ import (
 // SaidMax is the greatest age of a time given by the agent. An older time counts as one of another machine's clock.
 const SaidMax = 2 * time.Second
 
-// Write reports whether calls of this tool write the files that they name.
-func Write(tool string) bool { return agent.WritesOf(tool) == agent.WritesNamed }
+// Write reports whether a call writes the files that it names.
+func Write(call *agent.Call) bool { return call.Writes() == agent.WritesNamed }
 
-// WriteAnything reports whether calls of this tool may write files that they do not name.
-func WriteAnything(tool string) bool { return agent.WritesOf(tool) == agent.WritesAnything }
+// WriteAnything reports whether a call may write files that it does not name.
+func WriteAnything(call *agent.Call) bool { return call.Writes() == agent.WritesAnything }
 
 // Parts cuts a batch of events after each call that may need a scan of the disk.
 func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
@@ -28,9 +28,9 @@ func Parts(events []agent.Event) iter.Seq[[]agent.Event] {
 			var cut bool
 			switch ev := ev.(type) {
 			case agent.ToolStart:
-				cut = WriteAnything(ev.Call.Name)
+				cut = WriteAnything(&ev.Call)
 			case agent.ToolEnd:
-				cut = WriteAnything(ev.Call.Name)
+				cut = WriteAnything(&ev.Call)
 			}
 			if cut || i == len(events)-1 {
 				if !yield(events[from : i+1]) {

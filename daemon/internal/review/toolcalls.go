@@ -193,13 +193,13 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 				t.dir = ev.Dir
 			}
 		case agent.ToolStart:
-			if agentcalls.Write(ev.Call.Name) || agentcalls.WriteAnything(ev.Call.Name) {
+			if agentcalls.Write(&ev.Call) || agentcalls.WriteAnything(&ev.Call) {
 				t.start.CallBegins()
 			}
-			if agentcalls.Write(ev.Call.Name) {
+			if agentcalls.Write(&ev.Call) {
 				t.begin(&ev)
 			}
-			if agentcalls.WriteAnything(ev.Call.Name) {
+			if agentcalls.WriteAnything(&ev.Call) {
 				t.beginRun(&ev, starts)
 			}
 			starts++

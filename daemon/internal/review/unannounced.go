@@ -71,7 +71,7 @@ func (t *Turn) source(via diffs.Via) diffs.Source {
 func (t *Turn) finishRun(ev *agent.ToolEnd, end int) {
 	open := t.runs[ev.Call.ID]
 	if len(open) == 0 {
-		if !agentcalls.WriteAnything(ev.Call.Name) || ev.State == agent.CallRejected {
+		if !agentcalls.WriteAnything(&ev.Call) || ev.State == agent.CallRejected {
 			return
 		}
 		from := t.start.Began() // no event says when the call began

@@ -189,7 +189,7 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 	calls, full := &f.tree.calls, f.tree.absolute(f.path)
 	seen := t.folders.Load().Seen()
 	switch {
-	case !agentcalls.Write(ev.Call.Name) || f.change.After != nil || f.change.Deleted:
+	case !agentcalls.Write(&ev.Call) || f.change.After != nil || f.change.Deleted:
 		f.after = f.tree.translated(atomicfile.ReadWritten(f.tree.under(f.path), f.path, f.change.After))
 	default:
 		var changed int64
@@ -204,7 +204,7 @@ func (t *Turn) readEnd(f *Written, ev *agent.ToolEnd) {
 	if to, dated := agentcalls.SaidAt(ev.Said, t.arrived, clock.Now()); dated && filestat.ChangeTimes && filestat.Of(full).Changed() <= to+int64(time.Millisecond) {
 		t.folders.Load().Forget(full, seen) // they are this call's, or older
 	}
-	if agentcalls.Write(ev.Call.Name) {
+	if agentcalls.Write(&ev.Call) {
 		f.via, f.end = diffs.ViaEdit, f.tree.ledger.Ends(f.path, f.at)
 		f.saves = max(f.saves, calls.Saves(f.path))
 	}

@@ -4,6 +4,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,12 +53,12 @@ func TestQuestions(t *testing.T) {
 	for name, one := range map[string]struct {
 		answer any
 		says   string
-		status string
+		later  string // what a load says of it
 	}{
-		"an answer": {selects("a"), "a", "completed"},
-		"none":      {selects("cursord:no-answer"), "", "completed"},
-		"closed":    {world.Obj{"outcome": world.Obj{"outcome": "cancelled"}}, "", "completed"},
-		"unknown":   {selects("zzz"), "", "completed"},
+		"an answer": {selects("a"), "a", "→ a"},
+		"none":      {selects("cursord:no-answer"), "", "→ (no answer)"},
+		"closed":    {world.Obj{"outcome": world.Obj{"outcome": "cancelled"}}, "", "→ (no answer)"},
+		"unknown":   {selects("zzz"), "", "→ (no answer)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -85,9 +86,46 @@ func TestQuestions(t *testing.T) {
 			all := c.updates(s, mark, id)
 			require.Contains(t, said(all, "agent_message_chunk"), "Done.")
 			calls := callsOf(all)
-			require.Equal(t, one.status, calls[0].statuses[len(calls[0].statuses)-1])
-			pending := w.CursordOK("approvals")
-			require.NotContains(t, pending, "Which?")
+			require.Len(t, calls, 1, "the question and its call are one")
+			require.Equal(t, []string{"in_progress", "completed"}, calls[0].statuses)
+			require.NotContains(t, w.CursordOK("approvals"), "Which?")
+			again := opens(w, nil)
+			require.NoError(t, again.answers(again.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}), nil))
+			loaded := callsOf(again.updates(s, 0, ""))
+			require.Len(t, loaded, 1)
+			require.Equal(t, []string{"completed"}, loaded[0].statuses)
+			require.Contains(t, fmt.Sprint(loaded[0].content), "Which?\n"+one.later)
+		})
+	}
+}
+
+// TestPlans: a plan is one call, which is open until it is decided, and what was decided is in the transcript.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[string]struct{ status, says string }{
+		"accept": {"completed", "The plan was accepted."}, "reject": {"failed", "the plan was rejected"},
+	} {
+		t.Run(option, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("../config.toml", "driver = \"acp\"\n")
+			w.Trusts()
+			w.Plays(`{"fake":"plan","text":"1. do it"}`, `{"fake":"say","text":"Done."}`)
+			c := opens(w, nil)
+			c.answering(func(rpc.Message) any { return selects(option) })
+			s := c.session()
+			mark := c.mark()
+			id := c.asks(s, "Plan")
+			require.Equal(t, "end_turn", c.stops(id))
+			calls := callsOf(c.updates(s, mark, id))
+			require.Len(t, calls, 1)
+			require.Equal(t, []string{"in_progress", want.status}, calls[0].statuses)
+			require.Contains(t, fmt.Sprint(calls[0].content), want.says)
+			again := opens(w, nil)
+			require.NoError(t, again.answers(again.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}), nil))
+			loaded := callsOf(again.updates(s, 0, ""))
+			require.Len(t, loaded, 1)
+			require.Contains(t, fmt.Sprint(loaded[0].content), want.says)
 		})
 	}
 }
