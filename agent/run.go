@@ -86,6 +86,7 @@ type Outcome struct {
 	RequestID string
 	Result    *string // the agent's result text if it succeeded and gave one, else all its text joined; nil if it said nothing
 	Usage     *Usage
+	Stop      StopReason     // why the agent stopped before it was done, if it has said so
 	Failure   *failure.Error // for Failed
 	Unknown   map[string]int // counts of events that were kept raw, by Unknown.Type
 }
@@ -98,6 +99,15 @@ const (
 	termTime  = 3 * time.Second        // between TERM and KILL
 	drainTime = 500 * time.Millisecond // for what an ended agent left in its pipes
 	leftTime  = 250 * time.Millisecond // for what an ended agent has ended to be gone
+)
+
+// A StopReason is why an agent stopped before it was done; "" if it was done, or did not say.
+type StopReason string
+
+const (
+	StopMaxTokens   StopReason = "maxTokens"       // the model's answer reached its limit
+	StopMaxRequests StopReason = "maxTurnRequests" // the turn's requests to the model reached their limit
+	StopRefusal     StopReason = "refusal"         // the model refused to go on
 )
 
 // A verdict is what ended a run; the first one counts.

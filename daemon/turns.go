@@ -259,7 +259,7 @@ const chatGone = "cursor-agent does not have this session's chat any more: it ha
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {
 	turn := *t.turn
 	turn.EndedAt = now()
-	turn.RequestID, turn.Result = out.RequestID, out.Result
+	turn.RequestID, turn.Result, turn.StopReason = out.RequestID, out.Result, sessions.StopReason(out.Stop)
 	if u := out.Usage; u != nil {
 		turn.Usage = &sessions.Usage{
 			InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,

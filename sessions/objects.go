@@ -128,6 +128,7 @@ type Turn struct {
 	Result     *string    `json:"result"`
 	Error      *TurnError `json:"error"`
 	Usage      *Usage     `json:"usage"`
+	StopReason StopReason `json:"stopReason,omitempty"` // of a turn whose agent stopped before it was done
 	RequestID  string     `json:"requestId,omitempty"`
 	// AgentVersion is the build of the agent that ran, in the agent's words; "" before it ran, or if it does not say.
 	AgentVersion string `json:"agentVersion,omitempty"`
@@ -143,6 +144,15 @@ type Turn struct {
 	Background []string `json:"background,omitempty"`
 	Seq        uint64   `json:"seq"`
 }
+
+// A StopReason is why an agent stopped before it was done.
+type StopReason string
+
+const (
+	StopMaxTokens   StopReason = "maxTokens"       // the model's answer reached its limit; the turn is completed
+	StopMaxRequests StopReason = "maxTurnRequests" // the turn's requests to the model reached their limit; it is completed
+	StopRefusal     StopReason = "refusal"         // the model refused to go on; the turn has failed
+)
 
 // Asked returns the prompt for people, with a line for each image that went with it.
 func (t *Turn) Asked() string {

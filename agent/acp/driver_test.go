@@ -263,6 +263,9 @@ func TestLeftBehind(t *testing.T) {
 
 // TestEndings gives every end of the agent one outcome, with words for people.
 func TestEndings(t *testing.T) {
+	stops := map[string]agent.StopReason{
+		"refusal": agent.StopRefusal, "limit": agent.StopMaxTokens, "limit of requests": agent.StopMaxRequests,
+	}
 	for name, test := range map[string]struct {
 		script, status, want string
 	}{
@@ -271,15 +274,17 @@ func TestEndings(t *testing.T) {
 		"text":      {`{"fake":"say","text":"Error:RetriableError"}` + "\n", "completed", ""},
 		"retriable": {`{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Error: RetriableError: [unavailable] connect ECONNREFUSED"}}}}` + "\n",
 			"failed", "RetriableError: [unavailable] connect ECONNREFUSED"},
-		"refusal": {`{"fake":"stop","text":"refusal"}` + "\n", "failed", "the model refused to go on"},
-		"limit":   {`{"fake":"stop","text":"max_tokens"}` + "\n", "completed", ""},
-		"no JSON": {`hello` + "\n" + `{"fake":"say","text":"a"}` + "\n", "completed", ""},
+		"refusal":           {`{"fake":"stop","text":"refusal"}` + "\n", "failed", "the model refused to go on"},
+		"limit":             {`{"fake":"stop","text":"max_tokens"}` + "\n", "completed", ""},
+		"limit of requests": {`{"fake":"stop","text":"max_turn_requests"}` + "\n", "completed", ""},
+		"no JSON":           {`hello` + "\n" + `{"fake":"say","text":"a"}` + "\n", "completed", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, "2026.10.01-e373342", test.script)
 			out := w.run(t.Context(), nil)
 			require.Equal(t, test.status, string(out.Status))
+			require.Equal(t, stops[name], out.Stop)
 			if test.want != "" {
 				require.Contains(t, out.Failure.Message, test.want)
 			}

@@ -142,6 +142,7 @@ func (t *turn) finish() {
 		events = t.dec.closeWritten(nil)
 	}
 	out := agent.Outcome{Status: agent.Completed, Usage: t.usage}
+	stop := stopReasons[t.stop]
 	stderr, _ := t.p.said()
 	switch {
 	case t.cancelled:
@@ -160,13 +161,19 @@ func (t *turn) finish() {
 		out.Failure = &failure.Error{
 			Kind: failure.KindFailed, Message: "the agent cancelled the turn, which nobody had asked for", Hint: "look at what it did and try again",
 		}
-	case t.stop == "refusal":
-		out.Status = agent.Failed
+	case stop == agent.StopRefusal:
+		out.Status, out.Stop = agent.Failed, stop
 		out.Failure = &failure.Error{Kind: failure.KindFailed, Message: "the model refused to go on", Hint: "ask in other words, or choose another model"}
-	case t.stop == "max_tokens", t.stop == "max_turn_requests":
+	case stop != "":
+		out.Stop = stop
 		events = append(events, agent.Notice{Text: "The agent stopped before it was done, because it reached a limit (" + t.stop + "). Ask it to go on."})
 	}
 	t.over(events, out)
+}
+
+// stopReasons are ACP's reasons other than that the agent was done, or cancelled.
+var stopReasons = map[string]agent.StopReason{
+	"max_tokens": agent.StopMaxTokens, "max_turn_requests": agent.StopMaxRequests, "refusal": agent.StopRefusal,
 }
 
 // connectionLost explains an error that the agent has written as text.

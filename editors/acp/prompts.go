@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"time"
@@ -139,11 +140,20 @@ func (s *Server) endPrompt(p *prompt, t *sessions.Turn) {
 	switch {
 	case p.cancelled || t.Status == sessions.TurnCancelled:
 		s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
+	case t.StopReason == sessions.StopRefusal && t.Error != nil:
+		s.remarks++
+		p.at.tell.Remark(remarkID(s.remarks), t.Error.Message+": "+t.Error.Hint)
+		s.settle(p, protocol.PromptResult{StopReason: stopReasons[t.StopReason]}, nil)
 	case t.Status == sessions.TurnCompleted:
-		s.settle(p, protocol.PromptResult{StopReason: "end_turn"}, nil)
+		s.settle(p, protocol.PromptResult{StopReason: cmp.Or(stopReasons[t.StopReason], "end_turn")}, nil)
 	default:
 		s.settle(p, nil, turnFailure(t))
 	}
+}
+
+// stopReasons are ACP's names.
+var stopReasons = map[sessions.StopReason]string{
+	sessions.StopMaxTokens: "max_tokens", sessions.StopMaxRequests: "max_turn_requests", sessions.StopRefusal: "refusal",
 }
 
 // settle answers a prompt and forgets it.

@@ -286,3 +286,25 @@ func TestPromptBehindAnotherSession(t *testing.T) {
 	require.Equal(t, 1, strings.Count(said(c.updates(two, mark, ""), "agent_message_chunk"), "Another turn runs"))
 	require.NotContains(t, said(c.updates(one, mark, ""), "agent_message_chunk"), "Another turn runs")
 }
+
+// TestStopReasons: the editor gets the agent's reason for an end before it was done, and a person reads it.
+func TestStopReasons(t *testing.T) {
+	t.Parallel()
+	for reason, words := range map[string]string{
+		"max_tokens": "it reached a limit", "max_turn_requests": "it reached a limit", "refusal": "the model refused to go on", "end_turn": "",
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("../config.toml", "driver = \"acp\"\n")
+			w.Trusts()
+			w.Plays(`{"fake":"say","text":"So far."}`, `{"fake":"stop","text":"`+reason+`"}`)
+			c := opens(w, nil)
+			s := c.session()
+			mark := c.mark()
+			id := c.asks(s, "go")
+			require.Equal(t, reason, c.stops(id))
+			require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), words)
+		})
+	}
+}
