@@ -243,7 +243,7 @@ func (d *document) isOnDisk() bool {
 		return false
 	}
 	disk, ok := d.workspace.readFile(d.path)
-	return ok && localfile.SameText(d.text.Content, disk)
+	return ok && localfile.SameText(d.text.Content, disk) && (d.text.Content == disk || !strings.Contains(d.saved, "\r")) // else it has lost its CRs
 }
 
 // merge brings changes on disk, an agent's or another program's, into the unsaved document of that file, as one step of the editor's undo.

@@ -120,7 +120,7 @@ func (ds *Set) Open(client api.ClientID, uri string, version int, text *string) 
 	if err != nil {
 		return err
 	}
-	ds.put(name, &Document{Client: client, Path: documentPath(name), Version: version}, text, true)
+	ds.put(name, &Document{Client: client, Path: documentPath(name), Version: version}, text, nil, true)
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (ds *Set) Change(client api.ClientID, uri string, version int, text string)
 		if old.Known != nil && string(old.Known.Data) != text {
 			doc.before = &known{*old.Known, old.stat}
 		}
-		ds.put(name, doc, &text, false)
+		ds.put(name, doc, &text, old, false)
 	}
 	return err
 }
@@ -166,13 +166,13 @@ func (ds *Set) opened(client api.ClientID, uri string) (string, *Document, error
 	return name, doc, nil
 }
 
-// put stores doc. It compares text and file at once, because an agent may write the file before the next look.
-func (ds *Set) put(name string, doc *Document, text *string, atOnce bool) {
+// put stores doc, which was before. It compares text and file at once, because an agent may write the file before the next look.
+func (ds *Set) put(name string, doc *Document, text *string, was *Document, atOnce bool) {
 	if text != nil {
 		doc.Based = filestat.Of(doc.Path).Changed()
 		disk := atomicfile.Read(filepath.Dir(doc.Path), filepath.Base(doc.Path))
 		doc.Base = disk
-		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(editorfile.LikeFile(*text, disk.Data)))
+		doc.dirty = !disk.Exists || !bytes.Equal(disk.Data, []byte(editorfile.LikeFile(*text, disk.Data, was.sendsEnds())))
 	}
 	disk := doc.Base
 	if text == nil && filestat.Of(doc.Path).Size <= knownMax {

@@ -37,6 +37,16 @@ func (ds *Set) Edit(client api.ClientID, path string, disk, other diffs.Content)
 	return true
 }
 
+// LikeFile returns the document's text in the form of a content of its file.
+func (doc *Document) LikeFile(file []byte) string {
+	return editorfile.LikeFile(doc.Text, file, doc.sendsEnds())
+}
+
+// sendsEnds reports whether the client has sent the line ends of the file, so that a text without CR has lost them.
+func (doc *Document) sendsEnds() bool {
+	return doc != nil && doc.formed && !doc.Form.Ends && doc.Known != nil && editorfile.AllCR(doc.Known.Data)
+}
+
 // setForm notes what a text leaves out of the file, such as line ends. It can see that only while both have the same lines,
 // and keeps it after that.
 func (doc *Document) setForm(old *Document, text *string, disk atomicfile.State) {

@@ -7,7 +7,6 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
@@ -52,7 +51,7 @@ func (ds *Set) Save(client api.ClientID, uri string, version *int) error {
 		tell() // the reviewers' buffers still have this text
 		tell = func() {}
 	}
-	ds.put(name, doc, nil, true)
+	ds.put(name, doc, nil, nil, true)
 	tell()
 	ds.changed(old.Path, true) // for a copy, the file's text tells what is decided, though it may be nothing new here
 	return nil
@@ -83,7 +82,7 @@ func (doc *Document) savedAs(version int) *Document {
 	if disk.Unreadable != "" || !disk.Exists || disk.Target != "" {
 		return nil
 	}
-	if doc.Held && !doc.Editing && editorfile.LikeFile(doc.Text, disk.Data) == string(disk.Data) {
+	if doc.Held && !doc.Editing && doc.LikeFile(disk.Data) == string(disk.Data) {
 		return doc
 	}
 	if doc.Known != nil && bytes.Equal(doc.Known.Data, disk.Data) {
@@ -130,7 +129,7 @@ func (ds *Set) Typed(path string, img atomicfile.State) *Document {
 	}
 	ds.mu.Unlock()
 	for _, doc := range docs {
-		if doc.Held && editorfile.LikeFile(doc.Text, img.Data) == string(img.Data) {
+		if doc.Held && doc.LikeFile(img.Data) == string(img.Data) {
 			return doc
 		}
 	}

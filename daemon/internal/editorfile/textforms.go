@@ -8,15 +8,21 @@ import (
 const byteOrderMark = "\ufeff"
 
 // LikeFile returns an editor's text in the form of the file. Editors that know a file's line ends and byte order mark may
-// leave them out of the text that they send.
-func LikeFile(text string, file []byte) string {
-	if crlf := bytes.Count(file, []byte("\r\n")); crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r") {
+// leave them out of the text that they send. With ends the editor is known to send line ends: it has none that it leaves out.
+func LikeFile(text string, file []byte, ends bool) string {
+	if !ends && AllCR(file) && !strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
 		text = byteOrderMark + text
 	}
 	return text
+}
+
+// AllCR reports whether a file has lines, all of which end with CR LF.
+func AllCR(file []byte) bool {
+	crlf := bytes.Count(file, []byte("\r\n"))
+	return crlf > 0 && crlf == bytes.Count(file, []byte("\n"))
 }
 
 // A Form is what an editor's text leaves out that its file has.
@@ -27,8 +33,7 @@ type Form struct {
 
 // FormOf returns that of a text that was read from file.
 func FormOf(text string, file []byte) (f Form) {
-	crlf := bytes.Count(file, []byte("\r\n"))
-	f.Ends = crlf > 0 && crlf == bytes.Count(file, []byte("\n")) && !strings.Contains(text, "\r")
+	f.Ends = AllCR(file) && !strings.Contains(text, "\r")
 	f.Mark = bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark)
 	return f
 }

@@ -87,7 +87,7 @@ func (r *Reviewer) personSaved(name string, doc *documents.Document) {
 	if disk.Unreadable != "" || disk.Target != "" {
 		return
 	}
-	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(editorfile.LikeFile(doc.Text, disk.Data)), Mode: disk.Mode}}
+	saved := atomicfile.State{Content: diffs.Content{Exists: true, Data: []byte(doc.LikeFile(disk.Data)), Mode: disk.Mode}}
 	if doc.Echo {
 		if f := r.shared().files[name]; f != nil && saved.Same(disk) && r.load(f) == nil && r.takeSave(f, disk) {
 			r.save(f)

@@ -8,7 +8,6 @@ import (
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
-	"cursord/daemon/internal/editorfile"
 	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -46,7 +45,7 @@ type Buffer struct {
 }
 
 // Text returns the client's text in the file's form.
-func (b *Buffer) Text() string { return editorfile.LikeFile(b.Doc.Text, b.f.Real().Data) }
+func (b *Buffer) Text() string { return b.Doc.LikeFile(b.f.Real().Data) }
 
 // Of returns a buffer with a text that was saved as a document.
 func Of(doc *documents.Document) *Buffer { return &Buffer{Doc: doc} }
@@ -70,7 +69,7 @@ func (f *File) Sync(set *documents.Set, path string) {
 	disk := f.Real()
 	held := map[api.ClientID]bool{}
 	for _, doc := range docs {
-		if doc.Held && !doc.Editing && disk.Exists && editorfile.LikeFile(doc.Text, disk.Data) == string(disk.Data) {
+		if doc.Held && !doc.Editing && disk.Exists && doc.LikeFile(disk.Data) == string(disk.Data) {
 			set.Saved(doc)
 			continue
 		}

@@ -151,7 +151,7 @@ func (b *Buffer) findBase(text string) {
 	disk := f.Review.Current()
 	var known *string
 	if k := b.Doc.Known; k != nil {
-		like := editorfile.LikeFile(string(k.Data), disk.Data)
+		like := editorfile.LikeFile(string(k.Data), disk.Data, false)
 		known = &like
 	}
 	b.beneath = threeway.New(threeway.Base(known, string(f.Review.Baseline().Data), string(disk.Data), text))

@@ -167,3 +167,28 @@ func TestLSPAcceptsWithoutAPause(t *testing.T) {
 		require.NotContains(t, string(m.Params), "try again")
 	}
 }
+
+// TestLSPAcceptThatTakesCRs: an accept that leaves the document without the file's CRs lasts although nothing is saved. Before, the text
+// counted as that of an editor which leaves them out, and so as that of the file: the hunk came back.
+func TestLSPAcceptThatTakesCRs(t *testing.T) {
+	t.Parallel()
+	was, now := "one\r\ntwo\r\n", "one\ntwo\n"
+	w, c := lspAfter(t, world.Tree{"f": was}, world.Tree{"f": now}, world.LSPCapabilities(), world.Obj{"isolation": "copy"})
+	d := c.opens("f")
+	c.turn()
+	c.waitsForHunks("f", 1)
+	mark := c.mark()
+	c.does("cursord.acceptAll")
+	c.hearsAfter(mark, "window/showMessage", "accepted 1 hunk")
+	c.waitsForHunks("f", 0)
+	c.does("cursord.undo") // the daemon gets the text first
+	c.waitsForHunks("f", 1)
+	require.Equal(t, was, d.now())
+	c.does("cursord.redo")
+	c.waitsForHunks("f", 0)
+	require.Equal(t, now, d.now())
+	d.saves()
+	require.Equal(t, now, w.Get("f"))
+	e := w.Joins()
+	c.eventually("nothing is pending for anybody", func() bool { return len(e.Diffs()) == 0 })
+}
