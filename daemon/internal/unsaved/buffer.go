@@ -80,7 +80,8 @@ func (f *File) Sync(set *documents.Set, path string) {
 		if !held[client] {
 			delete(f.Buffers, client)
 			f.Owner.Viewed()
-			b.leave(!set.Has(client, b.Doc.Path))
+			now := set.Opened(client, b.Doc.Path)
+			b.leave(now == nil, now != nil && b.madeAndUndone(now, string(disk.Data)))
 		}
 	}
 }
@@ -109,9 +110,10 @@ func (b *Buffer) sync(doc *documents.Document) {
 	f := b.f
 	fresh := b.Doc != doc // the client has sent something, perhaps only that it did not make the edits
 	moved := b.Review == nil || b.rev != f.Review.Rev()
-	old := ""
+	old, undone := "", false
 	if b.Doc != nil {
 		old = b.Text()
+		undone = b.madeAndUndone(doc, doc.LikeFile(f.Real().Data))
 	}
 	taking := b.taking
 	b.Doc = doc
@@ -128,7 +130,7 @@ func (b *Buffer) sync(doc *documents.Document) {
 	same := b.Review != nil && b.Text() == string(f.RealOf(b.Review).Data)
 	switch {
 	case fresh && b.coming != nil:
-		b.arrived(old, b.Text())
+		b.arrived(old, b.Text(), undone)
 	case fresh && (!same || taking) && !doc.Editing:
 		b.retrace()
 		b.regain()

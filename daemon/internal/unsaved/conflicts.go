@@ -266,7 +266,7 @@ func (f *File) TakeSaved(docs *documents.Set, b *Buffer, disk atomicfile.State) 
 	decided := b.Decided() && b.rev == f.Review.Rev()
 	exact := decided && disk.Same(atomicfile.State{Content: f.RealOf(b.Review)})
 	if b.coming != nil && decided && !exact { // the file was saved before a report of the text
-		b.arrived(b.Text(), text)
+		b.arrived(b.Text(), text, false)
 	}
 	typed := decided && !exact && b.Decided() && b.like(disk) // the client has typed something since its last report
 	var steps []decisionlog.Step

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/threeway"
 	"cursord/diffs"
 )
@@ -20,9 +21,15 @@ func (b *Buffer) DecidedBy(g *decisionlog.Group, part decisionlog.File, again bo
 	}
 }
 
+// madeAndUndone reports whether a client that reports text in now may have made the edits on their way to it, and taken them back, since
+// the last look: it has the old text again, and has changed it twice.
+func (b *Buffer) madeAndUndone(now *documents.Document, text string) bool {
+	return now.Version >= b.Doc.Version+2 && text == b.Text()
+}
+
 // arrived takes in the client's next text after edits were sent to it, in a report or on disk; old is the text for which
-// they were made.
-func (b *Buffer) arrived(old, now string) {
+// they were made. A decision that was made and undone can be made again.
+func (b *Buffer) arrived(old, now string, undone bool) {
 	t := *b.coming
 	b.coming = nil
 	if b.Review != nil && threeway.Nearer(now, string(b.f.RealOf(b.Review).Data), old) {
@@ -30,7 +37,7 @@ func (b *Buffer) arrived(old, now string) {
 		return
 	}
 	b.unmake(t)
-	if !t.Again {
+	if !t.Again && !undone {
 		b.f.Owner.Forget(t.Group)
 	}
 }
@@ -97,11 +104,11 @@ func (b *Buffer) regain() {
 }
 
 // leave takes back in the log what a buffer that no longer exists has decided, or taken back. Decisions of a client that has closed the
-// text are forgotten; one that has loaded it anew can make them again.
-func (b *Buffer) leave(closed bool) {
-	if t := b.coming; t != nil { // the client did not make its edits
+// text are forgotten; one that has loaded it anew can make them again. undone is as in arrived.
+func (b *Buffer) leave(closed, undone bool) {
+	if t := b.coming; t != nil { // the client did not make its edits, or has undone them
 		b.unmake(*t)
-		if !t.Again {
+		if !t.Again && !undone {
 			b.f.Owner.Forget(t.Group)
 		}
 	}

@@ -78,3 +78,46 @@ func testRemarkNamesTheChangedLine(t *testing.T) {
 	runs := w.Runs()
 	require.Contains(t, runs[len(runs)-1].Prompt, "on your change of f, line 10: why ten?")
 }
+
+// TestAnAcceptThatTheEditorUndoesAtOnce: the daemon may not look before the undo. The decision lasts all the same, as one that was undone:
+// the editor's redo makes it again, also if half of the save is seen first, and a later undo brings all hunks back. Before, it counted as
+// edits that the editor had not made, and the redo as typing: then the next undo lost a hunk.
+func TestAnAcceptThatTheEditorUndoesAtOnce(t *testing.T) {
+	t.Parallel()
+	five := map[int]string{5: "agent 5\n"}
+	before, one, after := world.Numbered(30, nil), world.Numbered(30, five), world.Numbered(30, map[int]string{5: "agent 5\n", 25: "agent 25\n"})
+	w := newWorld(t)
+	w.Put("f", before)
+	w.Commits()
+	w.Plays(world.Lines(world.Edits("c", "f", before, after))...)
+	w.Start()
+	e := w.Opens()
+	other, s := w.Joins(), e.Isolates()
+	e.Ok(s)
+	ids := world.HunkIDs(e.Diffs()["f"])
+	require.Len(t, ids, 2)
+	d := e.OpenDocument("f")
+	accepts := func(id string) { d.Applies(e.Decides("diff/accept", world.Obj{"hunks": []string{id}, "asEdits": true}).Edits) }
+	pending := func(n int) {
+		t.Helper()
+		require.True(t, world.Comes(world.Patience, func() bool {
+			f := other.Diffs()["f"]
+			return f == nil && n == 0 || f != nil && len(f.Hunks) == n
+		}), "%d hunks", n)
+	}
+	accepts(ids[0])
+	d.Set(before)
+	half, _, _ := strings.Cut(one, "line 28\n")
+	w.Put("f", half)
+	require.True(t, world.Comes(world.Patience, func() bool { return !strings.Contains(w.Copied(s, "f"), "line 28\n") }))
+	d.Set(one)
+	d.Save()
+	pending(1)
+	accepts(ids[1])
+	require.Equal(t, after, d.Text)
+	d.Save()
+	pending(0)
+	d.Set(before)
+	d.Save()
+	pending(2)
+}
