@@ -116,6 +116,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[sessions.ApprovalKind]():       words(sessions.ApprovalPermission, sessions.ApprovalQuestion, sessions.ApprovalPlan),
 		reflect.TypeFor[sessions.ApprovalStatus]():     words(sessions.ApprovalPending, sessions.ApprovalAnswered, sessions.ApprovalWithdrawn, sessions.ApprovalExpired),
 		reflect.TypeFor[sessions.ApprovalOptionKind](): words(sessions.AllowOnce, sessions.AllowAlways, sessions.RejectOnce, sessions.RejectAlways, sessions.AnswerOption),
+		reflect.TypeFor[sessions.StopReason]():         words(sessions.StopMaxTokens, sessions.StopMaxRequests, sessions.StopRefusal),
 		reflect.TypeFor[sessions.TurnStatus](): words(sessions.TurnQueued, sessions.TurnRunning, sessions.TurnCompleted,
 			sessions.TurnFailed, sessions.TurnCancelled, sessions.TurnInterrupted),
 		reflect.TypeFor[sessions.ItemKind](): words(sessions.ItemAssistant, sessions.ItemThinking, sessions.ItemTool,
