@@ -97,7 +97,9 @@ func TestAnAcceptThatTheEditorUndoesAtOnce(t *testing.T) {
 	ids := world.HunkIDs(e.Diffs()["f"])
 	require.Len(t, ids, 2)
 	d := e.OpenDocument("f")
-	accepts := func(id string) { d.Applies(e.Decides("diff/accept", world.Obj{"hunks": []string{id}, "asEdits": true}).Edits) }
+	accepts := func(id string) {
+		d.Applies(e.Decides("diff/accept", world.Obj{"hunks": []string{id}, "asEdits": true}).Edits)
+	}
 	pending := func(n int) {
 		t.Helper()
 		require.True(t, world.Comes(world.Patience, func() bool {
