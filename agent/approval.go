@@ -11,6 +11,7 @@ type ApprovalRequested struct {
 	Title   string // one short line for people
 	Detail  string // what more there is to say, such as a plan's text; or ""
 	Command string // whole, for a permission to run one; or ""
+	Whole   bool   // Command, in Dir, is all that would be done, as far as the agent says: nothing else is in Detail
 	Dir     string // the folder that the command would run in, if that is not the agent's; or ""
 	Paths   []string
 	Options []ApprovalOption // in the agent's order; none where only free text, or no answer, can be given

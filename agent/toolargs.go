@@ -56,6 +56,9 @@ func (d *Decoder) describe(call *Call) {
 	args := jsontext.Value(call.Args).Object(nil)
 	if call.Name == "shell" {
 		call.Command = args.Text("command", "cmd")
+		if call.Command == "" {
+			call.Command = commandOf(args.Get("command", "cmd"))
+		}
 		if call.Command == "" && call.RawName == "writeShellStdin" {
 			call.Command = args.Text("chars", "input", "data", "stdin")
 		}
@@ -70,6 +73,24 @@ func (d *Decoder) describe(call *Call) {
 	if call.Title = d.title(call, args); call.Title == "" { // of a blank command
 		call.Title = plaintext.OneLine(call.RawName, "")
 	}
+}
+
+// commandOf returns a list of words as a command line; "" for another value.
+func commandOf(list jsontext.Value) string {
+	var words []string
+	for v := range list.Elements() {
+		word := v.Text()
+		if !v.IsString() {
+			return ""
+		}
+		if strings.ContainsFunc(word, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_./:@%+,-", r)
+		}) || word == "" {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
 }
 
 // addPaths adds every path that an object of arguments or a result names.

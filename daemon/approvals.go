@@ -80,10 +80,10 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 	})
 }
 
-// rulesHold reports whether rules may answer: only for commands of a POSIX shell that would run in the workspace's folder, and not in a
+// rulesHold reports whether rules may answer: only for commands of a POSIX shell that are all that is asked, in the workspace's folder, and not in a
 // turn that is to read only.
 func (w *workspace) rulesHold(t *liveTurn, a *sessions.Approval, req *agent.ApprovalRequested) bool {
-	return a.Kind == sessions.ApprovalPermission && a.Command != "" && req.Dir == "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
+	return a.Kind == sessions.ApprovalPermission && req.Whole && req.Dir == "" && t.turn.Mode == sessions.ModeAgent && runtime.GOOS != "windows"
 }
 
 // deniedNotices is how many notices a turn gets about what it was not allowed without a question.

@@ -45,7 +45,7 @@ func asks(t *testing.T, w *workspace) *asker {
 }
 
 func run(id, command string) agent.ApprovalRequested {
-	return agent.ApprovalRequested{ID: id, Kind: agent.ApprovalPermission, Title: "Run a command", Command: command, Options: []agent.ApprovalOption{
+	return agent.ApprovalRequested{ID: id, Kind: agent.ApprovalPermission, Title: "Run a command", Command: command, Whole: command != "", Options: []agent.ApprovalOption{
 		{ID: "once", Label: "Yes", Kind: agent.AllowOnce}, {ID: "no", Label: "No", Kind: agent.RejectOnce},
 	}}
 }
@@ -338,6 +338,11 @@ func TestRulesAnswer(t *testing.T) {
 	require.NotNil(t, p, "a rule is about this folder")
 	require.Nil(t, p.Option(approvals.FolderOption))
 	require.Equal(t, "The command would run in /other", p.Detail)
+	more := run("more", "make test")
+	more.Whole = false
+	p = a.asks(more)
+	require.NotNil(t, p, "a rule is about commands that are all that is asked")
+	require.Nil(t, p.Option(approvals.FolderOption))
 	require.Nil(t, a.asks(run("any", "sudo -n")).Option(approvals.FolderOption), "the rule would allow every command")
 
 	rules, err := w.d.ApprovalRules(w.root, 0)

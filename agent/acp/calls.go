@@ -23,6 +23,7 @@ type call struct {
 	result  json.RawMessage // rawOutput
 	text    string          // of content
 	started bool            // its ToolStart is emitted
+	titled  bool            // Args are of the title
 	asks    int             // permissions for it that nobody has answered
 	refused string          // why it was not allowed, or ""
 	told    []string        // once goOn has ended it: the files that its end, and late ones, have named
@@ -58,10 +59,14 @@ func rawName(name, title, kind string) string {
 	if title != "" && kind != "" && len(title) <= maxTitle {
 		return title
 	}
-	return "unknown"
+	return unknownTool
 }
 
-const maxTitle = 60 // bytes of a title that may stand for a tool's name
+const (
+	maxTitle     = 60      // bytes of a title that may stand for a tool's name
+	maxCallTitle = 4 << 10 // bytes that are kept of a title
+	unknownTool  = "unknown"
+)
 
 // toolCall takes in a tool_call, a tool_call_update or the toolCall of a request. fresh says that it is a tool_call.
 func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []agent.Event {
@@ -88,7 +93,7 @@ func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []ag
 // learn adds what a message says of a call: each member that is there replaces the one before.
 func (d *decoder) learn(c *call, o jsontext.Object) {
 	if s := o.Text("title"); s != "" {
-		c.title = plaintext.Cut(s, 4<<10)
+		c.title = plaintext.Cut(s, maxCallTitle)
 	}
 	if s := o.Text("kind"); s != "" {
 		c.kind = s
@@ -96,8 +101,12 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 	if s := o.Text("status"); s != "" {
 		c.status = s
 	}
-	if args := o.Get("rawInput"); args.IsObject() && len(args.Object(nil)) > 0 {
-		c.report.Args = args.Copy()
+	switch args := o.Get("rawInput"); {
+	case isEmpty(args):
+	case args.IsObject():
+		c.report.Args, c.titled = args.Copy(), false
+	default:
+		c.report.Args, c.titled = append(append([]byte(`{"arguments":`), args.Copy()...), '}'), false
 	}
 	if r := o.Get("rawOutput"); !r.IsNull() && !(r.IsObject() && len(r.Object(nil)) == 0) {
 		c.result = r.Copy()
@@ -122,8 +131,9 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 	}
 	c.report.RawName = rawName(c.tool, c.title, c.kind)
 	c.report.Title = c.title
-	if agent.ToolNamed(c.report.RawName) == "shell" && len(c.report.Args) == 0 {
+	if agent.ToolNamed(c.report.RawName) == "shell" && (len(c.report.Args) == 0 || c.titled) {
 		if command, ok := quotedCommand(c.title); ok {
+			c.titled = true
 			c.report.Args = json.RawMessage(append(append([]byte(`{"command":`), jsontext.Quote(command)...), '}'))
 		}
 	}

@@ -43,6 +43,7 @@ func parse(line []byte) (m message, ok bool) {
 
 // The codes of JSON-RPC, and of ACP, that are read or written here.
 const (
+	codeRequest   = -32600
 	codeNoMethod  = -32601
 	codeInvalid   = -32602
 	codeNoLogin   = -32000

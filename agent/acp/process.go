@@ -292,7 +292,7 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 	case t == nil:
 		// between turns nothing is of interest, and at a load it is what was said before
 	case m.method == "session/update":
-		dst = t.dec.update(dst, m.params.Get("update"))
+		dst = t.recheck(t.dec.update(dst, m.params.Get("update")))
 	case m.method == "$/cancel_request":
 		dst = t.withdraw(dst, m.params.Get("requestId"))
 	case strings.HasSuffix(m.method, "cursor/update_todos"):

@@ -33,7 +33,7 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		p.text = len(p.options) == 0
 		r := agent.ApprovalRequested{Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("", p.prompt), Options: p.options, Text: p.text}
 		if r.Title != p.prompt {
-			r.Detail = plaintext.Cut(p.prompt, maxDetail)
+			r.Detail = p.prompt
 		}
 		if r.Title == "" {
 			if r.Title = plaintext.OneLine("", o.Text("title")); r.Title == "" {
@@ -120,7 +120,7 @@ func (t *turn) plan(dst []agent.Event, id, params jsontext.Value) ([]agent.Event
 	}
 	a := &ask{id: id.Copy(), kind: agent.ApprovalPlan, call: t.callOf(o, "plan")}
 	return t.ask(t.dec.putToPerson(dst, a.call, planTool, params), a, []agent.ApprovalRequested{{
-		Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("Plan", o.Text("name")), Detail: plaintext.Cut(text, maxDetail), Options: planOptions, Text: true,
+		Kind: a.kind, CallID: a.call, Title: plaintext.OneLine("Plan", o.Text("name")), Detail: text, Options: planOptions, Text: true,
 	}}, part{options: planOptions, text: true})
 }
 

@@ -3,7 +3,6 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +16,8 @@ import (
 type ask struct {
 	id      json.RawMessage // of the request
 	kind    agent.ApprovalKind
-	call    string // the id of the call that it is about, or ""; the one that questions or a plan are
+	shown   agent.ApprovalRequested // of a permission: what a person is asked, without what the request alone says
+	call    string                  // the id of the call that it is about, or ""; the one that questions or a plan are
 	parts   []part
 	options []agent.ApprovalOption // of a permission
 }
@@ -38,6 +38,9 @@ const noID = "cursord-no"
 // request answers a request of the agent's, or has a person answer it. It returns the line to write, or nil if that comes later.
 func (t *turn) request(dst []agent.Event, m message) ([]agent.Event, []byte) {
 	params := m.params
+	if t.isOpen(m.id) {
+		return dst, refusal(m.id, codeRequest, "a request with this id has no answer yet")
+	}
 	switch method := strings.TrimPrefix(m.method, "_"); method {
 	case "session/request_permission":
 		return t.permission(dst, m.id, params)
@@ -57,6 +60,13 @@ func (t *turn) request(dst []agent.Event, m message) ([]agent.Event, []byte) {
 			"The agent asked for something that cursord does not know (%s). It was told so, and goes on without it.", plaintext.OneLine("", name))})
 	}
 	return dst, refusal(m.id, codeNoMethod, "cursord does not know this method")
+}
+
+// isOpen reports whether a request with this id waits for a person. An agent could take the answer for that of another one.
+func (t *turn) isOpen(id jsontext.Value) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.ContainsFunc(t.asks, func(a *ask) bool { return string(a.id) == string(id) })
 }
 
 const (
@@ -81,78 +91,6 @@ func result(id jsontext.Value, v any) []byte {
 
 func refusal(id jsontext.Value, code int, text string) []byte {
 	return encode(ourError{Version: "2.0", ID: json.RawMessage(id), Error: errorObject{code, text}})
-}
-
-// permission has a person decide about a tool call.
-func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
-	about := params.Get("toolCall", "tool_call")
-	callID := about.Get("toolCallId").Name()
-	if callID != "" {
-		dst = t.dec.toolCall(dst, about, false)
-		t.dec.asked(callID)
-	}
-	a := &ask{id: id.Copy(), kind: agent.ApprovalPermission, call: callID, options: optionsOf(params.Get("options"))}
-	r := agent.ApprovalRequested{Kind: a.kind, CallID: callID, Options: a.options}
-	if c := t.dec.calls[callID]; c != nil {
-		call := c.report.Call(t.dec.dir)
-		r.Title, r.Command, r.Paths, r.Dir = call.Title, call.Command, call.Paths, elsewhere(jsontext.Value(c.report.Args), t.dec.dir)
-	} else {
-		r.Title = plaintext.OneLine("", about.Get("title").Text())
-	}
-	if r.Title == "" {
-		r.Title = "Use a tool"
-	}
-	for item := range about.Get("content").Elements() { // why the agent asks
-		if text := item.Get("content").Get("text").Text(); text != "" && r.Detail == "" {
-			r.Detail = plaintext.Cut(text, maxDetail)
-		}
-	}
-	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
-}
-
-// elsewhere returns the folder in which the arguments of a call have a command run, if it is not dir.
-func elsewhere(args jsontext.Value, dir string) string {
-	for _, key := range []string{"workingDirectory", "working_directory", "cwd"} {
-		other := args.Get(key).Text()
-		if other != "" && !filepath.IsAbs(other) {
-			other = filepath.Join(dir, other)
-		}
-		if other != "" && filepath.Clean(other) != filepath.Clean(dir) {
-			return other
-		}
-	}
-	return ""
-}
-
-const (
-	maxDetail  = 64 << 10 // bytes
-	maxOptions = 50
-	maxParts   = 20 // questions of one request
-)
-
-// optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows.
-func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
-	kinds := map[string]agent.OptionKind{
-		"allow_once": agent.AllowOnce, "allow_always": agent.AllowAlways, "reject_once": agent.RejectOnce, "reject_always": agent.RejectAlways,
-	}
-	refusable := false
-	for v := range list.Elements() {
-		o := v.Object(nil)
-		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.OneLine("", o.Text("name")), Kind: kinds[o.Text("kind")]}
-		known := slices.ContainsFunc(options, func(have agent.ApprovalOption) bool { return have.ID == option.ID })
-		if option.ID == "" || option.Kind == "" || known || len(options) == maxOptions {
-			continue
-		}
-		if option.Label == "" {
-			option.Label = option.ID
-		}
-		refusable = refusable || option.Kind == agent.RejectOnce
-		options = append(options, option)
-	}
-	if !refusable {
-		options = append(options, agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce})
-	}
-	return options
 }
 
 // ask enters an ask, and appends its requests.
@@ -183,15 +121,23 @@ func (t *turn) answer(approval string, given agent.ApprovalAnswer) error {
 		if slices.ContainsFunc(a.parts, func(p part) bool { return p.answer == nil }) {
 			return nil
 		}
-		t.asks = slices.DeleteFunc(t.asks, func(other *ask) bool { return other == a })
 		t.p.do(func() { t.settle(a) })
 		return nil
 	}
 	return agent.ErrUnknownApproval
 }
 
-// settle gives the agent the answer to an ask, after the events that it leads to.
+// settle gives the agent the answer to an ask, after the events that it leads to, unless the ask was taken back meanwhile.
 func (t *turn) settle(a *ask) {
+	t.mu.Lock()
+	i := slices.Index(t.asks, a)
+	if i >= 0 {
+		t.asks = slices.Delete(t.asks, i, i+1)
+	}
+	t.mu.Unlock()
+	if i < 0 {
+		return
+	}
 	var events []agent.Event
 	switch a.kind {
 	case agent.ApprovalPermission:

@@ -1,0 +1,200 @@
+package acp
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"cursord/agent"
+	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
+)
+
+// permission has a person decide about a tool call.
+func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent.Event, []byte) {
+	about := params.Get("toolCall", "tool_call")
+	callID := about.Get("toolCallId").Name()
+	if callID != "" {
+		dst = t.recheck(t.dec.toolCall(dst, about, false))
+		t.dec.asked(callID)
+	}
+	c := t.dec.calls[callID]
+	if c == nil { // the request has no id of a call, or of one that has ended
+		c = &call{report: agent.CallReport{ID: callID}}
+		t.dec.learn(c, about.Object(nil))
+	}
+	r := c.shown(t.dec.dir)
+	a := &ask{id: id.Copy(), kind: r.Kind, call: callID, shown: r, options: optionsOf(params.Get("options"))}
+	r.Options = a.options
+	for item := range about.Get("content").Elements() { // why the agent asks
+		if text := item.Get("content").Get("text").Text(); text != "" {
+			r.Detail = strings.TrimSpace(text + "\n" + r.Detail)
+			break
+		}
+	}
+	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
+}
+
+// shown is what a person is asked about the call. Detail has what the other members do not say. Whole says that there is nothing of
+// that kind.
+func (c *call) shown(dir string) agent.ApprovalRequested {
+	call := c.report.Call(dir)
+	r := agent.ApprovalRequested{
+		Kind: agent.ApprovalPermission, CallID: call.ID, Title: call.Title, Command: call.Command, Paths: call.Paths, Dir: elsewhere(jsontext.Value(call.Args), dir),
+	}
+	if call.Command == "" && (call.Name == "shell" || call.RawName == unknownTool) {
+		r.Title = plaintext.OneLine("", c.title)
+	}
+	if r.Title == "" {
+		r.Title = "Use a tool"
+	}
+	if c.misleads(call.Command) {
+		r.Detail = "The agent's title of it: " + plaintext.Visible(c.title, "") + "\n"
+	}
+	if rest := unsaid(&call, r.Dir, dir); rest != "" {
+		r.Detail += "Other arguments of the call:\n" + rest
+	}
+	r.Detail = strings.TrimSpace(r.Detail)
+	r.Whole = r.Command != "" && r.Detail == ""
+	return r
+}
+
+// misleads reports whether the title has a command in backquotes that is not the one of the arguments.
+func (c *call) misleads(command string) bool {
+	if c.title == plaintext.Cut("`"+command+"`", maxCallTitle) {
+		return false
+	}
+	return strings.HasPrefix(c.title, "`") || command != "" && strings.Contains(c.title, "`")
+}
+
+// unsaid lists the arguments that a call's command, paths and folder do not say, one a line. Of a long value of a call that is
+// no command it has the beginning.
+func unsaid(call *agent.Call, elsewhere, dir string) string {
+	const most = 4 << 10
+	var b strings.Builder
+	had := map[string]bool{}
+	for k, v := range jsontext.Value(call.Args).Members() {
+		key, text := string(k), v.Text()
+		twice := had[key]
+		had[key] = true
+		switch {
+		case isEmpty(v), !twice && harmless(key, v):
+			continue
+		case twice:
+		case slices.Contains(commandKeys, key) && text != "" && text == call.Command,
+			slices.Contains(folderKeys, key) && text != "" && (folder(text, dir) == filepath.Clean(dir) || folder(text, dir) == filepath.Clean(elsewhere)),
+			strings.Contains(strings.ToLower(key), "path") && slices.Contains(call.Paths, text):
+			continue
+		}
+		line := plaintext.Visible(key+": "+string(v), "")
+		if left := len(line) - most; left > 0 && call.Name != "shell" {
+			line = fmt.Sprintf("%s… (%d more bytes)", plaintext.Cut(line, most), left)
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+var (
+	commandKeys = []string{"command", "cmd"}
+	folderKeys  = []string{"workingDirectory", "working_directory", "cwd"}
+)
+
+func isEmpty(v jsontext.Value) bool {
+	s := string(v)
+	return v.IsNull() || s == `""` || s == "[]" || s == "{}"
+}
+
+// harmless reports whether an argument changes nothing about what a command does.
+func harmless(key string, v jsontext.Value) bool {
+	_, number := v.Int()
+	_, is := v.Bool()
+	switch key {
+	case "description", "explanation", "toolCallId":
+		return v.IsString()
+	case "timeout", "timeoutMs", "timeout_ms", "block_until_ms", "blockUntilMs", "hardTimeout":
+		return number
+	case "isBackground", "is_background":
+		return is
+	case "timeoutBehavior":
+		return strings.HasPrefix(v.Text(), "TIMEOUT_BEHAVIOR_")
+	}
+	return false
+}
+
+// elsewhere returns the folder in which the arguments of a call have a command run, if it is not dir.
+func elsewhere(args jsontext.Value, dir string) string {
+	for _, key := range folderKeys {
+		if other := args.Get(key).Text(); other != "" && folder(other, dir) != filepath.Clean(dir) {
+			return absolute(other, dir)
+		}
+	}
+	return ""
+}
+
+func absolute(name, dir string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+func folder(name, dir string) string { return filepath.Clean(absolute(name, dir)) }
+
+const (
+	maxOptions = 50
+	maxParts   = 20 // questions of one request
+)
+
+// optionsOf reads the options of a permission. An option of an unknown kind is left out: nobody could tell what it allows.
+func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
+	kinds := map[string]agent.OptionKind{
+		"allow_once": agent.AllowOnce, "allow_always": agent.AllowAlways, "reject_once": agent.RejectOnce, "reject_always": agent.RejectAlways,
+	}
+	refusable := false
+	for v := range list.Elements() {
+		o := v.Object(nil)
+		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.OneLine("", o.Text("name")), Kind: kinds[o.Text("kind")]}
+		known := slices.ContainsFunc(options, func(have agent.ApprovalOption) bool { return have.ID == option.ID })
+		if option.ID == "" || option.Kind == "" || known || len(options) == maxOptions {
+			continue
+		}
+		if option.Label == "" {
+			option.Label = option.ID
+		}
+		refusable = refusable || option.Kind == agent.RejectOnce
+		options = append(options, option)
+	}
+	if !refusable {
+		options = append(options, agent.ApprovalOption{ID: noID, Label: "Reject", Kind: agent.RejectOnce})
+	}
+	return options
+}
+
+const changed = "the agent changed it after a person was asked"
+
+// recheck takes back the permissions for calls that the agent has changed since: a person would say yes to what is no longer so.
+func (t *turn) recheck(dst []agent.Event) []agent.Event {
+	var stale []*ask
+	t.mu.Lock()
+	t.asks = slices.DeleteFunc(t.asks, func(a *ask) bool {
+		c := t.dec.calls[a.call]
+		is := a.kind == agent.ApprovalPermission && c != nil && !reflect.DeepEqual(c.shown(t.dec.dir), a.shown)
+		if is {
+			stale = append(stale, a)
+		}
+		return is
+	})
+	t.mu.Unlock()
+	for _, a := range stale {
+		if p := a.parts[0]; p.answer == nil {
+			dst = append(dst, agent.ApprovalWithdrawn{ID: p.approval})
+		}
+		dst = append(dst, agent.Notice{Text: "The agent changed what it had asked for, and was told no: " + plaintext.OneLine("", a.shown.Title)})
+		dst = t.dec.answered(dst, a.call, changed)
+		t.p.write(result(jsontext.Value(a.id), outcomeResult{outcome{Outcome: "cancelled"}}))
+	}
+	return dst
+}

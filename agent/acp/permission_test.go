@@ -1,0 +1,188 @@
+//go:build unix
+
+package acp
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/agent"
+)
+
+// A talk is a turn whose agent is the test: there is no process.
+type talk struct {
+	t      *testing.T
+	p      *proc
+	turn   *turn
+	events []agent.Event
+}
+
+func newTalk(t *testing.T, dir string) *talk {
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	t.Cleanup(func() { null.Close() })
+	c := &talk{t: t, p: &proc{inbox: newQueue[func()](), outbox: newQueue[[]byte](), stream: agent.NewStream(null, 1<<20), calls: map[int64]pending{}}}
+	emit := func(events []agent.Event) { c.events = append(c.events, events...) }
+	c.turn = &turn{p: c.p, req: &agent.Request{Dir: dir}, emit: emit, dec: newDecoder(dir, time.Now, false), done: make(chan struct{})}
+	c.p.turn = c.turn
+	return c
+}
+
+// says has the agent write lines.
+func (c *talk) says(lines ...string) {
+	for _, line := range lines {
+		c.events = c.p.message(c.events, []byte(line))
+	}
+}
+
+// hears returns what was written to the agent since the last call, a line each.
+func (c *talk) hears() string {
+	list, _ := c.p.inbox.take()
+	for _, f := range list {
+		f()
+	}
+	lines, _ := c.p.outbox.take()
+	var b strings.Builder
+	for _, line := range lines {
+		b.Write(line)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// asked returns the requests for approval so far.
+func (c *talk) asked() (list []agent.ApprovalRequested) {
+	for _, ev := range c.events {
+		if r, ok := ev.(agent.ApprovalRequested); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (c *talk) transcript() string {
+	var lines []string
+	for _, ev := range c.events {
+		lines = append(lines, transcribe(ev))
+	}
+	return transcript(lines)
+}
+
+func asksFor(id, call string) string {
+	return `{"id":` + id + `,"method":"session/request_permission","params":{"toolCall":` + call + `,"options":[{"optionId":"y","name":"Yes","kind":"allow_once"}]}}`
+}
+
+func updates(update string) string {
+	return `{"method":"session/update","params":{"update":` + update + `}}`
+}
+
+// TestNothingOfACommandIsHidden: a rule may answer only where the command is all, and a person sees the rest.
+func TestNothingOfACommandIsHidden(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before, call           string
+		title, command, detail string
+		whole                  bool
+	}{
+		"a command": {"", `{"toolCallId":"1","kind":"execute","title":"` + "`git log`" + `","rawInput":{"command":"git log"}}`, "git log", "git log", "", true},
+		"with what changes nothing": {"", `{"toolCallId":"1","kind":"execute","title":"Terminal",
+			"rawInput":{"command":"git log","description":"Look","timeout":30000,"workingDirectory":"/w","isBackground":false,"env":{},"args":[],"x":null}}`, "git log", "git log", "", true},
+		"arguments": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git","args":["push","--force"]}}`,
+			"git", "git", "Other arguments of the call:\nargs: [\"push\",\"--force\"]", false},
+		"an environment": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","env":{"PATH":"/evil"}}}`,
+			"git log", "git log", "Other arguments of the call:\nenv: {\"PATH\":\"/evil\"}", false},
+		"another folder by another name": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","workdir":"/evil"}}`,
+			"git log", "git log", "Other arguments of the call:\nworkdir: \"/evil\"", false},
+		"two folders": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","cwd":"/w","working_directory":"/evil"}}`, "git log", "git log", "", true},
+		"two commands": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","cmd":"rm -rf x"}}`,
+			"git log", "git log", "Other arguments of the call:\ncmd: \"rm -rf x\"", false},
+		"a command twice": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","command":"git log","timeout":1,"timeout":2}}`,
+			"git log", "git log", "Other arguments of the call:\ncommand: \"git log\"\ntimeout: 2", false},
+		"a text for a number":  {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","timeout":"; rm"}}`, "git log", "git log", "Other arguments of the call:\ntimeout: \"; rm\"", false},
+		"signs that deceive":   {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git log","args":"` + "\u202e" + `x"}}`, "git log", "git log", "Other arguments of the call:\nargs: \"<U+202E>x\"", false},
+		"another title":        {"", `{"toolCallId":"1","kind":"execute","title":"` + "`rm -rf x`" + `","rawInput":{"command":"git log"}}`, "git log", "git log", "The agent's title of it: `rm -rf x`", false},
+		"another title inside": {"", `{"toolCallId":"1","kind":"execute","title":"Run ` + "`rm -rf x`" + `","rawInput":{"command":"git log"}}`, "git log", "git log", "The agent's title of it: Run `rm -rf x`", false},
+		"a title that comes later": {`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","title":"Terminal","rawInput":{"command":"git log"}}`,
+			`{"toolCallId":"1","title":"` + "`rm -rf x`" + `"}`, "git log", "git log", "The agent's title of it: `rm -rf x`", false},
+		"titles alone": {`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","title":"` + "`git log`" + `"}`,
+			`{"toolCallId":"1","title":"` + "`rm -rf x`" + `"}`, "rm -rf x", "rm -rf x", "", true},
+		"no kind":              {"", `{"toolCallId":"1","rawInput":{"command":"git push"}}`, "Use a tool", "", "Other arguments of the call:\ncommand: \"git push\"", false},
+		"no kind but a title":  {"", `{"toolCallId":"1","title":"A long title, which can be no name of a tool because it is a whole sentence","rawInput":{"x":1}}`, "A long title, which can be no name of a tool because it is a whole sentence", "", "Other arguments of the call:\nx: 1", false},
+		"no id":                {"", `{"kind":"execute","rawInput":{"command":"git push"}}`, "git push", "git push", "", true},
+		"a command of words":   {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":["git","commit","-m","it's"]}}`, `git commit -m 'it'\''s'`, `git commit -m 'it'\''s'`, "Other arguments of the call:\ncommand: [\"git\",\"commit\",\"-m\",\"it's\"]", false},
+		"a command of numbers": {"", `{"toolCallId":"1","kind":"execute","title":"Terminal","rawInput":{"command":[1]}}`, "Terminal", "", "Other arguments of the call:\ncommand: [1]", false},
+		"no object":            {"", `{"toolCallId":"1","kind":"execute","title":"` + "`git log`" + `","rawInput":"rm -rf x"}`, "`git log`", "", "The agent's title of it: `git log`\nOther arguments of the call:\narguments: \"rm -rf x\"", false},
+		"an edit":              {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"}}`, "Edit a", "", "", false},
+		"an edit with its text": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","content":"` + strings.Repeat("x", 5000) + `"}}`,
+			"Edit a", "", "Other arguments of the call:\ncontent: \"" + strings.Repeat("x", 4<<10-len(`content: "`)) + "… (915 more bytes)", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newTalk(t, "/w")
+			if test.before != "" {
+				c.says(updates(test.before))
+			}
+			c.says(asksFor("1", strings.ReplaceAll(test.call, "\n", "")))
+			require.Len(t, c.asked(), 1)
+			r := c.asked()[0]
+			require.Equal(t, test.title, r.Title)
+			require.Equal(t, test.command, r.Command)
+			require.Equal(t, test.detail, r.Detail)
+			require.Equal(t, test.whole, r.Whole)
+		})
+	}
+}
+
+// TestChangedWhileAPersonIsAsked: a yes is for what the person has seen.
+func TestChangedWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	const call = `{"toolCallId":"1","kind":"execute","title":"Terminal","rawInput":{"command":"touch innocent"}}`
+	const no = `{"jsonrpc":"2.0","id":7,"result":{"outcome":{"outcome":"cancelled"}}}`
+	for _, change := range []string{
+		`{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"command":"touch EVIL"}}`,
+		`{"sessionUpdate":"tool_call","toolCallId":"1","rawInput":{"command":"touch innocent","args":["EVIL"]}}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"` + "`touch EVIL`" + `"}`,
+	} {
+		for _, answered := range []bool{false, true} { // before the agent hears of it
+			c := newTalk(t, "/w")
+			c.says(asksFor("7", call))
+			if answered {
+				require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: "y"}))
+			}
+			c.says(updates(change))
+			require.Equal(t, no, c.hears())
+			require.Contains(t, c.transcript(), "notice The agent changed what it had asked for, and was told no: touch innocent")
+			require.Equal(t, !answered, strings.Contains(c.transcript(), "withdraws a1"))
+			require.ErrorIs(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: "y"}), agent.ErrUnknownApproval)
+			c.says(updates(`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"failed"}`))
+			require.Contains(t, c.transcript(), `error="`+changed+`"`)
+		}
+	}
+
+	c := newTalk(t, "/w")
+	c.says(asksFor("7", call), updates(`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"pending","title":"`+"`touch innocent`"+`","rawInput":{"command":"touch innocent"}}`))
+	require.NotContains(t, c.transcript(), "withdraws", "the same in other words")
+	c.says(asksFor("8", `{"toolCallId":"1","rawInput":{"command":"touch EVIL"}}`))
+	require.Equal(t, no, c.hears(), "the first of two requests for one call")
+	require.NoError(t, c.turn.answer("a2", agent.ApprovalAnswer{OptionID: "y"}))
+	require.Contains(t, c.hears(), `"id":8,"result":{"outcome":{"outcome":"selected"`)
+	require.Contains(t, c.transcript(), `start shell "touch EVIL"`)
+}
+
+// TestOneRequestForAnID: an agent could take the answer to a request for that of another one.
+func TestOneRequestForAnID(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t, "/w")
+	c.says(asksFor("7", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"}}`))
+	c.says(asksFor("7", `{"toolCallId":"2","kind":"execute","rawInput":{"command":"b"}}`))
+	require.Contains(t, c.hears(), `"id":7,"error":{"code":-32600`)
+	require.Len(t, c.asked(), 1)
+	require.NoError(t, c.turn.answer("a1", agent.ApprovalAnswer{OptionID: "y"}))
+	c.says(asksFor("7", `{"toolCallId":"2","kind":"execute","rawInput":{"command":"b"}}`))
+	require.Contains(t, c.hears(), `"id":7,"error":{"code":-32600`, "the answer is on its way")
+	c.says(asksFor("7", `{"toolCallId":"2","kind":"execute","rawInput":{"command":"b"}}`))
+	require.Len(t, c.asked(), 2, "an id may be used again")
+}
