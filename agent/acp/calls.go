@@ -26,7 +26,8 @@ type call struct {
 	titled  bool            // Args are of the title
 	asks    int             // permissions for it that nobody has answered
 	refused string          // why it was not allowed, or ""
-	told    []string        // once goOn has ended it: the files that its end, and late ones, have named
+	told    []string        // once goOn has ended it: the files that its end, and late ones, have named, without those in open
+	open    []string        // once goOn has ended it: the files that had not changed
 	since   time.Time       // when the line came by which it may have begun; zero while it certainly has not
 }
 
@@ -233,6 +234,11 @@ func (d *decoder) changes(end *agent.ToolEnd) {
 		return
 	}
 	end.Call.Changes = nil
+	if end.State == agent.CallCompleted {
+		for _, p := range end.Call.Paths {
+			d.written[d.absolute(p)] = true
+		}
+	}
 	for _, p := range end.Call.Paths {
 		change := agent.FileChange{Path: p}
 		if end.Call.Name == "delete" {

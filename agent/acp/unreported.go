@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"maps"
 	"os"
 	"slices"
 	"time"
@@ -28,7 +29,7 @@ func (d *decoder) closeCalls(dst []agent.Event) []agent.Event {
 			dst = d.conclude(dst, c)
 		}
 	}
-	return dst
+	return d.writtenSince(dst)
 }
 
 func (d *decoder) neverBegan(dst []agent.Event, c *call) []agent.Event {
@@ -49,7 +50,7 @@ func (d *decoder) closeWritten(dst []agent.Event) []agent.Event {
 			dst = d.neverBegan(dst, c)
 		}
 	}
-	return dst
+	return d.writtenSince(dst)
 }
 
 // goOn ends the edits that the agent has left open although its model goes on with words: the model had their results first. What a
@@ -64,7 +65,14 @@ func (d *decoder) goOn(dst []agent.Event) []agent.Event {
 		if c := d.calls[id]; c.started && c.asks == 0 && c.writes() == agent.WritesNamed {
 			dst = d.conclude(dst, c)
 			if c.refused == "" {
-				c.result, c.told = nil, c.report.Call(d.dir).Paths
+				c.result = nil
+				for _, p := range c.report.Call(d.dir).Paths {
+					if d.hasChanged(c, p) {
+						c.told = append(c.told, p)
+					} else {
+						c.open = append(c.open, p)
+					}
+				}
 				d.passed[id] = c
 			}
 		}
@@ -80,41 +88,63 @@ func (d *decoder) conclude(dst []agent.Event, c *call) []agent.Event {
 	return d.finish(dst, c, false)
 }
 
-// late takes in what the agent says of a call that has ended. If goOn has ended it, the files that it names only now become those of a
-// call of their own, so that they are reviewed as the agent's.
+// late takes in what the agent says of a call that has ended. If goOn has ended it, the files that it names only now, or has written only
+// now, become those of a call of their own, so that they are reviewed as the agent's.
 func (d *decoder) late(dst []agent.Event, id string, o jsontext.Object) []agent.Event {
 	c := d.passed[id]
 	if c == nil {
 		return dst
 	}
 	d.learn(c, o)
-	rest := *c
-	rest.started, rest.report.Args = false, nil
-	rest.report.Paths = slices.DeleteFunc(slices.Clone(c.report.Paths), func(p string) bool {
-		return slices.ContainsFunc(c.told, func(told string) bool { return d.absolute(told) == d.absolute(p) })
-	})
-	if len(rest.report.Paths) == 0 || c.status != "completed" || c.writes() != agent.WritesNamed {
+	if c.status != "completed" || c.writes() != agent.WritesNamed {
 		return dst
 	}
-	c.told = append(c.told, rest.report.Paths...)
+	return d.writtenLate(dst, c, slices.DeleteFunc(c.report.Call(d.dir).Paths, func(p string) bool {
+		return d.names(c.told, p) || d.names(c.open, p) && !d.hasChanged(c, p)
+	}))
+}
+
+// writtenLate tells files as those of a call of their own.
+func (d *decoder) writtenLate(dst []agent.Event, c *call, paths []string) []agent.Event {
+	if len(paths) == 0 {
+		return dst
+	}
+	c.told = append(c.told, paths...)
+	rest := *c
+	rest.started, rest.report.Args, rest.report.Paths = false, nil, paths
 	return d.finish(dst, &rest, false)
+}
+
+// writtenSince tells the files that have changed only since goOn has ended their call, and that no other call has written.
+func (d *decoder) writtenSince(dst []agent.Event) []agent.Event {
+	for _, id := range slices.Sorted(maps.Keys(d.passed)) {
+		c := d.passed[id]
+		dst = d.writtenLate(dst, c, slices.DeleteFunc(slices.Clone(c.open), func(p string) bool {
+			return d.names(c.told, p) || d.written[d.absolute(p)] || !d.hasChanged(c, p)
+		}))
+	}
+	return dst
+}
+
+// names reports whether a list has the file with this path.
+func (d *decoder) names(list []string, path string) bool {
+	return slices.ContainsFunc(list, func(p string) bool { return d.absolute(p) == d.absolute(path) })
 }
 
 // wrote reports whether one of the files that a call names has changed since the turn began, or may have where that cannot be seen.
 func (d *decoder) wrote(c *call) bool {
-	if d.apart {
-		return true
-	}
+	return d.apart || slices.ContainsFunc(c.report.Call(d.dir).Paths, func(p string) bool { return d.hasChanged(c, p) })
+}
+
+// hasChanged is wrote for one file.
+func (d *decoder) hasChanged(c *call, path string) bool {
 	const tick = 10 * time.Millisecond // of a file system's clock
-	call := c.report.Call(d.dir)
-	for _, p := range call.Paths {
-		info, err := os.Lstat(d.absolute(p))
-		switch {
-		case err != nil && call.Name == "delete" && os.IsNotExist(err):
-			return true
-		case err == nil && call.Name != "delete" && !info.ModTime().Before(d.began.Add(-tick)):
-			return true
-		}
+	info, err := os.Lstat(d.absolute(path))
+	switch {
+	case d.apart:
+		return true
+	case c.name() == "delete":
+		return os.IsNotExist(err)
 	}
-	return false
+	return err == nil && !info.ModTime().Before(d.began.Add(-tick))
 }

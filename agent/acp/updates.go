@@ -32,13 +32,14 @@ type decoder struct {
 	order   []string         // their ids, oldest first
 	ended   map[string]bool
 	passed  map[string]*call // ended ones whose end only the agent's next words have shown
+	written map[string]bool  // the files of calls that were completed
 	todos   []agent.Todo
 	plans   int
 	unknown map[string]int
 }
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
-	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, unknown: map[string]int{}}
+	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, written: map[string]bool{}, unknown: map[string]int{}}
 }
 
 const (
