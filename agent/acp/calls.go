@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,8 +65,9 @@ func rawName(name, title, kind string) string {
 }
 
 const (
-	maxTitle     = 60      // bytes of a title that may stand for a tool's name
-	maxCallTitle = 4 << 10 // bytes that are kept of a title
+	nowhere      = "Something" // behind "edit": a call that named no file, and so may have written any
+	maxTitle     = 60          // bytes of a title that may stand for a tool's name
+	maxCallTitle = 4 << 10     // bytes that are kept of a title
 	unknownTool  = "unknown"
 )
 
@@ -73,8 +75,11 @@ const (
 func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []agent.Event {
 	o := u.Object(nil)
 	id := o.Get("toolCallId").Name()
-	if id == "" {
-		return d.keep(dst, "tool_call", u)
+	if id == "" { // an update is about the latest call without an id
+		if fresh || d.nameless == 0 {
+			d.nameless++
+		}
+		id = fmt.Sprintf("call-without-id-%d", d.nameless)
 	}
 	c := d.calls[id]
 	if c == nil {
@@ -210,6 +215,9 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 	if len(c.result) > 0 {
 		refused = "" // something ran
 	}
+	if end := c.report.End(d.dir, c.result, failed, ""); refused == "" && len(end.Call.Paths) == 0 && end.Call.Writes() == agent.WritesNamed {
+		c.report.RawName = c.name() + nowhere
+	}
 	if !c.started {
 		dst = d.boundary(dst)
 		if refused == "" && c.writes() != agent.WritesAnything {
@@ -304,7 +312,7 @@ func (d *decoder) answered(dst []agent.Event, id, refused string) []agent.Event 
 	case c.asks > 0:
 	case c.status == "completed" || c.status == "failed":
 		return d.finish(dst, c, c.status == "failed")
-	case refused == "" && !c.started:
+	case refused == "" && !c.started && (c.writes() != agent.WritesNamed || len(c.report.Call(d.dir).Paths) > 0):
 		return d.start(dst, c, d.now())
 	}
 	return dst

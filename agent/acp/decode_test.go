@@ -73,6 +73,15 @@ func TestUpdates(t *testing.T) {
 			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
 			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","content":[{"type":"diff","path":"/w/b","newText":"x"}]}`,
 			"text so\nstart edit \"Edit b\" 1 paths\ncompleted edit \"Edit b\" 1 paths wrote b"},
+		{"edits that name no file", `{"sessionUpdate":"tool_call","toolCallId":"1","title":"Edit File","kind":"edit","status":"in_progress","rawInput":{"old":"a"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}
+			{"sessionUpdate":"tool_call","toolCallId":"2","title":"Delete File","kind":"delete","status":"in_progress"}`,
+			"completed other \"Edit something\"\nfailed other \"Delete File\" error=\"" + noEnd + "\""},
+		{"calls without ids", `{"sessionUpdate":"tool_call","title":"Edit File","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+			{"sessionUpdate":"tool_call_update","toolCallId":null,"status":"completed"}
+			{"sessionUpdate":"tool_call","toolCallId":"","kind":"execute","status":"in_progress","rawInput":{"command":"a"}}
+			{"sessionUpdate":"tool_call_update","status":"completed","rawOutput":{"exitCode":0}}`,
+			"start edit \"Edit b\" 1 paths\ncompleted edit \"Edit b\" 1 paths wrote b\nstart shell \"a\"\ncompleted shell \"a\" exit=0"},
 		{"words that may be those of a task", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
 			{"sessionUpdate":"tool_call","toolCallId":"2","title":"Task","status":"in_progress","rawInput":{"description":"look"}}
 			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	unreported = "the agent did not report its end, and the file has not changed since the turn began"
+	noEnd      = "the agent did not report its end"
+	unreported = noEnd + ", and the file has not changed since the turn began"
 	neverRan   = "it did not run before the turn ended"
 )
 
@@ -83,7 +84,11 @@ func (d *decoder) goOn(dst []agent.Event) []agent.Event {
 // conclude ends a call whose end the agent has not reported.
 func (d *decoder) conclude(dst []agent.Event, c *call) []agent.Event {
 	if c.refused == "" && len(c.result) == 0 && !d.wrote(c) {
-		c.result = append(append([]byte(`{"error":`), jsontext.Quote(unreported)...), '}')
+		why := unreported
+		if len(c.report.Call(d.dir).Paths) == 0 {
+			why = noEnd
+		}
+		c.result = append(append([]byte(`{"error":`), jsontext.Quote(why)...), '}')
 	}
 	return d.finish(dst, c, false)
 }

@@ -28,14 +28,15 @@ type decoder struct {
 	failed   string // an error that the agent has said as text, unless something followed
 	mode     string // the session's mode, if an update has changed it
 
-	calls   map[string]*call // open ones
-	order   []string         // their ids, oldest first
-	ended   map[string]bool
-	passed  map[string]*call // ended ones whose end only the agent's next words have shown
-	written map[string]bool  // the files of calls that were completed
-	todos   []agent.Todo
-	plans   int
-	unknown map[string]int
+	calls    map[string]*call // open ones
+	order    []string         // their ids, oldest first
+	ended    map[string]bool
+	passed   map[string]*call // ended ones whose end only the agent's next words have shown
+	written  map[string]bool  // the files of calls that were completed
+	todos    []agent.Todo
+	plans    int
+	nameless int // calls without an id
+	unknown  map[string]int
 }
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {

@@ -96,3 +96,35 @@ func TestKilledAfterOpenEdit(t *testing.T) {
 	e.Must("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
 	require.Equal(t, "l1\nl2\nl3\n", w.Get("h.txt"))
 }
+
+// TestOddEditsAreListed: edits that are written after the agent's next words, that have no id, or that name no file.
+func TestOddEditsAreListed(t *testing.T) {
+	const announced = `"title":"Edit File","kind":"edit","status":"in_progress"`
+	update := func(of string) string {
+		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{session}}","update":` + of + `}}`
+	}
+	for name, calls := range map[string][2]string{
+		"written after words, reported": {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
+		"written after words":           {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `,"rawInput":{"path":"h.txt"}}`, ``},
+		"no id":                         {`{"sessionUpdate":"tool_call","toolCallId":"",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"","status":"completed"}`},
+		"null as id":                    {`{"sessionUpdate":"tool_call","toolCallId":null,` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":null,"status":"completed"}`},
+		"no file":                       {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
+		"no file, no end":               {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, ``},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, e := starts(t)
+			w.Put("h.txt", "l1\nl2\nl3\n")
+			play := []string{`{"fake":"begin"}`, update(calls[0]), `{"fake":"say","text":"So. "}`, `{"fake":"write","path":"h.txt","text":"l1\nAGENT\nl3\n"}`}
+			if calls[1] != "" {
+				play = append(play, update(calls[1]))
+			}
+			w.Plays(append(play, `{"fake":"say","text":"Done."}`, `{"fake":"finish"}`)...)
+			turn := e.Asks(byACP)
+			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+			requireChange(e, "-l2", "+AGENT")
+			e.Must("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
+			require.Equal(t, "l1\nl2\nl3\n", w.Get("h.txt"))
+		})
+	}
+}
