@@ -55,6 +55,7 @@ type proc struct {
 	exit  process.Exit      // once over
 
 	// Of the run that uses the process, which is one at a time.
+	forgets bool         // the agent says that it loads no sessions
 	session string       // the agent's id of its session
 	mode    string       // the session's mode; "" if the agent has not said
 	base    map[int]bool // processes that were there before the turn's commands

@@ -135,12 +135,16 @@ func (r *run) start(ctx context.Context) (*proc, *failure.Error) {
 			release()
 			return nil, r.req.StartError(err)
 		}
-		_, err = p.call(ctx, startTime, "initialize", initializeParams{
-			ProtocolVersion: 1, Capabilities: caps{Meta: metaCaps{BareModels: true}},
+		answer, err := p.call(ctx, startTime, "initialize", initializeParams{
+			ProtocolVersion: protocolVersion, Capabilities: caps{Meta: metaCaps{BareModels: true}},
 			Info: client{Name: "cursord", Title: "cursord", Version: r.d.options.Version},
 		})
 		release()
 		if err == nil {
+			if failed := p.initialized(answer); failed != nil {
+				p.end()
+				return nil, failed
+			}
 			return p, nil
 		}
 		p.end()
@@ -172,10 +176,27 @@ func (r *run) start(ctx context.Context) (*proc, *failure.Error) {
 	}
 }
 
-// open opens the session's chat. One that the agent does not have any more is begun anew: the Init then has another id.
+const protocolVersion = 1 // of ACP
+
+// initialized takes in the agent's answer to initialize.
+func (p *proc) initialized(answer jsontext.Value) *failure.Error {
+	if version := answer.Get("protocolVersion"); !version.IsNull() {
+		if n, ok := version.Int(); !ok || n != protocolVersion {
+			return &failure.Error{
+				Kind: failure.KindProtocol, Hint: "update cursord, or start a session with driver \"print\"",
+				Message: fmt.Sprintf("the agent speaks version %s of ACP, and cursord speaks version %d", plaintext.OneLine("", string(version)), protocolVersion),
+			}
+		}
+	}
+	loads, said := answer.Get("agentCapabilities").Get("loadSession").Bool()
+	p.forgets = said && !loads
+	return nil
+}
+
+// open opens the session's chat. One that the agent does not have any more, or cannot load, is begun anew: the Init then has another id.
 func (r *run) open(ctx context.Context, p *proc) *failure.Error {
 	params := sessionParams{Cwd: r.req.Dir, MCPServers: []struct{}{}}
-	if r.req.Resume != "" {
+	if r.req.Resume != "" && !p.forgets {
 		params.SessionID = r.req.Resume
 		answer, err := p.call(ctx, startTime, "session/load", params)
 		if err == nil {
@@ -199,10 +220,13 @@ func (r *run) open(ctx context.Context, p *proc) *failure.Error {
 	return nil
 }
 
-// chatIsGone reports whether the agent says that it does not have the chat it was to load.
+// chatIsGone reports whether the agent says that it does not have the chat it was to load, or can load none.
 func chatIsGone(err error) bool {
 	r := (*rejection)(nil)
-	return errors.As(err, &r) && (r.code == codeInvalid || r.code == -32002 || r.code == -32603) && strings.Contains(strings.ToLower(r.said), "not found")
+	if errors.As(err, &r) && r.code == codeNoMethod {
+		return true
+	}
+	return r != nil && (r.code == codeInvalid || r.code == -32002 || r.code == -32603) && strings.Contains(strings.ToLower(r.said), "not found")
 }
 
 func (p *proc) opened(session string, answer jsontext.Value) {

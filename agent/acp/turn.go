@@ -30,6 +30,7 @@ type turn struct {
 	cancelled bool  // the run's context has ended
 	hung      *failure.Error
 	stop      string       // the stop reason of the last answer
+	odd       string       // … if it is no text: what it is
 	refused   error        // why the agent refused the prompt
 	answered  bool         // the agent has answered all prompts
 	closing   bool         // … and the events before the answer are not emitted yet
@@ -93,7 +94,11 @@ func (t *turn) prompted(first bool, result jsontext.Value, err error) {
 	t.mu.Unlock()
 	switch {
 	case err == nil:
-		t.refused, t.stop = nil, result.Get("stopReason").Text()
+		stop := result.Get("stopReason")
+		t.refused, t.stop, t.odd = nil, stop.Text(), ""
+		if t.stop == "" {
+			t.odd = plaintext.OneLine("", string(stop))
+		}
 		t.usage = usageOf(result.Get("usage"))
 	case err == errGone:
 		return
@@ -168,7 +173,21 @@ func (t *turn) finish() {
 		out.Stop = stop
 		events = append(events, agent.Notice{Text: "The agent stopped before it was done, because it reached a limit (" + t.stop + "). Ask it to go on."})
 	}
+	if out.Status == agent.Completed && t.stop != "end_turn" && stop == "" {
+		events = append(events, agent.Notice{Text: oddStop(t.stop, t.odd)})
+	}
 	t.over(events, out)
+}
+
+// oddStop tells people of a turn's end for no known reason.
+func oddStop(said, odd string) string {
+	text := "The agent has ended the turn without saying why"
+	if said != "" {
+		text = "The agent has ended the turn for a reason that cursord does not know (" + plaintext.OneLine("", said) + ")"
+	} else if odd != "" {
+		text += " (its stopReason is " + odd + ")"
+	}
+	return text + ". Look whether it is done."
 }
 
 // stopReasons are ACP's reasons other than that the agent was done, or cancelled.

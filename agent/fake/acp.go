@@ -123,11 +123,22 @@ func (a *acpAgent) take(m acpMessage) {
 		if a.run.build.has(traitSessionList) {
 			list = `,"sessionCapabilities":{"list":{}}`
 		}
-		a.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"mcpCapabilities":{"http":true,"sse":true},`+
+		version, loads := "1", "true"
+		switch os.Getenv("CURSORD_FAKE_ACP") {
+		case "version2":
+			version = "2"
+		case "forgets":
+			loads = "false"
+		}
+		a.write(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":`+version+`,"agentCapabilities":{"loadSession":`+loads+`,"mcpCapabilities":{"http":true,"sse":true},`+
 			`"promptCapabilities":{"image":true,"audio":false,"embeddedContext":false}`+list+`},"authMethods":[{"id":"cursor_login","name":"Cursor Login"}]}}`, m.ID)
 	case "authenticate":
 		a.write(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID)
 	case "session/new", "session/load":
+		if m.Method == "session/load" && strings.HasPrefix(os.Getenv("CURSORD_FAKE_ACP"), "forgets") {
+			a.fail(m.ID, -32601, "Method not found: "+m.Method)
+			return
+		}
 		a.open(m)
 	case "session/set_mode":
 		if m.Params.ModeID != "agent" && m.Params.ModeID != "ask" && m.Params.ModeID != "plan" {

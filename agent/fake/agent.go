@@ -63,7 +63,7 @@ As ` + "`cursor-agent acp`" + ` it serves ACP on stdin and stdout, and plays the
 for permission, also of an edit, {"fake":"edit","lost":true,…} announces an edit that is never made,
 {"fake":"request","method":M,"params":{…}} asks the client for M and says the answer, and
 {"fake":"stop","text":R} gives a reason for the turn's end. With CURSORD_FAKE_ACP=underscore Cursor's own methods
-begin with _cursor/, as in some builds. A file "updates" in the folder of a session, below
+begin with _cursor/, as in some builds; with "version2" it speaks another version of ACP, with "forgets" it cannot load sessions. A file "updates" in the folder of a session, below
 CURSOR_CONFIG_DIR or ~/.cursor, is what session/load replays.
 
 In all lines {{cwd}}, {{session}}, {{prompt}}, {{model}}, {{mode}}, {{now_ms}} and {{now_ns}} are
