@@ -186,3 +186,19 @@ func TestOneRequestForAnID(t *testing.T) {
 	c.says(asksFor("7", `{"toolCallId":"2","kind":"execute","rawInput":{"command":"b"}}`))
 	require.Len(t, c.asked(), 2, "an id may be used again")
 }
+
+// TestNullAsAnID: such a request is refused, between turns, too.
+func TestNullAsAnID(t *testing.T) {
+	t.Parallel()
+	c := newTalk(t, "/w")
+	c.says(asksFor("null", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"}}`))
+	const no = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a request needs an id that is not null"}}`
+	require.Equal(t, no, c.hears())
+	require.Equal(t, "notice The agent asked for something with null as the request's id (session/request_permission). It was told no, and nobody was asked.", c.transcript())
+	c.says(`{"id":null,"method":"session/update","params":{"update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}}}`)
+	require.Empty(t, c.hears())
+	require.Contains(t, c.transcript(), "text so", "a notification of a careless agent")
+	c.p.turn = nil
+	c.says(asksFor("null", `{}`))
+	require.Equal(t, no, c.hears())
+}

@@ -3,6 +3,7 @@ package acp
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -262,6 +263,9 @@ func (p *proc) take(b lines) {
 	}
 }
 
+// notifications are the methods that may come without an id, or with null as one.
+var notifications = []string{"session/update", "$/cancel_request", "cursor/update_todos"}
+
 // message takes in one line.
 func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 	m, ok := parse(line)
@@ -290,6 +294,11 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 		var answer []byte
 		dst, answer = t.request(dst, m)
 		p.write(answer)
+	case m.id != nil && !slices.Contains(notifications, strings.TrimPrefix(m.method, "_")):
+		p.write(refusal(m.id, codeRequest, "a request needs an id that is not null"))
+		if t != nil {
+			dst = t.tellStrange(dst, m.method, "The agent asked for something with null as the request's id (%s). It was told no, and nobody was asked.")
+		}
 	case t == nil:
 		// between turns nothing is of interest, and at a load it is what was said before
 	case m.method == "session/update":

@@ -54,12 +54,18 @@ func (t *turn) request(dst []agent.Event, m message) ([]agent.Event, []byte) {
 	case "cursor/task", "cursor/generate_image":
 		return dst, result(m.id, nothing{}) // a tool call tells the rest
 	}
-	if name := plaintext.Cut(m.method, maxMethod); !slices.Contains(t.strange, name) && len(t.strange) < maxStrange {
-		t.strange = append(t.strange, strings.Clone(name))
-		dst = append(dst, agent.Notice{Text: fmt.Sprintf(
-			"The agent asked for something that cursord does not know (%s). It was told so, and goes on without it.", plaintext.OneLine("", name))})
-	}
+	dst = t.tellStrange(dst, m.method, "The agent asked for something that cursord does not know (%s). It was told so, and goes on without it.")
 	return dst, refusal(m.id, codeNoMethod, "cursord does not know this method")
+}
+
+// tellStrange tells people of a method's request, once.
+func (t *turn) tellStrange(dst []agent.Event, method, format string) []agent.Event {
+	name := plaintext.Cut(method, maxMethod)
+	if slices.Contains(t.strange, name) || len(t.strange) == maxStrange {
+		return dst
+	}
+	t.strange = append(t.strange, strings.Clone(name))
+	return append(dst, agent.Notice{Text: fmt.Sprintf(format, plaintext.OneLine("", name))})
 }
 
 // isOpen reports whether a request with this id waits for a person. An agent could take the answer for that of another one.
