@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"cursord/agent"
@@ -151,9 +150,7 @@ func (w *workspace) questionsOf(t *liveTurn) (list []*question) {
 			list = append(list, q)
 		}
 	}
-	slices.SortFunc(list, func(a, b *question) int {
-		return cmp.Or(a.approval.CreatedAt.Compare(b.approval.CreatedAt.Time), strings.Compare(a.approval.ID, b.approval.ID))
-	})
+	slices.SortFunc(list, func(a, b *question) int { return cmp.Compare(a.approval.Seq, b.approval.Seq) })
 	return list
 }
 
@@ -185,6 +182,7 @@ func (d *Daemon) Approvals(path string) ([]*sessions.Approval, error) {
 		for _, w := range d.loops() {
 			_ = add(w) // one that has ended has none
 		}
+		slices.SortStableFunc(list, func(a, b *sessions.Approval) int { return a.CreatedAt.Compare(b.CreatedAt.Time) })
 		return list, nil
 	}
 	root, err := d.knownRoot(path)

@@ -371,3 +371,22 @@ func TestRulesAnswer(t *testing.T) {
 	w.ends(b.turn)
 	w.settled(t)
 }
+
+// TestApprovalsAreListedAsTheyWereAsked, also those of one moment.
+func TestApprovalsAreListedAsTheyWereAsked(t *testing.T) {
+	t.Parallel()
+	w := openSpace(t, nil)
+	a := asks(t, w)
+	var asked, listed []string
+	var events []agent.Event
+	for i := range 12 {
+		command := fmt.Sprintf("echo %d", i)
+		asked, events = append(asked, command), append(events, run(command, command))
+	}
+	w.says(a.turn, events...)
+	w.settled(t)
+	for _, p := range a.pending() {
+		listed = append(listed, p.Command)
+	}
+	require.Equal(t, asked, listed)
+}
