@@ -202,3 +202,17 @@ func TestNullAsAnID(t *testing.T) {
 	c.says(asksFor("null", `{}`))
 	require.Equal(t, no, c.hears())
 }
+
+// TestLongTextsStayWhole: what a person could not read to its end, the daemon denies.
+func TestLongTextsStayWhole(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 300<<10)
+	c := newTalk(t, "/w")
+	c.says(`{"id":1,"method":"cursor/create_plan","params":{"name":"P","plan":"` + long + `"}}`)
+	c.says(`{"id":2,"method":"cursor/ask_question","params":{"questions":[{"id":"q","prompt":"` + long + `"}]}}`)
+	c.says(asksFor("3", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"},"content":[{"type":"content","content":{"type":"text","text":"`+long+`"}}]}`))
+	require.Len(t, c.asked(), 3)
+	for _, r := range c.asked() {
+		require.Equal(t, long, r.Detail)
+	}
+}
