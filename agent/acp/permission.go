@@ -53,10 +53,7 @@ func (c *call) shown(dir string) agent.ApprovalRequested {
 	if c.misleads(call.Command) {
 		r.Detail = "The agent's title of it: " + plaintext.Visible(c.title, "") + "\n"
 	}
-	if rest := unsaid(&call, r.Dir, dir); rest != "" {
-		r.Detail += "Other arguments of the call:\n" + rest
-	}
-	r.Detail = strings.TrimSpace(r.Detail)
+	r.Detail = strings.TrimSpace(r.Detail + unsaid(&call, r.Dir, dir))
 	r.Whole = r.Command != "" && r.Detail == ""
 	return r
 }
@@ -88,7 +85,7 @@ func unsaid(call *agent.Call, elsewhere, dir string) string {
 			strings.Contains(strings.ToLower(key), "path") && slices.Contains(call.Paths, text):
 			continue
 		}
-		line := plaintext.Visible(key+": "+string(v), "")
+		line := plaintext.Visible("With "+key+": "+string(v), "")
 		if left := len(line) - most; left > 0 && call.Name != "shell" {
 			line = fmt.Sprintf("%s… (%d more bytes)", plaintext.Cut(line, most), left)
 		}
