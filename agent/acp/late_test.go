@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEditsWrittenAfterTheNextWords come into review, by the reported end or at the end of the turn.
+// TestEditsWrittenAfterTheNextWords come into review by the reported end. Without it they may be a person's, and a notice says so.
 func TestEditsWrittenAfterTheNextWords(t *testing.T) {
 	t.Parallel()
 	const (
@@ -23,9 +23,9 @@ func TestEditsWrittenAfterTheNextWords(t *testing.T) {
 	)
 	for name, test := range map[string]struct {
 		reported, cut, others bool
-		want                  int
+		want, notices         int
 	}{
-		"reported": {true, false, false, 1}, "not reported": {false, false, false, 1}, "cut off": {false, true, false, 1}, "another call's": {false, false, true, 1},
+		"reported": {true, false, false, 1, 0}, "not reported": {false, false, false, 0, 1}, "cut off": {false, true, false, 0, 1}, "another call's": {false, false, true, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,6 +46,7 @@ func TestEditsWrittenAfterTheNextWords(t *testing.T) {
 				c.events = c.turn.dec.closeCalls(c.events)
 			}
 			require.Equal(t, test.want, strings.Count(c.transcript(), late), c.transcript())
+			require.Equal(t, test.notices, strings.Count(c.transcript(), "counts as a person's"), c.transcript())
 		})
 	}
 }

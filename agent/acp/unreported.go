@@ -8,6 +8,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 )
 
 const (
@@ -120,13 +121,17 @@ func (d *decoder) writtenLate(dst []agent.Event, c *call, paths []string) []agen
 	return d.finish(dst, &rest, false)
 }
 
-// writtenSince tells the files that have changed only since goOn has ended their call, and that no other call has written.
+// writtenSince says which files have changed only since goOn has ended their call, and were written by no other call. They may be a
+// person's: the agent has not reported that it wrote them.
 func (d *decoder) writtenSince(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Sorted(maps.Keys(d.passed)) {
 		c := d.passed[id]
-		dst = d.writtenLate(dst, c, slices.DeleteFunc(slices.Clone(c.open), func(p string) bool {
-			return d.names(c.told, p) || d.written[d.absolute(p)] || !d.hasChanged(c, p)
-		}))
+		for _, p := range c.open {
+			if !d.names(c.told, p) && !d.written[d.absolute(p)] && d.hasChanged(c, p) {
+				dst = append(dst, agent.Notice{Text: plaintext.OneLine("", p) + " has changed since the agent went on without reporting its edit. " +
+					"The change counts as a person's: it is not under review."})
+			}
+		}
 	}
 	return dst
 }
