@@ -45,7 +45,7 @@ func (d *Daemon) rewind(ctx context.Context, p api.RewindParams, resend func(*co
 		_ = w.call(func() { w.endRewind(p.SessionID) }) // an error means that the loop has ended
 		done(out, err)
 	}
-	turns, since, err := forked.From(d.store.Turns, p.SessionID, p.TurnID)
+	turns, since, err := forked.From(d.store.Turns, p.SessionID, p.TurnID, p.LastTurnID)
 	if err != nil {
 		end(api.Rewound{}, err)
 		return

@@ -190,10 +190,11 @@ type SearchResult struct {
 
 // SessionRewindParams are the parameters of session/rewind.
 type SessionRewindParams struct {
-	SessionID string `json:"sessionId"`
-	TurnID    string `json:"turnId"`
-	Files     *bool  `json:"files,omitempty"` // absent: true
-	DryRun    bool   `json:"dryRun,omitempty"`
+	SessionID  string `json:"sessionId"`
+	TurnID     string `json:"turnId"`
+	LastTurnID string `json:"lastTurnId,omitempty"`
+	Files      *bool  `json:"files,omitempty"` // absent: true
+	DryRun     bool   `json:"dryRun,omitempty"`
 }
 
 // WhyParams are the parameters of file/why.

@@ -100,7 +100,9 @@ func (f *face) search(ctx context.Context, p *SearchParams) (SearchResult, error
 }
 
 func (f *face) rewindSession(ctx context.Context, p *SessionRewindParams, reply func(api.Rewound, error)) {
-	params := api.RewindParams{Client: f.client, SessionID: p.SessionID, TurnID: p.TurnID, Files: p.Files == nil || *p.Files, DryRun: p.DryRun}
+	params := api.RewindParams{
+		Client: f.client, SessionID: p.SessionID, TurnID: p.TurnID, LastTurnID: p.LastTurnID, Files: p.Files == nil || *p.Files, DryRun: p.DryRun,
+	}
 	go f.d.Rewind(ctx, params, reply) // its beginning already waits for the disk
 }
 

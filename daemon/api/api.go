@@ -154,11 +154,12 @@ type Decided struct {
 
 // RewindParams are the parameters of session/rewind.
 type RewindParams struct {
-	Client    ClientID
-	SessionID string
-	TurnID    string
-	Files     bool // take back what the turns did to files
-	DryRun    bool
+	Client     ClientID
+	SessionID  string
+	TurnID     string
+	LastTurnID string // "", or else that of the session's last turn, which it must still be
+	Files      bool   // take back what the turns did to files
+	DryRun     bool
 }
 
 // A Rewound is the answer to session/rewind: what Decided says of the files, and what has left the transcript.

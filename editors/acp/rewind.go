@@ -29,6 +29,10 @@ func (s *Server) rewindCommand(at *session, r *request, rest string) {
 	params := rpc.TurnListParams{SessionID: at.info.ID, Limit: maxTurns}
 	call(s, "turn/list", params, func(list rpc.TurnList, err error) {
 		turn := ""
+		if err == nil && len(list.Turns) == 0 {
+			s.says(at, r, "Nothing to rewind: the session has no turns.\n")
+			return
+		}
 		if err == nil {
 			turn, err = turnOf(list.Turns, rest)
 		}
@@ -36,7 +40,7 @@ func (s *Server) rewindCommand(at *session, r *request, rest string) {
 			s.saysError(at, r, err)
 			return
 		}
-		s.rewind(at, r, turn, true, func(would api.Rewound) { s.askRewind(at, r, turn, &would) })
+		s.rewind(at, r, turn, "", func(would api.Rewound) { s.askRewind(at, r, turn, &would) })
 	})
 }
 
@@ -68,12 +72,14 @@ func turnOf(turns []*sessions.Turn, name string) (string, error) {
 	return found[0], nil
 }
 
-func (s *Server) rewind(at *session, r *request, turn string, dry bool, then func(api.Rewound)) {
-	files := true
-	params := rpc.SessionRewindParams{SessionID: at.info.ID, TurnID: turn, Files: &files, DryRun: dry}
+// rewind takes the session back to before a turn if last is its last one; with last "", it only says what that would be.
+func (s *Server) rewind(at *session, r *request, turn, last string, then func(api.Rewound)) {
+	params := rpc.SessionRewindParams{SessionID: at.info.ID, TurnID: turn, LastTurnID: last, DryRun: last == ""}
 	call(s, "session/rewind", params, func(done api.Rewound, err error) {
 		switch {
 		case r.answered: // cancelled meanwhile
+		case kindOf(err) == api.KindConflict:
+			s.says(at, r, "Nothing was taken back: the session has gone on since you were asked. Send the command again to see what it takes back now.\n")
 		case err != nil:
 			s.saysError(at, r, err)
 		default:
@@ -114,7 +120,7 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 			s.says(at, r, "Nothing was taken back.\n")
 		default:
 			end(protocol.Completed)
-			s.rewind(at, r, turn, false, func(done api.Rewound) {
+			s.rewind(at, r, turn, would.Turns[len(would.Turns)-1], func(done api.Rewound) {
 				s.says(at, r, rewoundText("Took back", &done)+"\nThe agent knows of them no more, though the editor may still show them. `/undo` brings the files back.\n")
 			})
 		}

@@ -59,7 +59,7 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 		if !term.Agrees(r.In, errOut, "Take this back") {
 			return errLeft
 		}
-		params.DryRun = false
+		params.DryRun, params.LastTurnID = false, done.Turns[len(done.Turns)-1]
 		done, err = n.Client.SessionRewind(ctx, params)
 	}
 	switch {

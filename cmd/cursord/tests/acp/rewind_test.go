@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestRewindCommand(t *testing.T) {
 		}
 		return said(all, "agent_message_chunk")
 	}
-	require.Contains(t, rewinds("/rewind", nil), "the session has 0 turns")
+	require.Contains(t, rewinds("/rewind", nil), "Nothing to rewind: the session has no turns.")
 	c.prompts(s, "Do it")
 	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
 	require.Contains(t, rewinds("/rewind 2", nil), "the session has 1 turn")
@@ -71,6 +72,30 @@ func TestRewindCommand(t *testing.T) {
 	require.Empty(t, left.Turns)
 	require.Contains(t, rewinds("/undo", nil), "rewind")
 	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+}
+
+// TestRewindTakesWhatItHasShown: a yes to a rewind of one turn once took two back, if another client had asked meanwhile.
+func TestRewindTakesWhatItHasShown(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Lines(world.Edits("c1", "f.txt", "one\n", "one\nagent's\n"))...)
+	w.Put("f.txt", "one\n")
+	c := opens(w, nil)
+	s := c.session()
+	c.prompts(s, "Do it")
+	c.answering(func(rpc.Message) any { return nil })
+	mark := c.mark()
+	id := c.asks(s, "/rewind")
+	question := c.hears("a question", mark, func(m rpc.Message) bool { return m.Method == "session/request_permission" })
+	w.Plays(world.Lines(world.Edits("c2", "g.txt", "(absent)", "two\n"))...)
+	w.Opens().Turn(world.Obj{"sessionId": s, "prompt": "And more"})
+	raw, err := json.Marshal(selects("rewind"))
+	require.NoError(t, err)
+	c.line(string(rpc.AppendResponse(nil, question.ID, raw, nil)))
+	require.Equal(t, "end_turn", c.stops(id))
+	require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), "Nothing was taken back: the session has gone on since")
+	require.Len(t, turnsOf(w, s), 2)
+	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+	require.Equal(t, "two\n", w.Get("g.txt"))
 }
 
 // TestRecapCommand: where the agent has lost the chat, the notice offers /recap, which asks the prompt again with the transcript.

@@ -45,7 +45,7 @@ var parameters = map[string]map[string]string{
 	"session/delete":        {"sessionId": needed + aText},
 	"search":                {"query": needed + aText, "workspace": aText, "limit": aNumber, "cursor": aText},
 	"session/fork":          {"sessionId": needed + aText, "turnId": aText, "title": aText, "isolation": aText},
-	"session/rewind":        {"sessionId": needed + aText, "turnId": needed + aText, "files": aFlag, "dryRun": aFlag},
+	"session/rewind":        {"sessionId": needed + aText, "turnId": needed + aText, "lastTurnId": aText, "files": aFlag, "dryRun": aFlag},
 	"session/export":        {"sessionId": needed + aText, "cursor": aText},
 	"session/import":        {"path": needed + aText, "workspace": aText, "newIds": aFlag},
 	"item/read":             {"itemId": needed + aText},
