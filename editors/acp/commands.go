@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"cursord/agent/plaintext"
-	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
@@ -246,7 +245,7 @@ func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 			s.says(at, r, "Nothing to decide.")
 			return
 		}
-		s.decide(at, rpc.DecideParams{Workspace: at.folder.path, Hunks: &ids}, method, func(done api.Decided, err error) {
+		s.decide(at, rpc.DecideParams{Workspace: at.folder.path, Hunks: &ids}, method, func(done accepted, err error) {
 			if err != nil {
 				s.saysError(at, r, err)
 				return
@@ -256,6 +255,15 @@ func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 				verb = "Rejected"
 			}
 			text := fmt.Sprintf("%s %s. `/undo` takes that back.\n", verb, plaintext.Count(done.Applied, "hunk"))
+			switch {
+			case done.Applied == 0:
+				text = verb + " nothing.\n"
+			case done.decisions > 1:
+				text = fmt.Sprintf("%s %s by %d decisions. `/undo` takes back one of these each time, the last one first.\n", verb, plaintext.Count(done.Applied, "hunk"), done.decisions)
+			}
+			for _, stayed := range done.Skipped {
+				text += fmt.Sprintf("\n- `%s` stays to be reviewed: %s\n", stayed.Path, cmp.Or(stayed.Message, string(stayed.Kind)))
+			}
 			if left > 0 {
 				text += "\n" + leftText(left)
 			}

@@ -3,7 +3,6 @@ package acp
 import (
 	"encoding/json"
 
-	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -57,7 +56,7 @@ func (s *Server) diffDecide(r *request, method string) {
 		call(s, method, p, func(done json.RawMessage, err error) { r.answer(done, err) })
 		return
 	}
-	s.decide(at, p, method, func(done api.Decided, err error) { r.answer(done, err) })
+	s.decide(at, p, method, func(done accepted, err error) { r.answer(done.Decided, err) })
 }
 
 func (s *Server) diffUndo(r *request) {
@@ -72,15 +71,16 @@ func (s *Server) diffUndo(r *request) {
 }
 
 // decide makes a decision: the editor writes the files, if it is to.
-func (s *Server) decide(at *session, p rpc.DecideParams, method string, then func(api.Decided, error)) {
+func (s *Server) decide(at *session, p rpc.DecideParams, method string, then func(accepted, error)) {
 	if method == "diff/accept" && at.through && s.canWriteThrough(at) {
 		s.acceptThrough(at, p, then)
 		return
 	}
-	call(s, method, p, then)
+	atOnce(s, method, p, then)
 }
 
-// canWriteThrough reports whether accepts of a session can be written by the editor: only those of a copy write files.
+// canWriteThrough reports whether accepts of a session can be written by the editor: only those of a copy write files. The editor must also say
+// what it holds unsaved.
 func (s *Server) canWriteThrough(at *session) bool {
-	return s.client.FS.WriteTextFile && at.info.Isolation == "copy"
+	return s.client.FS.ReadTextFile && s.client.FS.WriteTextFile && at.info.Isolation == "copy"
 }

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
@@ -26,14 +26,21 @@ type accepting struct {
 	at   *session
 	p    rpc.DecideParams
 	left []*sessions.Diff // the files that are still to be written, with the chosen hunks
-	done api.Decided
-	then func(api.Decided, error)
+	done accepted
+	then func(accepted, error)
 
+	err     error // why the last file was left that was
 	stopped bool
 	abort   func() // gives up the request that the editor has not answered; nil before the first
 }
 
 var errStopped = errors.New("it was cancelled")
+
+// An accepted is what was decided, and by how many decisions.
+type accepted struct {
+	api.Decided
+	decisions int
+}
 
 // stop ends an accepting: what the editor has not written stays to be reviewed.
 func (a *accepting) stop() {
@@ -44,14 +51,14 @@ func (a *accepting) stop() {
 
 // acceptThrough accepts hunks of a copy. For each file it opens the editor's text as a document of this client, so that the daemon answers
 // with edits and writes nothing; the editor writes the text with these. What is no change of a text the daemon writes.
-func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.Decided, error)) {
+func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(accepted, error)) {
 	call(s, "diff/list", rpc.DiffParams{Workspace: at.folder.path}, func(list rpc.DiffList, err error) {
 		if err != nil {
-			then(api.Decided{}, err)
+			then(accepted{}, err)
 			return
 		}
 		a := &accepting{s: s, at: at, p: p}
-		a.then = func(done api.Decided, err error) {
+		a.then = func(done accepted, err error) {
 			at.accepting = nil
 			then(done, err)
 		}
@@ -73,7 +80,7 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.De
 			}
 		}
 		if len(a.left) == 0 {
-			call(s, "diff/accept", p, a.then)
+			atOnce(s, "diff/accept", p, a.then)
 			return
 		}
 		if len(others) == 0 {
@@ -83,13 +90,18 @@ func (s *Server) acceptThrough(at *session, p rpc.DecideParams, then func(api.De
 		rest := rpc.DecideParams{Workspace: p.Workspace, Hunks: &others, Lines: p.Lines, Both: p.Both}
 		call(s, "diff/accept", rest, func(done api.Decided, err error) {
 			if err != nil {
-				a.then(done, err)
+				a.then(a.done, err)
 				return
 			}
 			a.add(done)
 			a.next()
 		})
 	})
+}
+
+// atOnce makes a decision by the daemon alone.
+func atOnce(s *Server, method string, p rpc.DecideParams, then func(accepted, error)) {
+	call(s, method, p, func(done api.Decided, err error) { then(accepted{done, 1}, err) })
 }
 
 // selects reports whether a decision selects a hunk.
@@ -112,12 +124,24 @@ func (a *accepting) add(done api.Decided) {
 	a.done.Skipped = append(a.done.Skipped, done.Skipped...)
 	if done.Decision > 0 {
 		a.done.Decision = done.Decision
+		a.done.decisions++
 	}
+}
+
+// leaves leaves a file to be reviewed, and goes on with the next one.
+func (a *accepting) leaves(d *sessions.Diff, why error) {
+	kind := cmp.Or(kindOf(why), api.KindUnavailable)
+	a.err = why
+	a.done.Skipped = append(a.done.Skipped, api.Skipped{Path: d.Path, Kind: kind, Message: why.Error()})
+	a.next()
 }
 
 // next accepts the next file.
 func (a *accepting) next() {
 	switch {
+	case len(a.left) == 0 && a.done.decisions == 0 && len(a.done.Skipped) == 1:
+		a.then(a.done, a.err)
+		return
 	case len(a.left) == 0:
 		a.then(a.done, nil)
 		return
@@ -128,44 +152,30 @@ func (a *accepting) next() {
 	d := a.left[0]
 	a.left = a.left[1:]
 	if a.p.Rev != nil && *a.p.Rev != d.Rev {
-		a.then(a.done, &rpc.Error{Code: rpc.CodeInternal, Message: d.Path + " has changed since you saw it", Data: rpc.ErrorData{Kind: api.KindConflict}})
+		a.leaves(d, &rpc.Error{Code: rpc.CodeInternal, Message: d.Path + " has changed since you saw it", Data: rpc.ErrorData{Kind: api.KindConflict}})
 		return
 	}
 	a.text(d, func(text string, err error) {
 		switch {
 		case a.stopped:
-			err = errStopped
+			a.then(a.done, errStopped)
 		case err != nil:
-			err = fmt.Errorf("%s cannot be read: %w", d.Path, err)
+			a.leaves(d, fmt.Errorf("the editor did not say what %s holds, so it was not accepted: %w", d.Path, err))
+		default:
+			a.accept(d, text)
 		}
-		if err != nil {
-			a.then(a.done, err)
-			return
-		}
-		a.accept(d, text)
 	})
 }
 
-// text calls then with the editor's text of a file, else with that on disk.
+// text calls then with the editor's text of a file. That on disk would not do: what is unsaved in the editor would be lost.
 func (a *accepting) text(d *sessions.Diff, then func(string, error)) {
-	path := filepath.Join(a.at.folder.path, filepath.FromSlash(d.Path))
-	ofDisk := func() {
-		go func() {
-			b, err := os.ReadFile(path)
-			if err == nil && !utf8.Valid(b) {
-				err = errors.New("it is not UTF-8")
-			}
-			a.s.post(func() { then(string(b), err) })
-		}()
-	}
-	if !a.s.client.FS.ReadTextFile {
-		ofDisk()
-		return
-	}
 	a.askInTime("fs/read_text_file", protocol.ReadParams{SessionID: a.at.info.ID, Path: a.shown(d)}, func(m rpc.Message, err error) {
 		var read protocol.ReadResult
-		if err != nil || protocol.Decode(m.Result, &read) != nil || read.Content == nil {
-			ofDisk()
+		if err == nil && (protocol.Decode(m.Result, &read) != nil || read.Content == nil) {
+			err = errors.New("fs/read_text_file: the answer has no content")
+		}
+		if err != nil {
+			then("", err)
 			return
 		}
 		then(*read.Content, nil)
@@ -187,14 +197,14 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 		ids = append(ids, d.Hunks[i].ID)
 	}
 	if err := l.client.Notify("document/didOpen", rpc.DidOpenParams{URI: uri, Version: 1, Text: &text}); err != nil {
-		a.then(a.done, unreachable())
+		a.leaves(d, unreachable())
 		return
 	}
 	params := rpc.DecideParams{Workspace: a.p.Workspace, Hunks: &ids, Both: a.p.Both, Comment: a.p.Comment, AsEdits: true}
 	call(a.s, "diff/accept", params, func(done api.Decided, err error) {
 		if err != nil {
 			closes()
-			a.then(a.done, err)
+			a.leaves(d, err)
 			return
 		}
 		now, changed := edited(text, done.Edits, d.Path)
@@ -213,7 +223,7 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 			if err != nil {
 				call(a.s, "diff/undo", rpc.UndoParams{Workspace: a.p.Workspace, Decision: done.Decision}, func(rpc.UndoResult, error) {
 					closes()
-					a.then(a.done, fmt.Errorf("the editor did not write %s, so it was not accepted: %w", d.Path, err))
+					a.leaves(d, fmt.Errorf("the editor did not write %s, so it was not accepted: %w", d.Path, err))
 				})
 				return
 			}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -258,22 +259,39 @@ func TestAuthenticate(t *testing.T) {
 type editorFiles struct {
 	texts  map[string]string
 	writes []string
-	refuse bool
+	refuse string // what it refuses: a method, or a method and a name
 }
 
 func (f *editorFiles) answer(m rpc.Message) any {
 	var p struct{ Path, Content string }
 	_ = json.Unmarshal(m.Params, &p)
 	switch text, open := f.texts[p.Path]; {
+	case f.refuse == m.Method, f.refuse == m.Method+" "+filepath.Base(p.Path):
 	case m.Method == "fs/read_text_file" && open:
 		return world.Obj{"content": text}
-	case m.Method == "fs/write_text_file" && !f.refuse:
+	case m.Method == "fs/read_text_file":
+		raw, _ := os.ReadFile(p.Path)
+		return world.Obj{"content": string(raw)}
+	case m.Method == "fs/write_text_file":
 		f.writes = append(f.writes, p.Path)
 		f.texts[p.Path] = p.Content
 		_ = os.WriteFile(p.Path, []byte(p.Content), 0o644)
 		return world.Obj{}
 	}
 	return &rpc.Error{Code: rpc.CodeInternal, Message: "no"}
+}
+
+// TestAcceptsByTheEditorNeedItsTexts: an editor that cannot say what it holds once lost its unsaved text.
+func TestAcceptsByTheEditorNeedItsTexts(t *testing.T) {
+	t.Parallel()
+	w := trusted(t)
+	for _, fs := range []world.Obj{{"readTextFile": true, "writeTextFile": true}, {"readTextFile": true}, {"writeTextFile": true}} {
+		c := opens(w, world.Obj{"fs": fs})
+		var set struct{ ConfigOptions []option }
+		c.must("session/set_config_option", world.Obj{"sessionId": c.session(), "configId": "isolation", "value": "copy"}, &set)
+		_, offered := optionsOf(set.ConfigOptions)["write_through"]
+		require.Equal(t, len(fs) == 2, offered, "%v", fs)
+	}
 }
 
 // TestAcceptsByTheEditor: in a copy, an accept is written by the editor into the text that it holds, so that what is unsaved there stays.
@@ -297,19 +315,36 @@ func TestAcceptsByTheEditor(t *testing.T) {
 	c.prompts(s, "Do it")
 	require.Equal(t, before, w.Get("f.txt"), "the agent works in a copy")
 
-	files.refuse = true
-	mark := c.mark()
-	id := c.asks(s, "/accept g.txt")
-	require.Equal(t, "end_turn", c.stops(id))
-	require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), "did not write g.txt")
+	says := func(words string) string {
+		t.Helper()
+		mark := c.mark()
+		id := c.asks(s, words)
+		require.Equal(t, "end_turn", c.stops(id))
+		return said(c.updates(s, mark, id), "agent_message_chunk")
+	}
+	files.refuse = "fs/write_text_file g.txt"
+	require.Contains(t, says("/accept g.txt"), "That did not work: the editor did not write g.txt")
 	require.Equal(t, "1\n", w.Get("g.txt"))
-	files.refuse = false
 
-	require.Equal(t, "end_turn", c.prompts(s, "/accept"))
-	require.ElementsMatch(t, []string{w.Path("f.txt"), w.Path("g.txt")}, files.writes)
-	require.Equal(t, "mine\n"+after, w.Get("f.txt"))
+	files.refuse = "fs/read_text_file"
+	answer := says("/accept f.txt g.txt")
+	require.Contains(t, answer, "Accepted nothing.")
+	require.Contains(t, answer, "- `f.txt` stays")
+	require.Contains(t, answer, "- `g.txt` stays")
+
+	// Without the editor's text nothing is written: what is unsaved would be lost. The other files do not wait for that one.
+	files.refuse = "fs/read_text_file f.txt"
+	answer = says("/accept")
+	require.Contains(t, answer, "Accepted 2 hunks by 2 decisions. `/undo` takes back one of these each time")
+	require.Contains(t, answer, "- `f.txt` stays to be reviewed: the editor did not say what f.txt holds, so it was not accepted: fs/read_text_file: no")
+	require.Equal(t, before, w.Get("f.txt"))
+	require.Equal(t, []string{w.Path("g.txt")}, files.writes)
 	require.Equal(t, "2\n", w.Get("g.txt"))
 	require.Equal(t, "new\n", w.Get("new.txt"), "new files are written by the daemon")
+	files.refuse = ""
+
+	require.Contains(t, says("/accept"), "Accepted 2 hunks. `/undo` takes that back.")
+	require.Equal(t, "mine\n"+after, w.Get("f.txt"))
 	var list rpc.DiffList
 	c.must("_cursord/diff/list", world.Obj{"sessionId": s}, &list)
 	require.Empty(t, list.Diffs)
