@@ -5,6 +5,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/editors/acp/protocol"
+	"cursord/editors/acp/updates"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -42,14 +43,8 @@ func withHint(message, hint string) string {
 
 // turnFailure is the answer to the prompt of a turn that has failed or was interrupted.
 func turnFailure(t *sessions.Turn) *rpc.Error {
-	e := &rpc.Error{Code: rpc.CodeInternal, Message: "the turn was interrupted, because the daemon ended", Data: rpc.ErrorData{
-		Kind: "interrupted", Hint: "send the prompt again",
-	}}
-	if t.Error != nil {
-		e.Message = t.Error.Message
-		e.Data = rpc.ErrorData{Kind: api.ErrorKind(t.Error.Kind), Hint: t.Error.Hint}
-	}
-	return e
+	why := updates.Failure(t)
+	return &rpc.Error{Code: rpc.CodeInternal, Message: why.Message, Data: rpc.ErrorData{Kind: api.ErrorKind(why.Kind), Hint: why.Hint}}
 }
 
 func invalid(field, message string) *rpc.Error {

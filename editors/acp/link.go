@@ -244,13 +244,17 @@ func (s *Server) turnEnded(at *session, t *sessions.Turn) {
 		at.endings[t.ID] = t
 		return
 	}
+	p := at.promptOf(t.ID)
+	if p != nil && t.StopReason != sessions.StopRefusal { // which is no error of the prompt
+		at.tell.Told(t.ID)
+	}
 	if at.tell.Knows(t.ID) {
 		at.tell.Turn(t)
 	}
 	if at.turn == t.ID {
 		at.turn = ""
 	}
-	if p := at.promptOf(t.ID); p != nil {
+	if p != nil {
 		s.endPrompt(p, t)
 	}
 }

@@ -140,11 +140,7 @@ func (s *Server) endPrompt(p *prompt, t *sessions.Turn) {
 	switch {
 	case p.cancelled || t.Status == sessions.TurnCancelled:
 		s.settle(p, protocol.PromptResult{StopReason: "cancelled"}, nil)
-	case t.StopReason == sessions.StopRefusal && t.Error != nil:
-		s.remarks++
-		p.at.tell.Remark(remarkID(s.remarks), t.Error.Message+": "+t.Error.Hint)
-		s.settle(p, protocol.PromptResult{StopReason: stopReasons[t.StopReason]}, nil)
-	case t.Status == sessions.TurnCompleted:
+	case t.Status == sessions.TurnCompleted, t.StopReason == sessions.StopRefusal:
 		s.settle(p, protocol.PromptResult{StopReason: cmp.Or(stopReasons[t.StopReason], "end_turn")}, nil)
 	default:
 		s.settle(p, nil, turnFailure(t))
@@ -158,6 +154,7 @@ var stopReasons = map[sessions.StopReason]string{
 
 // settle answers a prompt and forgets it.
 func (s *Server) settle(p *prompt, result any, err error) {
+	p.at.tell.Told(p.params.TurnID)
 	p.at.prompts = slices.DeleteFunc(p.at.prompts, func(other *prompt) bool { return other == p })
 	s.timeFirst(p.at)
 	s.leaves(p)

@@ -22,6 +22,7 @@ type Session struct {
 
 type turn struct {
 	asked    bool // the client has the prompt
+	told     bool // the client learns in another way how the turn has ended
 	items    map[string]*item
 	order    []string         // ids, in the order in which they came
 	answered map[string]*tool // by the agent's id of the call: those that the client knows from a question, and that are no items yet
@@ -62,6 +63,13 @@ func (s *Session) Answered(turnID, callID, question string) bool {
 // Asked notes that the client has the prompt of a turn, because it sent it.
 func (s *Session) Asked(turnID string) { s.turn(turnID).asked = true }
 
+// Told notes that the client learns in another way how a turn has ended: by the answer to its prompt.
+func (s *Session) Told(turnID string) {
+	if t := s.turns[turnID]; t != nil {
+		t.told = true
+	}
+}
+
 func (s *Session) turn(id string) *turn {
 	t := s.turns[id]
 	if t == nil {
@@ -72,7 +80,7 @@ func (s *Session) turn(id string) *turn {
 }
 
 // Turn takes a turn that runs or has ended. The client gets the prompt, unless it has it; of a turn that has ended, also the end of
-// calls that are open, and what the turn has used. Then the turn is forgotten.
+// calls that are open, what the turn has used, and why it has failed. Then the turn is forgotten.
 func (s *Session) Turn(t *sessions.Turn) {
 	if t.Status == sessions.TurnQueued {
 		return
@@ -95,7 +103,21 @@ func (s *Session) Turn(t *sessions.Turn) {
 		used := u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
 		s.emit(protocol.Encode(protocol.UsageUpdate{Update: "usage_update", Used: min(used, Window), Size: Window}))
 	}
+	if why := Failure(t); why != nil && !known.told {
+		s.Remark(t.ID+":end", strings.TrimSuffix(why.Message+" – "+why.Hint, " – "))
+	}
 	delete(s.turns, t.ID)
+}
+
+// Failure returns why a turn has failed or was interrupted; nil if it was not.
+func Failure(t *sessions.Turn) *sessions.TurnError {
+	switch {
+	case t.Status != sessions.TurnFailed && t.Status != sessions.TurnInterrupted:
+		return nil
+	case t.Error != nil:
+		return t.Error
+	}
+	return &sessions.TurnError{Kind: "interrupted", Message: "the turn was interrupted, because the daemon ended", Hint: "send the prompt again"}
 }
 
 // close ends a call that is open.

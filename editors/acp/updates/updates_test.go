@@ -102,6 +102,31 @@ func TestTurnsOfOthers(t *testing.T) {
 	require.False(t, s.Knows("t"))
 }
 
+// TestFailedTurns: a client that has no other word of it is told why a turn failed.
+func TestFailedTurns(t *testing.T) {
+	failed := &sessions.Turn{ID: "t", Status: sessions.TurnFailed, Prompt: "x", Error: &sessions.TurnError{Message: "no network", Hint: "try again"}}
+	for _, one := range []struct {
+		turn *sessions.Turn
+		told bool
+		want string
+	}{
+		{failed, false, "[t]x[t:end]\n\n> **cursord:** no network – try again\n\n"},
+		{failed, true, "[t]x"},
+		{&sessions.Turn{ID: "t", Status: sessions.TurnFailed, Prompt: "x", Error: &sessions.TurnError{Message: "no"}}, false, "[t]x[t:end]\n\n> **cursord:** no\n\n"},
+		{&sessions.Turn{ID: "t", Status: sessions.TurnCancelled, Prompt: "x"}, false, "[t]x"},
+		{&sessions.Turn{ID: "t", Status: sessions.TurnInterrupted, Prompt: "x"}, false,
+			"[t]x[t:end]\n\n> **cursord:** the turn was interrupted, because the daemon ended – send the prompt again\n\n"},
+	} {
+		s, all := listening()
+		s.Turn(&sessions.Turn{ID: "t", Status: sessions.TurnRunning, Prompt: "x"})
+		if one.told {
+			s.Told("t")
+		}
+		s.Turn(one.turn)
+		require.Equal(t, one.want, joined(*all))
+	}
+}
+
 // TestPass: of an item that had ended before a client came, it is told nothing.
 func TestPass(t *testing.T) {
 	s, all := listening()

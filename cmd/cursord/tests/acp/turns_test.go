@@ -166,8 +166,10 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := trusted(t, one.lines...)
-			c := opens(w, nil)
+			c, other, later := opens(w, nil), opens(w, nil), opens(w, nil)
 			s := c.session()
+			open := world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}
+			other.must("session/load", open, nil)
 			mark := c.mark()
 			id := c.asks(s, "Do it")
 			var e *rpc.Error
@@ -177,6 +179,12 @@ func TestFailures(t *testing.T) {
 			if e.Data.Hint != "" {
 				require.Equal(t, 1, strings.Count(e.Message, e.Data.Hint), e.Message)
 			}
+			// The others once saw a turn without an end.
+			other.update(0, "agent_message_chunk", "**cursord:** "+e.Message)
+			later.must("session/load", open, nil)
+			all := later.updates(s, 0, "")
+			require.Contains(t, said(all[len(all)-2:], "agent_message_chunk"), "**cursord:** "+e.Message)
+			require.NotContains(t, said(c.updates(s, mark, ""), "agent_message_chunk"), e.Message)
 			if name == "crashed" {
 				require.Equal(t, "half a wo", said(c.updates(s, mark, id), "agent_message_chunk"))
 			}
@@ -305,6 +313,9 @@ func TestStopReasons(t *testing.T) {
 			id := c.asks(s, "go")
 			require.Equal(t, reason, c.stops(id))
 			require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), words)
+			again := opens(w, nil)
+			again.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+			require.Contains(t, said(again.updates(s, 0, ""), "agent_message_chunk"), words)
 		})
 	}
 }
