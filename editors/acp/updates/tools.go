@@ -108,9 +108,12 @@ func statusOf(status sessions.ItemStatus) string {
 	return protocol.Failed // the words say whether it was rejected or cancelled
 }
 
-// words returns what a call said: its output, and why it failed.
+// words returns what a call said: its plan, its output, and why it failed.
 func words(i *sessions.Item) (all []protocol.Content) {
 	t := i.Tool
+	if i.Text != "" {
+		all = append(all, protocol.TextContent(i.Text))
+	}
 	if t.Command != "" && t.Command != t.Title {
 		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.Visible(t.Command, "\n\t"))))
 	}

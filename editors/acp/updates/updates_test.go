@@ -166,6 +166,22 @@ func TestEnds(t *testing.T) {
 	require.Equal(t, protocol.Failed, (*all)[1].Status, "no call is open behind its turn")
 }
 
+// TestPlanStays: once the answer to a plan took the place of the plan.
+func TestPlanStays(t *testing.T) {
+	s, all := listening()
+	s.Asked("t")
+	plan := func(status sessions.ItemStatus, output string) *sessions.Item {
+		return &sessions.Item{
+			ID: "a", TurnID: "t", Kind: sessions.ItemPlan, Status: status, Text: "1. do it", Tool: &sessions.Tool{Name: "other", RawName: "createPlan", Output: output},
+		}
+	}
+	s.Item(plan(sessions.ItemRunning, ""), true)
+	s.Item(plan(sessions.ItemCompleted, "The plan was accepted."), true)
+	require.Len(t, *all, 2)
+	require.Contains(t, string((*all)[0].Content), "1. do it")
+	require.Regexp(t, `1\. do it.*The plan was accepted\.`, string((*all)[1].Content))
+}
+
 // TestChanges: the texts of an edit, whole or shortened, and its first line.
 func TestChanges(t *testing.T) {
 	lines := func(n int, changed ...string) string {
