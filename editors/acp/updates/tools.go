@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
@@ -117,7 +118,7 @@ func words(i *sessions.Item) (all []protocol.Content) {
 	if t.Command != "" && t.Command != t.Title {
 		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.Visible(t.Command, "\n\t"))))
 	}
-	if t.Output != "" {
+	if t.Output != "" && strings.TrimSpace(t.Output) != strings.TrimSpace(t.Error) { // the driver acp has both
 		all = append(all, protocol.TextContent(protocol.Fenced("", plaintext.StripANSI(t.Output))))
 	}
 	switch {

@@ -159,6 +159,13 @@ func TestEnds(t *testing.T) {
 		require.Equal(t, []string{"tool_call", want.status, "webFetch"}, []string{(*all)[0].Update, (*all)[0].Status, (*all)[0].Title})
 		require.Contains(t, string((*all)[0].Content), want.word)
 	}
+	for output, want := range map[string]int{"it is denied\n": 1, "half of it": 2} { // the same words once came twice
+		s, all := listening()
+		s.Asked("t")
+		denied := &sessions.Tool{Name: "shell", Title: "x", Output: output, Error: "it is denied"}
+		s.Item(&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemFailed, Tool: denied}, true)
+		require.Equal(t, want, strings.Count(string((*all)[0].Content), `"text":`), output)
+	}
 	s, all := listening()
 	s.Asked("t")
 	s.Item(&sessions.Item{ID: "a", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemRunning, Tool: &sessions.Tool{Name: "shell", Title: "x"}}, true)
