@@ -226,7 +226,7 @@ func (s *Server) recapCommand(at *session, r *request, _ string) {
 			s.says(at, r, "The session has no prompt to ask again.")
 		default:
 			r.patient = true
-			s.asks(at, r, rpc.TurnStartParams{Prompt: list.Turns[0].Prompt, Recap: true})
+			s.asks(at, r, rpc.TurnStartParams{Prompt: list.Turns[0].Prompt, Recap: true}, nil)
 		}
 	})
 }

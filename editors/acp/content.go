@@ -18,10 +18,12 @@ import (
 )
 
 // contentOf returns the words of a prompt, and what goes with them. Where a file is named between words, its name stays there.
-func contentOf(cwd, root string, blocks []protocol.Block) (text string, context []rpc.Context, err error) {
+// members are the names by which the editor knows what goes with them.
+func contentOf(cwd, root string, blocks []protocol.Block) (text string, context []rpc.Context, members []string, err error) {
 	var words strings.Builder
 	c := composing{cwd: cwd, root: root, words: &words}
 	for i, b := range blocks {
+		member := fmt.Sprintf("prompt[%d]", i)
 		switch b.Type {
 		case "text":
 			words.WriteString(b.Text)
@@ -29,29 +31,34 @@ func contentOf(cwd, root string, blocks []protocol.Block) (text string, context 
 			context = append(context, c.link(b.URI, b.Name)...)
 		case "resource":
 			if b.Resource == nil {
-				return "", nil, invalid(fmt.Sprintf("prompt[%d].resource", i), "is missing")
+				return "", nil, nil, invalid(member+".resource", "is missing")
 			}
 			more, ok := c.embedded(b.Resource)
 			if !ok {
-				return "", nil, invalid(fmt.Sprintf("prompt[%d].resource", i),
+				return "", nil, nil, invalid(member+".resource",
 					fmt.Sprintf("%s is neither a text nor an image, and no file: the agent cannot read it; leave it out", cmp.Or(b.Resource.URI, "it")))
 			}
 			context = append(context, more...)
+			member += ".resource"
 		case "image":
 			context = append(context, rpc.Context{Kind: "image", Data: &b.Data, MimeType: b.MimeType})
+			member += ".data"
 		case "audio":
-			return "", nil, invalid(fmt.Sprintf("prompt[%d]", i), "audio is not supported")
+			return "", nil, nil, invalid(member, "audio is not supported")
 		default:
-			return "", nil, invalid(fmt.Sprintf("prompt[%d].type", i), fmt.Sprintf("%q is not known", b.Type))
+			return "", nil, nil, invalid(member+".type", fmt.Sprintf("%q is not known", b.Type))
+		}
+		for len(members) < len(context) {
+			members = append(members, member)
 		}
 	}
 	if text = words.String(); strings.TrimSpace(text) == "" {
 		if len(context) == 0 {
-			return "", nil, invalid("prompt", "must be a list of blocks with something in them")
+			return "", nil, nil, invalid("prompt", "must be a list of blocks with something in them")
 		}
 		text = "See the context."
 	}
-	return text, context, nil
+	return text, context, members, nil
 }
 
 // A composing is a prompt while its blocks are put together.

@@ -50,7 +50,7 @@ func TestBlobs(t *testing.T) {
 		"no base64":        {protocol.Resource{Blob: &broken}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			words, context, err := contentOf("/ws", "/ws", []protocol.Block{{Type: "resource", Resource: &one.resource}})
+			words, context, members, err := contentOf("/ws", "/ws", []protocol.Block{{Type: "resource", Resource: &one.resource}})
 			if one.words == "" {
 				require.ErrorContains(t, err, "prompt[0].resource")
 				return
@@ -58,6 +58,7 @@ func TestBlobs(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, one.words, words)
 			require.Len(t, context, 1)
+			require.Equal(t, []string{"prompt[0].resource"}, members)
 			text := ""
 			if context[0].Text != nil {
 				text = *context[0].Text

@@ -3,7 +3,9 @@ package acp
 import (
 	"cmp"
 	"crypto/rand"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"cursord/daemon/api"
@@ -22,6 +24,7 @@ type prompt struct {
 	number    int                 // in the order in which they came
 	queued    bool                // the daemon has the turn
 	timed     bool                // timeFirst has seen it
+	members   []string            // what the editor calls the members of params.Context
 }
 
 // prompt takes a prompt: a command of cursord's, or a turn, which waits behind the turns of its session.
@@ -38,19 +41,19 @@ func (s *Server) prompt(r *request) {
 		s.runCommand(command, at, r, rest)
 		return
 	}
-	text, context, err := contentOf(at.cwd, at.folder.path, p.Prompt)
+	text, context, members, err := contentOf(at.cwd, at.folder.path, p.Prompt)
 	if err != nil {
 		r.answer(nil, err)
 		return
 	}
-	s.asks(at, r, rpc.TurnStartParams{Prompt: text, Context: context})
+	s.asks(at, r, rpc.TurnStartParams{Prompt: text, Context: context}, members)
 }
 
 // asks answers a request by a turn of its session.
-func (s *Server) asks(at *session, r *request, params rpc.TurnStartParams) {
+func (s *Server) asks(at *session, r *request, params rpc.TurnStartParams, members []string) {
 	params.Workspace, params.SessionID, params.TurnID = at.folder.path, at.info.ID, "acp-"+rand.Text()
 	s.prompted++
-	one := &prompt{r: r, at: at, number: s.prompted, params: params}
+	one := &prompt{r: r, at: at, number: s.prompted, params: params, members: members}
 	if len(at.dirs) > 0 {
 		one.params.AddDirs = &at.dirs
 	}
@@ -81,9 +84,25 @@ func (s *Server) start(p *prompt) {
 			p.begun = false
 			s.askTrust(p, err)
 		default:
-			s.settle(p, nil, err)
+			s.settle(p, nil, p.inBlocks(err))
 		}
 	})
+}
+
+// inBlocks names the block of the prompt, as the editor has sent it, in an error about what goes with the prompt.
+func (p *prompt) inBlocks(err error) error {
+	e, ok := err.(*rpc.Error)
+	if !ok {
+		return err
+	}
+	for i, member := range p.members {
+		if rest, of := strings.CutPrefix(e.Data.Field, fmt.Sprintf("context[%d]", i)); of && (rest == "" || rest[0] == '.') {
+			ours := *e
+			ours.Message, ours.Data.Field = strings.Replace(e.Message, e.Data.Field, member, 1), member
+			return &ours
+		}
+	}
+	return err
 }
 
 // longQueue is how long the first prompt of a session waits without a word.

@@ -245,6 +245,14 @@ func TestContent(t *testing.T) {
 		raw, _ := json.Marshal(bad)
 		require.Equal(t, -32602, c.fails("session/prompt", world.Obj{"sessionId": made.SessionID, "prompt": bad}).Code, "%s", raw)
 	}
+	for member, bad := range map[string]world.Obj{
+		"prompt[1].data":     {"type": "image", "mimeType": "image/png", "data": "!"},
+		"prompt[1].resource": {"type": "resource", "resource": world.Obj{"uri": "shot:1", "mimeType": "image/png", "blob": "!"}},
+	} {
+		e := c.fails("session/prompt", world.Obj{"sessionId": made.SessionID, "prompt": append(words("Look: "), bad)})
+		require.Equal(t, member, e.Data.Field)
+		require.Equal(t, 0, strings.Index(e.Message, member+": "), e.Message)
+	}
 }
 
 // TestAuthenticate: the login is the agent's own.
