@@ -138,8 +138,8 @@ func (s *Server) pending(at *session, r *request, then func([]*sessions.Diff)) {
 	})
 }
 
-func ofSession(id string) func(*sessions.Diff, *sessions.Hunk) bool {
-	return func(_ *sessions.Diff, h *sessions.Hunk) bool {
+func ofSession(id string) func(*sessions.Hunk) bool {
+	return func(h *sessions.Hunk) bool {
 		return slices.ContainsFunc(h.Sources, func(from sessions.Source) bool { return from.SessionID == id })
 	}
 }
@@ -151,20 +151,23 @@ func (s *Server) reviewCommand(at *session, r *request, rest string) {
 			s.saysError(at, r, err)
 			return
 		}
-		s.says(at, r, reviewText(diffs, func(_ *sessions.Diff, h *sessions.Hunk) bool { return slices.Contains(ids, h.ID) }))
+		s.says(at, r, reviewText(diffs, ofSession(at.info.ID), func(h *sessions.Hunk) bool { return slices.Contains(ids, h.ID) }))
 	})
 }
 
-// reviewText shows the wanted hunks as Markdown, and counts the others.
-func reviewText(diffs []*sessions.Diff, wanted func(*sessions.Diff, *sessions.Hunk) bool) string {
+// reviewText shows the wanted hunks as Markdown, and counts the others, of the session and not.
+func reviewText(diffs []*sessions.Diff, own, wanted func(*sessions.Hunk) bool) string {
 	var b strings.Builder
-	shown, hidden, others, files := 0, 0, 0, 0
+	shown, hidden, ours, others, files := 0, 0, 0, 0, 0
 	for _, d := range diffs {
 		begun := false
 		for i := range d.Hunks {
 			h := &d.Hunks[i]
 			switch {
-			case !wanted(d, h):
+			case !wanted(h) && own(h):
+				ours++
+				continue
+			case !wanted(h):
 				others++
 				continue
 			case b.Len() > maxShown:
@@ -186,6 +189,9 @@ func reviewText(diffs []*sessions.Diff, wanted func(*sessions.Diff, *sessions.Hu
 	}
 	if hidden > 0 {
 		fmt.Fprintf(&b, "\n…and %s more.\n", plaintext.Count(hidden, "hunk"))
+	}
+	if ours > 0 {
+		fmt.Fprintf(&b, "\nThis session has %s besides: `/review` shows them.\n", plaintext.Count(ours, "hunk"))
 	}
 	if others > 0 {
 		fmt.Fprintf(&b, "\nOther sessions have %s here: `/review all` shows them.\n", plaintext.Count(others, "hunk"))
@@ -303,7 +309,7 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 			for i := range d.Hunks {
 				h := &d.Hunks[i]
 				named := word == h.ID // not its beginning: 1.2 is not 1.25
-				if named || word == "all" || word == "" && ofSession(at.info.ID)(d, h) || word != "" && isAt(at, d, word) {
+				if named || word == "all" || word == "" && ofSession(at.info.ID)(h) || word != "" && isAt(at, d, word) {
 					add(d, h, named)
 					found = true
 				}
