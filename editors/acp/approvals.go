@@ -128,8 +128,7 @@ func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 	var said protocol.PermissionResult
 	if m.Error != nil || protocol.Decode(m.Result, &said) != nil {
 		if at := s.sessions[a.SessionID]; at != nil && at.approvals[a.ID] != nil {
-			s.remarks++
-			s.update(a.SessionID, protocol.Chunk(protocol.AgentChunk, remarkID(s.remarks), couldNotAsk))
+			s.update(a.SessionID, protocol.Chunk(protocol.AgentChunk, s.remarkID(), couldNotAsk))
 		}
 		return
 	}

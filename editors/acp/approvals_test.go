@@ -109,3 +109,10 @@ func TestApprovalEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestRemarksHaveIDsOfTheirOwn: each process once began with the same id, so two remarks of a session looked like one.
+func TestRemarksHaveIDsOfTheirOwn(t *testing.T) {
+	one, other := &Server{}, &Server{}
+	require.NotEqual(t, one.remarkID(), other.remarkID())
+	require.NotEqual(t, one.remarkID(), one.remarkID())
+}

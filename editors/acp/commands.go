@@ -116,8 +116,7 @@ func (s *Server) runCommand(c *command, at *session, r *request, rest string) {
 // says answers a command.
 func (s *Server) says(at *session, r *request, text string) {
 	if !r.answered {
-		s.remarks++
-		s.update(at.info.ID, protocol.Chunk(protocol.AgentChunk, remarkID(s.remarks), text))
+		s.update(at.info.ID, protocol.Chunk(protocol.AgentChunk, s.remarkID(), text))
 	}
 	r.answer(protocol.PromptResult{StopReason: "end_turn"}, nil)
 }

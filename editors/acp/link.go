@@ -292,8 +292,7 @@ func (s *Server) logMessage(n *rpc.LogMessage) {
 	}
 	for _, at := range s.sessions {
 		if len(at.prompts) > 0 {
-			s.remarks++
-			at.tell.Remark(remarkID(s.remarks), n.Message)
+			at.tell.Remark(s.remarkID(), n.Message)
 		}
 	}
 }

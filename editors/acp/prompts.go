@@ -122,8 +122,7 @@ func (s *Server) timeFirst(at *session) {
 // sayThatItWaits says what a prompt waits for, if no turn of its own session shows that.
 func (s *Server) sayThatItWaits(p *prompt) {
 	if at := p.at; !p.r.answered && at.turn == "" && at.news == nil && len(at.prompts) > 0 && at.prompts[0] == p {
-		s.remarks++
-		at.tell.Remark(remarkID(s.remarks), "Another turn runs in this folder. This prompt begins when that has ended.")
+		at.tell.Remark(s.remarkID(), "Another turn runs in this folder. This prompt begins when that has ended.")
 	}
 }
 

@@ -48,7 +48,6 @@ type Server struct {
 	open     map[string]*request          // requests of the editor that have no answer yet, by id
 	asked    map[string]func(rpc.Message) // requests to the editor that have no answer yet, by id
 	askedID  int
-	remarks  int                 // how many there were
 	link     *link               // nil: the daemon was not needed yet
 	folders  map[string]*folder  // by the daemon's path
 	sessions map[string]*session // that the editor has opened, by id

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -44,7 +45,8 @@ type session struct {
 	accepting *accepting                // an accept that the editor writes; or nil
 }
 
-func remarkID(n int) string { return fmt.Sprintf("cursord:%d", n) }
+// remarkID returns an id for a message of cursord's own, which no other process has given one either.
+func (s *Server) remarkID() string { return "cursord:" + rand.Text() }
 
 // openable checks the parameters by which a session is made or opened.
 func openable(p *protocol.SessionParams) error {
