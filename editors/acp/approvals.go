@@ -1,6 +1,8 @@
 package acp
 
 import (
+	"slices"
+
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
@@ -9,8 +11,22 @@ import (
 
 // An asked approval is one that the editor's person is asked for.
 type askedApproval struct {
-	request string // of the editor
-	own     bool   // it is shown as a call of its own, and not as that of the agent
+	request    string // of the editor
+	own        bool   // it is shown as a call of its own, and not as that of the agent
+	turn, call string // of a permission, the agent's call that it is about; call may be ""
+	linked     bool   // what is shown becomes the agent's call
+}
+
+// link has what is shown of an approval become the agent's call.
+func (asked *askedApproval) link(at *session, id string) {
+	asked.linked = asked.own && at.tell.Shown(asked.turn, asked.call, id)
+}
+
+// linkApprovals links what the editor shows from before it opened the session again.
+func (at *session) linkApprovals() {
+	for id, asked := range at.approvals {
+		asked.link(at, id)
+	}
 }
 
 // permissionKinds are ACP's names for the kinds of options. An answer to a question is chosen like a permission.
@@ -30,8 +46,19 @@ func (s *Server) approvalChanged(n *rpc.ApprovalChanged) {
 }
 
 // askPending asks for what was asked before the session was opened here. What comes later comes as a notification, behind what the agent has
-// said before it.
-func (s *Server) askPending(at *session, pending []*sessions.Approval) {
+// said before it. If the session was open before, questions that have ended meanwhile are withdrawn; anew says that all are put again.
+func (s *Server) askPending(at *session, pending []*sessions.Approval, anew bool) {
+	for id, asked := range at.approvals {
+		waits := slices.ContainsFunc(pending, func(a *sessions.Approval) bool { return a.ID == id })
+		if waits && !anew {
+			continue
+		}
+		delete(at.approvals, id)
+		s.withdraw(asked.request)
+		if !waits && asked.own && (anew || !asked.linked) {
+			s.endQuestion(at, id, protocol.Failed)
+		}
+	}
 	for _, a := range pending {
 		if a.SessionID == at.info.ID && a.Seq <= at.folder.seq {
 			s.approval(at, a)
@@ -39,15 +66,9 @@ func (s *Server) askPending(at *session, pending []*sessions.Approval) {
 	}
 }
 
-// withdrawAll takes back what the editor's person was asked.
-func (s *Server) withdrawAll(at *session) {
-	for id, asked := range at.approvals {
-		delete(at.approvals, id)
-		s.withdraw(asked.request)
-		if asked.own {
-			s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: protocol.Failed}))
-		}
-	}
+// endQuestion ends the call as which a question is shown.
+func (s *Server) endQuestion(at *session, id, status string) {
+	s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: id, Status: status}))
 }
 
 // approval asks the editor's person, or withdraws the question once it has ended, here or elsewhere.
@@ -59,10 +80,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 	case a.Status != sessions.ApprovalPending && asked != nil:
 		delete(at.approvals, a.ID)
 		s.withdraw(asked.request)
-		if !asked.own {
-			return
-		}
-		if a.Kind == sessions.ApprovalPermission && a.CallID != "" && at.tell.Answered(a.TurnID, a.CallID, a.ID) {
+		if !asked.own || asked.linked {
 			return
 		}
 		status := protocol.Failed
@@ -71,7 +89,7 @@ func (s *Server) approval(at *session, a *sessions.Approval) {
 				status = protocol.Completed
 			}
 		}
-		s.update(at.info.ID, protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: a.ID, Status: status}))
+		s.endQuestion(at, a.ID, status)
 	}
 }
 
@@ -88,7 +106,11 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 	}
 	call := at.tell.CallOf(a.ItemID)
 	asked := &askedApproval{own: call == ""}
+	if a.Kind == sessions.ApprovalPermission {
+		asked.turn, asked.call = a.TurnID, a.CallID
+	}
 	if asked.own {
+		asked.link(at, a.ID)
 		shown := question
 		shown.Update = "tool_call"
 		s.update(at.info.ID, protocol.Encode(&shown))

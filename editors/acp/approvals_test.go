@@ -110,6 +110,51 @@ func TestApprovalEnds(t *testing.T) {
 	}
 }
 
+// TestKilledAgentsCallsAreOne: a call whose permission ended with the agent once became two, because its end came before that of the question.
+func TestKilledAgentsCallsAreOne(t *testing.T) {
+	const at = "2026-01-02T03:04:05.000Z"
+	for name, first := range map[string]string{"the call's end first": "item", "the question's end first": "approval"} {
+		t.Run(name, func(t *testing.T) {
+			e := edits(t)
+			turn := obj{
+				"id": "t", "sessionId": "s", "workspace": "/ws", "prompt": "x", "model": nil, "mode": "agent", "status": "running", "force": false, "error": nil,
+				"usage": nil, "createdAt": at, "startedAt": at, "seq": 8,
+			}
+			item := obj{
+				"id": "t:0", "turnId": "t", "sessionId": "s", "workspace": "/ws", "index": 0, "kind": "tool", "status": "failed", "startedAt": at, "seq": 10,
+				"tool": obj{"callId": "c", "name": "shell", "rawName": "shell", "title": "make", "paths": []string{}, "error": "the agent has ended"},
+			}
+			e.notifies("turn/changed", obj{"workspace": "/ws", "seq": 8, "turn": turn})
+			e.notifies("approval/changed", approvalOf("permission", "pending", permission, obj{"turnId": "t", "callId": "c"}))
+			e.asked("session/request_permission")
+			ends := map[string]func(){
+				"item": func() { e.notifies("item/changed", obj{"workspace": "/ws", "seq": 10, "item": item}) },
+				"approval": func() {
+					e.notifies("approval/changed", approvalOf("permission", "withdrawn", permission, obj{"turnId": "t", "callId": "c"}))
+				},
+			}
+			ends[first]()
+			delete(ends, first)
+			for _, end := range ends {
+				end()
+			}
+			turn["status"], turn["seq"] = "failed", 12
+			e.notifies("turn/changed", obj{"workspace": "/ws", "seq": 12, "turn": turn})
+			var told []string
+			e.hears("the end", func(m rpc.Message) bool {
+				if strings.Contains(string(m.Params), `"tool_call`) {
+					told = append(told, string(m.Params))
+				}
+				return strings.Contains(string(m.Params), "t:end")
+			})
+			require.Len(t, told, 1, "%s", told)
+			for _, part := range []string{`"tool_call_update"`, `"toolCallId":"a-t"`, `"status":"failed"`, "the agent has ended"} {
+				require.Contains(t, told[0], part)
+			}
+		})
+	}
+}
+
 // TestRemarksHaveIDsOfTheirOwn: each process once began with the same id, so two remarks of a session looked like one.
 func TestRemarksHaveIDsOfTheirOwn(t *testing.T) {
 	one, other := &Server{}, &Server{}

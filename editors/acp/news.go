@@ -106,23 +106,27 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 	missing := at.news.incomplete()
 	left := len(missing) + 2
 	var pending []*sessions.Diff
-	var asked []*sessions.Approval
+	var asked rpc.ApprovalList
+	unknown := false // what is asked
 	read := func() {
 		if left--; left > 0 || !s.opens(r, at) {
 			return
 		}
 		if resumes { // its editor gets no update before the answer
 			s.opened(r, at, "")
+			at.linkApprovals()
 		}
 		s.tellNews(at, pending)
 		if !resumes {
 			s.opened(r, at, "")
 		}
-		s.askPending(at, asked)
+		if !unknown {
+			s.askPending(at, asked.Approvals, !resumes)
+		}
 		s.goOnOpening(at)
 	}
-	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, _ error) {
-		asked = list.Approvals // a daemon of an older build asks nothing
+	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
+		asked, unknown = list, err != nil // a daemon of an older build asks nothing
 		read()
 	})
 	for _, id := range missing {

@@ -106,8 +106,14 @@ func (s *Server) giveUp(at *session) {
 		for _, p := range at.prompts {
 			at.tell.Asked(p.params.TurnID)
 		}
+		at.linkApprovals()
 		s.tellNews(at, nil)
 		s.goOnOpening(at)
+		call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
+			if err == nil && s.sessions[at.info.ID] == at && at.news == nil {
+				s.askPending(at, list.Approvals, false)
+			}
+		})
 	default:
 		for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 			s.cancelPrompt(p)

@@ -70,7 +70,7 @@ func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Sess
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
 		at.prompts, at.turn, at.through, at.commands, at.reopened = old.prompts, old.turn, old.through, old.commands, true
-		s.withdrawAll(old)
+		at.approvals = old.approvals
 		for _, p := range at.prompts {
 			p.at = at
 		}

@@ -21,11 +21,11 @@ type Session struct {
 }
 
 type turn struct {
-	asked    bool // the client has the prompt
-	told     bool // the client learns in another way how the turn has ended
-	items    map[string]*item
-	order    []string         // ids, in the order in which they came
-	answered map[string]*tool // by the agent's id of the call: those that the client knows from a question, and that are no items yet
+	asked bool // the client has the prompt
+	told  bool // the client learns in another way how the turn has ended
+	items map[string]*item
+	order []string         // ids, in the order in which they came
+	shown map[string]*tool // by the agent's id of the call: those that the client knows from a question, and that are no items yet
 }
 
 type item struct {
@@ -50,13 +50,13 @@ func (s *Session) CallOf(itemID string) string {
 	return known.id
 }
 
-// Answered notes that a person has allowed or refused a call that has not begun, which the client knows by the id of the question. The
-// call goes on under that id. Answered returns false, and has done nothing, if the turn has ended.
-func (s *Session) Answered(turnID, callID, question string) bool {
-	if s.turns[turnID] == nil {
+// Shown notes that the client knows a call that has not begun by the id of the question whether it may. The call goes on under that id, and ends
+// with the turn at the latest. Shown returns false, and has done nothing, if the turn does not run.
+func (s *Session) Shown(turnID, callID, question string) bool {
+	if s.turns[turnID] == nil || callID == "" {
 		return false
 	}
-	s.turns[turnID].answered[callID] = &tool{id: question, status: protocol.Pending, asked: true}
+	s.turns[turnID].shown[callID] = &tool{id: question, status: protocol.Pending, asked: true}
 	return true
 }
 
@@ -73,7 +73,7 @@ func (s *Session) Told(turnID string) {
 func (s *Session) turn(id string) *turn {
 	t := s.turns[id]
 	if t == nil {
-		t = &turn{items: map[string]*item{}, answered: map[string]*tool{}}
+		t = &turn{items: map[string]*item{}, shown: map[string]*tool{}}
 		s.turns[id] = t
 	}
 	return t
@@ -93,12 +93,7 @@ func (s *Session) Turn(t *sessions.Turn) {
 	if !t.Status.Final() {
 		return
 	}
-	for _, id := range known.order {
-		s.close(known.items[id].tool)
-	}
-	for _, call := range known.answered {
-		s.close(call)
-	}
+	known.close(s)
 	if u := t.Usage; u != nil {
 		used := u.InputTokens + u.OutputTokens + u.CacheReadTokens + u.CacheWriteTokens
 		s.emit(protocol.Encode(protocol.UsageUpdate{Update: "usage_update", Used: min(used, Window), Size: Window}))
@@ -124,6 +119,16 @@ func Failure(t *sessions.Turn) *sessions.TurnError {
 func (s *Session) close(t *tool) {
 	if t != nil && !t.ended() {
 		s.emit(protocol.Encode(&protocol.ToolCall{Update: "tool_call_update", ToolCallID: t.id, Status: protocol.Failed}))
+	}
+}
+
+// close ends the calls of a turn that are open.
+func (t *turn) close(s *Session) {
+	for _, id := range t.order {
+		s.close(t.items[id].tool)
+	}
+	for _, call := range t.shown {
+		s.close(call)
 	}
 }
 
@@ -165,8 +170,8 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 			return true
 		}
 		if known.tool == nil {
-			known.tool = t.answered[i.Tool.CallID]
-			delete(t.answered, i.Tool.CallID)
+			known.tool = t.shown[i.Tool.CallID]
+			delete(t.shown, i.Tool.CallID)
 		}
 		if known.tool == nil {
 			known.tool = &tool{id: i.ID}

@@ -165,7 +165,17 @@ func TestLoadWhileTheAgentAsks(t *testing.T) {
 		}
 		require.Equal(t, []string{"said", "answered", "call", "question"}, order)
 	}
+	// A resume leaves the call and the question as they are. Nothing that waits has failed.
 	mark := c.mark()
+	c.must("session/resume", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+	c.must("session/set_mode", world.Obj{"sessionId": s, "modeId": "ask"}, nil)
+	for _, m := range c.all()[mark:] {
+		require.False(t, isQuestion(m) || has(m, `"tool_call`), "%s", m.Params)
+	}
+	for _, m := range c.all() {
+		require.False(t, has(m, `"failed"`), "%s", m.Params)
+	}
+	mark = c.mark()
 	id := c.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}})
 	c.notifies("$/cancel_request", world.Obj{"requestId": json.RawMessage(id)})
 	_ = c.answers(id, nil) // it may have been too late
@@ -176,6 +186,7 @@ func TestLoadWhileTheAgentAsks(t *testing.T) {
 	e.Must("approval/list", world.Obj{"workspace": w.Root}, &list)
 	e.Must("approval/answer", world.Obj{"approvalId": list.Approvals[0].ID, "optionId": "allow-once"}, nil)
 	c.update(mark, "agent_message_chunk", "after")
+	c.hears("that the question is over", mark, func(m rpc.Message) bool { return m.Method == "$/cancel_request" })
 }
 
 // TestApprovalElsewhere: a question that is open when an editor loads the session is put there, too; another client's answer withdraws it.
