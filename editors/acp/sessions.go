@@ -199,7 +199,8 @@ func (s *Server) listSessions(r *request) {
 
 func rfc3339(t sessions.Time) string { return t.Format(time.RFC3339Nano) }
 
-// closeSession lets go of a session, and cancels the turns that this editor has started in it. The turns of others go on.
+// closeSession lets go of a session, and cancels the turns that this editor has started in it. The turns of others go on, though the editor's calls
+// end.
 func (s *Server) closeSession(r *request) {
 	at := s.sessionOf(r)
 	if at == nil {
@@ -207,6 +208,12 @@ func (s *Server) closeSession(r *request) {
 	}
 	for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 		s.cancelPrompt(p)
+	}
+	at.tell.Close()
+	for id, asked := range at.approvals {
+		if asked.own && !asked.linked {
+			s.endQuestion(at, id, protocol.Failed)
+		}
 	}
 	s.drop(at, nil)
 	r.answer(none{}, nil)

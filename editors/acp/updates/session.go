@@ -122,6 +122,13 @@ func (s *Session) close(t *tool) {
 	}
 }
 
+// Close ends the calls that are open: the client is told no more of them.
+func (s *Session) Close() {
+	for _, t := range s.turns {
+		t.close(s)
+	}
+}
+
 // close ends the calls of a turn that are open.
 func (t *turn) close(s *Session) {
 	for _, id := range t.order {

@@ -262,3 +262,19 @@ func TestClose(t *testing.T) {
 	require.NoError(t, e.Call("turn/wait", world.Obj{"turnId": theirs.ID}, &ended))
 	require.Equal(t, sessions.TurnCompleted, ended.Turn.Status)
 }
+
+// TestCloseEndsCalls: a call that ran while its session was closed once stayed open for that editor.
+func TestCloseEndsCalls(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Playing([]string{world.Started("c1", `{"shellToolCall":{"args":{"command":"make"}}}`), world.Waits("never")})...)
+	c := opens(w, nil)
+	s := c.session()
+	prompt := c.asks(s, "Build")
+	c.update(0, `"tool_call"`)
+	id := c.sends("session/close", world.Obj{"sessionId": s})
+	require.Equal(t, "cancelled", c.stops(prompt))
+	require.NoError(t, c.answers(id, nil))
+	calls := callsOf(c.updates(s, 0, prompt))
+	require.Len(t, calls, 1)
+	require.Equal(t, []string{"in_progress", "failed"}, calls[0].statuses)
+}
