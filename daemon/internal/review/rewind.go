@@ -46,7 +46,12 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 			return false
 		}
 		for _, f := range files {
-			if one := r.planRewind(rw.Client, f, u, &out); one != nil {
+			one, err := r.planRewind(rw.Client, f, u, &out)
+			if err != nil {
+				abandon(plan)
+				return r.refuse(p, rw.Client, err)
+			}
+			if one != nil {
 				plan = append(plan, one)
 			}
 		}
@@ -106,28 +111,30 @@ func (r *Reviewer) editedBy(u diffs.Undone, out *api.Decided) (files []*file) {
 	return files
 }
 
-// planRewind plans the part of a rewind in one file. It returns nil if nothing is to be changed there, and adds to out what stays.
-func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out *api.Decided) *planned {
-	skip := func(err error) { out.Skipped = append(out.Skipped, leftOf(f.path, err)) }
+// planRewind plans the part of a rewind in one file. It returns nil if nothing is to be changed there, and adds to out what stays. An error
+// refuses the rewind: the file is to be changed, and an editor holds it unsaved.
+func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out *api.Decided) (*planned, error) {
+	skip := func(err error) (*planned, error) {
+		out.Skipped = append(out.Skipped, leftOf(f.path, err))
+		return nil, nil
+	}
 	if err := r.load(f); err != nil {
-		skip(api.StoreError(err))
-		return nil
+		return skip(api.StoreError(err))
 	}
 	trial := f.Review.Copy()
 	if _, left, err := trial.Rewind(u); err != nil && left == (diffs.Left{}) {
-		return nil // nothing in it is of these edits
+		return nil, nil // nothing in it is of these edits
 	}
 	disk, err := r.refresh(f)
-	if err == nil && len(f.Buffers) > 0 && f.WritesReal(false) {
-		err = &api.Error{Kind: api.KindConflict, Message: f.path + " has unsaved changes in an editor", Hint: "save it and try again"}
-	}
 	if err != nil {
-		skip(err)
-		return nil
+		return skip(err)
 	}
+	unsaved := len(f.Buffers) > 0 && f.WritesReal(false)
 	var left diffs.Left
 	p, err := r.plan(client, f, disk, func(review *diffs.Review) (d diffs.Decision, err error) {
-		d, left, err = review.Rewind(u)
+		if d, left, err = review.Rewind(u); err == nil && unsaved {
+			err = unsavedStep(f)
+		}
 		return d, err
 	})
 	if left.Changed {
@@ -136,10 +143,10 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	if left.Lost {
 		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindForgotten, Message: "what it held before is not known"})
 	}
-	if err != nil && !errors.Is(err, diffs.ErrNotFound) {
-		skip(r.decisionError(f, err))
+	if errors.Is(err, diffs.ErrNotFound) {
+		err = nil
 	}
-	return p
+	return p, err
 }
 
 // leftOf describes a file that a rewind leaves because of an error.
@@ -155,15 +162,8 @@ func leftOf(path string, err error) api.Skipped {
 // copiesFirst orders the plans of a rewind: a change of the work tree has the copies look at it, and they must hold by then what
 // their reviews say.
 func copiesFirst(plan []*planned) {
-	slices.SortStableFunc(plan, func(a, b *planned) int {
-		switch {
-		case a.f.tree.isolated() == b.f.tree.isolated():
-			return 0
-		case a.f.tree.isolated():
-			return -1
-		}
-		return 1
-	})
+	rank := map[bool]int{true: -1} // by isolation
+	slices.SortStableFunc(plan, func(a, b *planned) int { return rank[a.f.tree.isolated()] - rank[b.f.tree.isolated()] })
 }
 
 // patchOf returns the patch of planned changes. A file that changes in the work tree and in a copy is in it once.
@@ -197,7 +197,7 @@ func (r *Reviewer) patchOf(plan []*planned) string {
 	return string(diffs.Unified(patches))
 }
 
-// unsavedStep is the answer to an undo of a rewind in a file that a client holds unsaved.
+// unsavedStep is the answer to a rewind, and to the undo of one, in a file that a client holds unsaved.
 func unsavedStep(f *file) error {
 	return &api.Error{Kind: api.KindConflict, Message: fmt.Sprintf("%s has unsaved changes in an editor", f.path), Hint: "save it and try again"}
 }

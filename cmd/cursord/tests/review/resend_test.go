@@ -70,3 +70,37 @@ func TestResend(t *testing.T) {
 	require.Equal(t, "another", begun.Turn.ID, "a repetition gets the turn")
 	require.Nil(t, begun.Rewound)
 }
+
+// TestRewindOfAnUnsavedFile: an editor holds a file unsaved that a rewind would change. Nothing is taken back, also not of other files; once
+// the turn went all the same, and its change of the file stayed for good.
+func TestRewindOfAnUnsavedFile(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Makes("seq 9 >f; seq 9 >g; seq 9 >h")
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands("sed -i s/2/two/ f; sed -i s/2/two/ g")...)
+	turn := e.Turn(nil)
+	f, h := e.OpenDocument("f"), e.OpenDocument("h")
+	f.Types("9\n", "nine\n")
+	h.Types("9\n", "nine\n")
+	then := w.Listing()
+	rewind := world.Obj{"sessionId": turn.SessionID, "turnId": turn.ID}
+	for method, params := range map[string][]world.Obj{
+		"session/rewind": {rewind, {"sessionId": turn.SessionID, "turnId": turn.ID, "dryRun": true}},
+		"turn/start":     {{"workspace": w.Root, "sessionId": turn.SessionID, "prompt": "another", "rewind": turn.ID}},
+	} {
+		for _, p := range params {
+			err := e.Fails(method, p)
+			require.Equal(t, api.KindConflict, err.Data.Kind)
+			require.Equal(t, "f has unsaved changes in an editor", err.Message)
+			require.Equal(t, "save it and try again", err.Data.Hint)
+			require.Equal(t, then, w.Listing())
+		}
+	}
+	f.Save()
+	out := rewinds(e, turn, nil)
+	require.Equal(t, 2, out.Applied)
+	require.Empty(t, out.Skipped)
+	require.Equal(t, "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", w.Get("f"))
+}
