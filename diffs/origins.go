@@ -16,12 +16,8 @@ type Origin struct {
 
 // Origins returns the origins of all lines of the present text; nil for a content without lines.
 func (r *Review) Origins() (origins []Origin) {
-	for i, a := range r.present().lines {
-		by, moved := r.past.Of(i)
-		if a.ins != 0 {
-			by, moved = a.ins, false
-		}
-		origins = r.origin(origins, i, by, Origin{Pending: a.ins != 0, ByText: moved})
+	for i, w := range r.writers(r.present().lines) {
+		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved})
 	}
 	return origins
 }
@@ -38,14 +34,11 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 		return lines
 	}
 	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) { here[j] = i + 1 })
-	replaced := r.past.Replaced()
+	replaced, writers := r.past.Replaced(), r.writers(present)
 	for j, l := range lines {
 		if i := here[j] - 1; i >= 0 {
-			by, moved := r.past.Of(i)
-			if a := present[i]; a.ins != 0 {
-				by, moved = a.ins, false
-			}
-			origins = r.origin(origins, j, by, Origin{Pending: present[i].ins != 0, ByText: moved})
+			w := writers[i]
+			origins = r.origin(origins, j, w.by, Origin{Pending: w.pending, ByText: w.moved})
 			continue
 		}
 		by := r.past.OfText(l)
@@ -58,7 +51,14 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 }
 
 // Known counts the lines whose edits the review knows: those of the present text, and those that a person has taken out of it.
-func (r *Review) Known() int { return r.past.Known() }
+func (r *Review) Known() (n int) {
+	for _, w := range r.writers(r.present().lines) {
+		if w.by != 0 {
+			n++
+		}
+	}
+	return n + r.past.Gone()
+}
 
 // origin adds a line of an edit to origins; like says the rest of it.
 func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Origin {
@@ -84,8 +84,9 @@ func (o *Origin) like(p *Origin) bool {
 // Former returns the lines, without their ends, that the edit of an origin's lines has removed where it wrote these: of a part of lines that
 // replaced others together, all of these others.
 func (r *Review) Former(o Origin) (lines []string) {
-	if o.Source == nil {
-		return nil
+	by, _ := r.past.Of(o.From)
+	if src := r.sources.of([]int32{by}); o.Source == nil || len(src) == 0 || src[0] != *o.Source {
+		return nil // another edit has brought the lines back
 	}
 	lines = r.past.Former(o.From, o.To)
 	for i, l := range lines {

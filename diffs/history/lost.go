@@ -161,13 +161,22 @@ func (f *File) Replaced() map[string]int32 {
 	return replaced
 }
 
-// Known counts the present lines of edits, and the lost ones.
-func (f *File) Known() (n int) {
+// Near returns the lines that edits have removed in front of the present lines from to to, both inclusive.
+func (f *File) Near(from, to int) (dead []Dead) {
+	first, _ := slices.BinarySearchFunc(f.Dead, from, func(g Grave, at int) int { return cmp.Compare(g.At, at) })
+	for _, g := range f.Dead[first:] {
+		if g.At > to {
+			break
+		}
+		dead = append(dead, g.Lines...)
+	}
+	return dead
+}
+
+// Gone counts the lines of edits that a person has taken out of the file.
+func (f *File) Gone() int {
 	if f == nil {
 		return 0
 	}
-	for _, r := range f.Runs {
-		n += r.To - r.From
-	}
-	return n + len(f.Lost)
+	return len(f.Lost)
 }

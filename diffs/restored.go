@@ -1,0 +1,72 @@
+package diffs
+
+import (
+	"slices"
+
+	"cursord/diffs/history"
+)
+
+// A lineWriter is the edit that a present line comes from; 0: a person's, or not known.
+type lineWriter struct {
+	by      int32
+	moved   bool // as in history.File.Of
+	pending bool
+}
+
+// writers returns the writers of some present lines: all of the present text. A line that an edit has brought back as it was, in the place
+// from where another edit had removed it, is of who wrote it first: the edits together have changed nothing.
+func (r *Review) writers(lines []atom) []lineWriter {
+	all := make([]lineWriter, len(lines))
+	for i, a := range lines {
+		all[i].by, all[i].moved = r.past.Of(i)
+		if a.ins != 0 {
+			all[i] = lineWriter{by: a.ins, pending: true}
+		}
+	}
+	if r.past == nil || len(r.past.Dead) == 0 {
+		return all
+	}
+	for _, run := range r.past.Runs {
+		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
+			broughtBack(lines[run.From:to], r.past.Near(run.From, run.To), func(i int, by int32) {
+				if w := &all[run.From+i]; !w.pending {
+					w.by, w.moved = max(by, -by), by < 0
+				}
+			})
+		}
+	}
+	return all
+}
+
+// broughtBack calls found for those of a run of lines that are among the dead ones in its place, in their order, with the edit that wrote each
+// first. Lines that may be anywhere count only beside others, or if they are all of the run or of the dead ones.
+func broughtBack(run []atom, dead []history.Dead, found func(i int, by int32)) {
+	if len(dead) == 0 {
+		return
+	}
+	was, is, first := make([]string, len(dead)), texts(run), map[string]history.Dead{}
+	for i, d := range dead {
+		was[i] = trimEnd(d.Text)
+		if old, seen := first[was[i]]; !seen || d.Del < old.Del {
+			first[was[i]] = d
+		}
+	}
+	for i, text := range is {
+		is[i] = trimEnd(text)
+	}
+	var pairs [][2]int
+	commonLines(was, is, func(i, j int) { pairs = append(pairs, [2]int{i, j}) })
+	for len(pairs) > 0 {
+		n := 1
+		for n < len(pairs) && pairs[n][0] == pairs[0][0]+n && pairs[n][1] == pairs[0][1]+n {
+			n++
+		}
+		together := is[pairs[0][1]:][:n]
+		if n == min(len(run), len(dead)) || slices.ContainsFunc(together, func(l string) bool { return linkKey(l) != "" }) {
+			for k, text := range together {
+				found(pairs[0][1]+k, first[text].Ins)
+			}
+		}
+		pairs = pairs[n:]
+	}
+}
