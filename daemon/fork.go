@@ -71,7 +71,7 @@ func (w *workspace) forkOf(p *api.ForkParams) (*sessions.Session, error) {
 			return nil, api.Invalid("turnId", "turn %s is of session %s, not of %s", t.ID, t.SessionID, from.ID)
 		case !t.Status.Final():
 			e := api.Errorf(api.KindBusy, "turn %s has not ended", t.ID)
-			e.Hint = "fork without a turn, which takes those that have ended, or wait for it (turn/wait)"
+			e.Hint = "fork without a turn, which takes those that have ended, or wait for it: cursord wait " + t.ID
 			return nil, e
 		}
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -289,7 +290,7 @@ func (w *workspace) notice(c *commit, t *liveTurn, text string) {
 	item := w.newItem(t, sessions.ItemNotice)
 	item.Status, item.Text, item.EndedAt = sessions.ItemCompleted, text, &item.StartedAt
 	if text == chatGone {
-		item.Reason = sessions.ReasonChatLost
+		item.Reason, item.Text = sessions.ReasonChatLost, fmt.Sprintf(chatGone, t.turn.SessionID)
 	}
 	w.put(c, item, nil)
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -34,10 +35,8 @@ func (d *Daemon) rewind(ctx context.Context, p api.RewindParams, resend func(*co
 	}
 	_ = d.tryDisk() // the reviewer reports an error that remains
 	w.awaitStored(ctx)
-	if stopped := w.call(func() { err = w.beginRewind(&p, resend) }); stopped != nil {
-		err = stopped
-	}
-	if err != nil {
+	stopped := w.call(func() { err = w.beginRewind(&p, resend) })
+	if err = cmp.Or(stopped, err); err != nil {
 		done(api.Rewound{}, err)
 		return
 	}
@@ -77,7 +76,7 @@ func (w *workspace) beginRewind(p *api.RewindParams, resend func(*commit, *liveS
 	case ls.rewinds:
 		return errRewinding
 	case ls.turns > 0:
-		return &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel (turn/cancel)"}
+		return &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel"}
 	}
 	ls.rewinds, ls.resend = true, resend
 	t, err := w.turn(p.TurnID)

@@ -219,7 +219,7 @@ func (d *Daemon) deleteSession(id string, seq uint64) error {
 		} else if ls != nil && ls.rewinds {
 			return none, errRewinding
 		} else if ls != nil && ls.turns > 0 {
-			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel (turn/cancel)"}
+			return none, &api.Error{Kind: api.KindBusy, Message: "a turn of this session is running or queued", Hint: "cancel it first: cursord cancel"}
 		}
 		switch s, err := w.session(id); {
 		case err != nil:

@@ -253,7 +253,7 @@ func (w *workspace) sessionStarted(c *commit, t *liveTurn, init agent.Init) {
 }
 
 const chatGone = "cursor-agent does not have this session's chat any more: it has begun a new one and does not know what was said " +
-	"before. To tell it, ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap"
+	"before. To tell it, ask again with the transcript as context: cursord run --recap --session %s"
 
 // endTurn gives a turn its final status, the last change of it that is published.
 func (w *workspace) endTurn(c *commit, t *liveTurn, out *agent.Outcome) {

@@ -82,7 +82,7 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
     (or (car (member "asks you" notes)) (car (member "working" notes))
         (car notes))))
 
-(defconst cursord--with-recap "turn/start with recap.*--recap"
+(defconst cursord--with-recap "cursord run --recap --session [^ ]+"
   "How a notice ends that the agent has lost the chat of the session.")
 
 (defun cursord-chat-lost-p (item)

@@ -152,15 +152,15 @@ func (n Names) Turn(ctx context.Context, name string) (string, error) {
 	return choose("turn", name, here, all)
 }
 
-// TurnOf returns the id of the turn that a name means beside a session's id: @N counts in that session. The daemon refuses the turn
-// of another session.
+// TurnOf returns the id of the turn that a name means beside a session's id: @N counts in that session, and the beginning of an id is that of
+// one of its turns. The daemon refuses the turn of another session.
 func (n Names) TurnOf(ctx context.Context, session, name string) (string, error) {
 	place, late, err := lateness(name)
 	switch {
 	case err != nil:
 		return "", err
-	case !late:
-		return n.Turn(ctx, name)
+	case !late && (name == "" || len(name) >= idLength):
+		return name, nil
 	}
 	if _, err := n.Client.TurnList(ctx, rpc.TurnListParams{SessionID: session, Limit: 1}); err != nil {
 		return "", err // there is no such session
@@ -170,7 +170,14 @@ func (n Names) TurnOf(ctx context.Context, session, name string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return n.lateTurn(turns, place, "session "+session)
+	if late {
+		return n.lateTurn(turns, place, "session "+session)
+	}
+	var all []candidate
+	for _, t := range turns {
+		all = append(all, candidate{t.ID, t.Prompt})
+	}
+	return choose("turn", name, nil, all)
 }
 
 // lateTurn returns the turn that is at a place of the list, the last begun first. Checks of attempts do not count: no person asked

@@ -291,6 +291,7 @@ func TestChatIsGone(t *testing.T) {
 	next := e.Turn(world.Obj{"sessionId": first.SessionID})
 	require.Equal(t, sessions.TurnCompleted, next.Status, "%+v", next.Error)
 	require.Contains(t, e.Notices(next.ID), "does not have this session's chat any more")
+	require.Contains(t, e.Notices(next.ID), "ask again with the transcript as context: cursord run --recap --session "+first.SessionID)
 }
 
 // TestSteer adds to a running turn, or queues the text.

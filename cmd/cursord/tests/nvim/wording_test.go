@@ -29,7 +29,7 @@ func TestNvimNamesItsOwnCommands(t *testing.T) {
 			session + `" has all that the agent said of it`
 		require.Contains(t, n.messages(), want)
 		n.until("it is in the chat", "local t = (function() "+transcript+" end)() return t and t:find(..., 1, true) ~= nil", "> "+want)
-		n.lua(`require('cursord.rpc').say_error({ message = 'no', data = { hint = 'cancel it first: cursord cancel (turn/cancel)' } })`)
+		n.lua(`require('cursord.rpc').say_error({ message = 'no', data = { hint = 'cancel it first: cursord cancel' } })`)
 		require.Contains(t, n.messages(), "cursord: no\n  cancel it first: :Cursord cancel")
 	})
 }

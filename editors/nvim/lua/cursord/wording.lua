@@ -16,7 +16,7 @@ M.commands = {
   { '(--auto-review', '(:Cursord autoreview on' },
   { '(cursord run --mode agent; in cursord chat: /mode agent)', '(:Cursord mode agent)' },
   {
-    'ask again with the transcript as context: turn/start with recap, or cursord run --resume SESSION --recap',
+    'ask again with the transcript as context: cursord run --recap --session SESSION',
     'press R here: that asks your prompt again, with the transcript',
   },
   { '"cursord logs"', ':Cursord log' },
@@ -26,7 +26,7 @@ M.commands = {
   { '`cursord trust` in it', ':Cursord trust' },
   { 'workspace/trust {"workspace": …, "trusted": true} or "cursord trust"', ':Cursord trust' },
   { '"cursord trust" (workspace/trust)', ':Cursord trust' },
-  { 'cursord cancel (turn/cancel)', ':Cursord cancel' },
+  { 'cancel it first: cursord cancel', 'cancel it first: :Cursord cancel' },
   { 'cursord sessions --all', ':Cursord sessions' },
   { 'List pending hunks: cursord diff', 'List pending hunks: :Cursord review' },
   { 'diff/dismiss (cursord dismiss)', ':Cursord dismiss' },
