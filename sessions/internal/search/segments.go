@@ -8,6 +8,8 @@ import (
 	"errors"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/searchtext"
 )
 
 // The index of a workspace, in a bucket of its own:
@@ -38,8 +40,11 @@ type segment struct {
 	weight      int    // of what it was made of
 	docs        int
 	first, last int64 // times of its oldest and its newest document, in milliseconds since 1970
-	stale       bool  // a session that it has was removed: it is to be made anew
+	stale       bool  // a session that it has was removed, or words are others by now: it is to be made anew
 }
+
+// fresh ends the record of a segment that is not stale. One of another version of the words is stale: an earlier one ended with 0.
+const fresh = searchtext.Version
 
 func (s segment) encode() []byte {
 	b := be64(s.from)
@@ -49,7 +54,7 @@ func (s segment) encode() []byte {
 	if s.stale {
 		return append(b, 1)
 	}
-	return append(b, 0)
+	return append(b, fresh)
 }
 
 func decodeSegment(k, v []byte) (s segment, ok bool) {
@@ -58,7 +63,7 @@ func decodeSegment(k, v []byte) (s segment, ok bool) {
 	}
 	at := func(i int) uint64 { return binary.BigEndian.Uint64(v[8*i:]) }
 	return segment{
-		from: at(0), to: binary.BigEndian.Uint64(k[1:]), weight: int(at(1)), docs: int(at(2)), first: int64(at(3)), last: int64(at(4)), stale: v[40] != 0,
+		from: at(0), to: binary.BigEndian.Uint64(k[1:]), weight: int(at(1)), docs: int(at(2)), first: int64(at(3)), last: int64(at(4)), stale: v[40] != fresh,
 	}, true
 }
 

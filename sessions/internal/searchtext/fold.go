@@ -2,14 +2,19 @@
 // text has it, and the form of the index. It is pure: it reads and writes nothing.
 //
 // A word is a run of letters, marks and digits; in scripts without spaces between words, such as Han, each character is one.
-// Case does not count, by Unicode's folding. Composed and decomposed forms of a letter are different.
+// An emoji is a word as well. Case does not count, by Unicode's folding, and neither does whether a letter is composed or decomposed.
 package searchtext
 
 import (
 	"sort"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
+
+// Version grows with each change of what the words of a text are: a segment of an earlier one is to be made anew.
+const Version = 2 // 0: without emoji, and decomposed letters were others; 1 is taken
 
 // several are runes that fold to more than one, or that Unicode folds only in full.
 var several = map[rune]string{
@@ -46,9 +51,20 @@ func NewText(s string) Text {
 			apart = now
 		}
 	}
-	for i, r := range s {
-		at(i)
-		folded = appendFolded(folded, r)
+	for i := 0; i < len(s); {
+		part := s[i : i+norm.NFC.QuickSpanString(s[i:])]
+		for j, r := range part {
+			at(i + j)
+			folded = appendFolded(folded, r)
+		}
+		if i += len(part); i < len(s) { // a letter whose marks are to be composed with it
+			n := norm.NFC.NextBoundaryInString(s[i:], true)
+			at(i)
+			for _, r := range norm.NFC.String(s[i : i+n]) {
+				folded = appendFolded(folded, r)
+			}
+			i += n
+		}
 	}
 	at(len(s))
 	t.folded = string(folded)
@@ -117,6 +133,8 @@ func classOf(r rune) class {
 		return single
 	case unicode.In(r, unicode.L, unicode.M, unicode.N):
 		return letter
+	case unicode.Is(unicode.So, r) && (r >= 0x1f000 || 0x2600 <= r && r < 0x2800):
+		return single
 	}
 	return between
 }

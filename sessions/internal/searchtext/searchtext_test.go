@@ -12,19 +12,21 @@ import (
 
 func TestWords(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                            nil,
-		" \n-- ":                      nil,
-		"Fix the_BUG in src/main.go!": {"fix", "the", "bug", "in", "src", "main", "go"},
-		"don't 2nd 3.14":              {"don", "t", "2nd", "3", "14"},
-		"STRASSE Straße ẞ":            {"strasse", "strasse", "ss"},
-		"ΣΊΣΥΦΟΣ σίσυφος":             {"σίσυφοσ", "σίσυφοσ"},
-		"İstanbul ﬁne \u212aelvin ſo": {"istanbul", "fine", "kelvin", "so"},
-		"漢字かな ab検索":                   {"漢", "字", "か", "な", "ab", "検", "索"},
-		"e\u0301t\u00e9":              {"e\u0301té"},
-		strings.Repeat("é", 30):       {strings.Repeat("é", 20)},
-		"a" + strings.Repeat("é", 30): {"a" + strings.Repeat("é", 19)},
-		"\xff\xfeok":                  {"ok"},
-		"привет ПРИВЕТ":               {"привет", "привет"},
+		"":                              nil,
+		" \n-- ":                        nil,
+		"Fix the_BUG in src/main.go!":   {"fix", "the", "bug", "in", "src", "main", "go"},
+		"don't 2nd 3.14":                {"don", "t", "2nd", "3", "14"},
+		"STRASSE Straße ẞ":              {"strasse", "strasse", "ss"},
+		"ΣΊΣΥΦΟΣ σίσυφος":               {"σίσυφοσ", "σίσυφοσ"},
+		"İstanbul ﬁne \u212aelvin ſo":   {"istanbul", "fine", "kelvin", "so"},
+		"漢字かな ab検索":                     {"漢", "字", "か", "な", "ab", "検", "索"},
+		"e\u0301te\u0301 \u00e9t\u00e9": {"été", "été"},
+		"U\u0308ber x\u0301":            {"über", "x\u0301"},
+		"a🚀 ship it ✓ → ©":              {"a", "🚀", "ship", "it", "✓"},
+		strings.Repeat("é", 30):         {strings.Repeat("é", 20)},
+		"a" + strings.Repeat("é", 30):   {"a" + strings.Repeat("é", 19)},
+		"\xff\xfeok":                    {"ok"},
+		"привет ПРИВЕТ":                 {"привет", "привет"},
 	} {
 		var got []string
 		words(NewText(text).folded, func(w string) { got = append(got, w) })
@@ -63,6 +65,10 @@ func TestFind(t *testing.T) {
 		{"検索", "全文検索の索引", "全文[検索]の索引"},
 		{`"c++"`, "in C++ now", "in [C++] now"},
 		{"ÉTÉ", "un été chaud", "un [été] chaud"},
+		{"e\u0301te\u0301", "un été chaud", "un [été] chaud"},
+		{"été", "un e\u0301te\u0301 chaud, ete\u0301", "un [e\u0301te\u0301] chaud, ete\u0301"},
+		{"chaud", "un e\u0301te\u0301 chaud", "un e\u0301te\u0301 [chaud]"},
+		{"🚀", "ship it 🚀 now", "ship it [🚀] now"},
 		{"İst", "aİ İstanbul", "aİ [İst]anbul"},
 		{"a ab", "ab a", "[ab] [a]"},
 		{"needle", long + "a needle here " + long, "…filler filler filler filler filler filler a [needle] here "},
@@ -92,7 +98,7 @@ func TestFind(t *testing.T) {
 // TestIndexKnowsAllTexts: each text that has a query has the query's words in the index, in every script.
 func TestIndexKnowsAllTexts(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
-	letters := []rune("abcABC_-./ \n\"'éÉßẞıİσςΣ漢字カﬁ\u0301٣ДдKſ")
+	letters := []rune("abcABC_-./ \n\"'éÉßẞıİσςΣ漢字カﬁ\u0301🚀٣ДдKſ")
 	text := func(n int) string {
 		b := make([]rune, rnd.Intn(n)+1)
 		for i := range b {

@@ -1,0 +1,23 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSegmentsOfOtherWords: a segment whose words are those of another version is to be made anew, one of the present version is not, and
+// both are read as they are until then.
+func TestSegmentsOfOtherWords(t *testing.T) {
+	made := segment{from: 1, to: 2, weight: 3, docs: 4, first: 5, last: 6}
+	for end, stale := range map[byte]bool{0: true, 1: true, fresh: false, fresh + 1: true} {
+		stored := made.encode()
+		stored[len(stored)-1] = end
+		want := made
+		want.stale = stale
+		got, ok := decodeSegment(segmentKey(prefixSegment, made.to), stored)
+		require.True(t, ok)
+		require.Equal(t, want, got)
+	}
+	require.EqualValues(t, fresh, made.encode()[40])
+}
