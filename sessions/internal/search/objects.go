@@ -45,6 +45,7 @@ type searchable struct {
 	Title     string `json:"title"`
 	Prompt    string `json:"prompt"`
 	Text      string `json:"text"`
+	Kind      string `json:"kind"`
 	Status    string `json:"status"`
 	Tool      *struct {
 		Command string   `json:"command"`
@@ -58,7 +59,7 @@ type searchable struct {
 // A passage is a text in which Search looks, and what it is.
 type passage struct{ in, text string }
 
-// passages returns an object's texts and its time. Running items, diffs and approvals have none.
+// passages returns an object's texts and its time. Running items, notices, diffs and approvals have none.
 func passages(e *Object) (of searchable, list []passage, at time.Time) {
 	if json.Unmarshal(e.JSON, &of) != nil {
 		return of, nil, at
@@ -76,7 +77,7 @@ func passages(e *Object) (of searchable, list []passage, at time.Time) {
 		add("prompt", of.Prompt)
 		return of, list, of.CreatedAt
 	}
-	if e.Kind != Item || of.Status == "running" {
+	if e.Kind != Item || of.Status == "running" || of.Kind == "notice" {
 		return of, nil, at
 	}
 	add("text", of.Text)

@@ -21,3 +21,11 @@ func TestSegmentsOfOtherWords(t *testing.T) {
 	}
 	require.EqualValues(t, fresh, made.encode()[40])
 }
+
+// TestNoticesAreNotSearched: what cursord itself has said is no text of the agent.
+func TestNoticesAreNotSearched(t *testing.T) {
+	for kind, texts := range map[string]int{"assistant": 1, "notice": 0} {
+		_, list, _ := passages(&Object{Kind: Item, JSON: []byte(`{"kind":"` + kind + `","status":"completed","text":"a word"}`)})
+		require.Len(t, list, texts, kind)
+	}
+}
