@@ -84,14 +84,21 @@ func kindOf(err error) api.ErrorKind {
 	return api.KindInternal
 }
 
-// skippedFor describes a hunk that cannot be decided because of an error.
-func skippedFor(f *file, id uint64, err error) api.Skipped {
-	message := wire.CutText(err.Error(), 500)
+// leftOf describes a file that a request leaves because of an error.
+func leftOf(path string, err error) api.Skipped {
+	s := api.Skipped{Path: path, Kind: kindOf(err), Message: wire.CutText(err.Error(), 500)}
 	var e *api.Error
 	if errors.As(err, &e) && e.Hint != "" {
-		message += "; " + e.Hint
+		s.Message += "; " + e.Hint
 	}
-	return api.Skipped{Path: f.path, Hunk: diffshape.HunkID(f.n, id), Kind: kindOf(err), Message: message}
+	return s
+}
+
+// skippedFor describes a hunk that cannot be decided because of an error.
+func skippedFor(f *file, id uint64, err error) api.Skipped {
+	s := leftOf(f.path, err)
+	s.Hunk = diffshape.HunkID(f.n, id)
+	return s
 }
 
 // agentWrites reports whether a client's decision must wait: it would write a file that an agent is about to write, or that

@@ -149,16 +149,6 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	return p, err
 }
 
-// leftOf describes a file that a rewind leaves because of an error.
-func leftOf(path string, err error) api.Skipped {
-	message := err.Error()
-	var e *api.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		message += "; " + e.Hint
-	}
-	return api.Skipped{Path: path, Kind: kindOf(err), Message: message}
-}
-
 // copiesFirst orders the plans of a rewind: a change of the work tree has the copies look at it, and they must hold by then what
 // their reviews say.
 func copiesFirst(plan []*planned) {

@@ -1,25 +1,17 @@
 package review
 
 import (
-	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 )
-
-// A stashed is a file's review from before a person's first change since an agent's, or since a decision. It is kept until the file has the
-// same text again: a person takes a save back, or brings the hunks back that "git stash" has put away.
-type stashed struct {
-	review *diffs.Review
-	rev    uint64 // the revision of the file's review after the person's latest change
-}
 
 // away reports whether hunks of the file may come back.
 func (f *file) away() bool {
 	if f.tree.isolated() {
 		return f.Review == nil && f.stored.Formers != nil || f.Review != nil && f.Review.Follows()
 	}
-	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.rev == f.Review.Rev()
+	return f.Review == nil && f.stored.Stashed != nil || f.stashed != nil && f.stashed.Rev == f.Review.Rev()
 }
 
 // loadStashed makes f.stashed from the store. A stash whose blobs are lost is dropped.
@@ -36,7 +28,7 @@ func (r *Reviewer) loadStashed(f *file) {
 		r.setup.Log.Warn("the hunks of a stash are lost", "path", f.path, "err", err)
 		return
 	}
-	f.stashed = &stashed{review, s.Rev}
+	f.stashed = stored.NewStashed(review, s.Rev)
 }
 
 // putAway takes note of a person's change of a file; before is the review without it. It is kept while hunks are pending or
@@ -46,22 +38,23 @@ func (r *Reviewer) putAway(f *file, before *diffs.Review) {
 	case !kept:
 		f.stashed = nil
 	case f.stashed != nil:
-		f.stashed.rev = f.Review.Rev()
+		f.stashed.Changed(before, f.Review)
 	case before.Pending() && before.Rev() != f.Review.Rev():
-		f.stashed = &stashed{before, f.Review.Rev()}
+		f.stashed = stored.NewStashed(before, f.Review.Rev())
 	}
 }
 
 // bringBack restores the review from before a person's changes if the file has its content of then again.
 func (r *Reviewer) bringBack(f *file, now diffs.Content) {
-	s := f.stashed
+	if f.stashed == nil {
+		return
+	}
+	was, left, ok := f.stashed.Back(now, f.Review)
 	switch {
-	case s == nil:
-	case s.rev != f.Review.Rev(): // since then an agent has written the file, or somebody has decided
+	case f.stashed.Rev != f.Review.Rev(): // since then an agent has written the file, or somebody has decided
 		f.stashed = nil
-	case (atomicfile.State{Content: now}).Same(atomicfile.State{Content: s.review.Current()}):
-		s.review.Supersede(f.Review)
-		f.Review, f.stashed = s.review, nil
+	case ok:
+		f.Review, f.stashed = was, left
 	case !f.Review.Pending() && f.Review.Current().Exists && !commits.HasStash(r.setup.Root):
 		f.stashed = nil // the stash was dropped, or git has merged it into another content
 	}

@@ -329,7 +329,7 @@ func (f *file) state() (s stored.File, blobs [][]byte) {
 	var more [][]byte
 	if s.Formers, more = stored.NewFormers(f.Review, now); f.stashed != nil && f.away() {
 		blobs = append(blobs, more...)
-		s.Stashed, more = stored.NewStash(f.stashed.review, f.stashed.rev, now)
+		s.Stashed, more = f.stashed.Stored(now)
 	}
 	blobs = append(blobs, more...)
 	past, data := stored.PastOf(f.Review, now)

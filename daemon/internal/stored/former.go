@@ -16,7 +16,7 @@ type Former struct {
 // NewFormers returns the stored form of a review's formers, and the contents of their blobs.
 func NewFormers(review *diffs.Review, now int64) (list []Former, blobs [][]byte) {
 	for _, f := range review.Formers() {
-		s, more := NewStash(f.Review, 0, now)
+		s, more := newStash(f.Review, 0, now)
 		list, blobs = append(list, Former{*s, f.After}), append(blobs, more...)
 	}
 	return list, blobs

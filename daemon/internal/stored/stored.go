@@ -73,8 +73,8 @@ func Review(review *diffs.Review) (base, now string, weave []byte, blobs [][]byt
 	return sessions.BlobID(blobs[0]), sessions.BlobID(blobs[1]), review.Marshal(), blobs
 }
 
-// NewStash returns the stored form of a review, and the contents of its blobs; rev is the revision of the file's review now.
-func NewStash(review *diffs.Review, rev uint64, at int64) (*Stash, [][]byte) {
+// newStash returns the stored form of a review, and the contents of its blobs; rev is the revision of the file's review now.
+func newStash(review *diffs.Review, rev uint64, at int64) (*Stash, [][]byte) {
 	base, now, weave, blobs := Review(review)
 	past, data := PastOf(review, at)
 	if past != nil {

@@ -72,3 +72,39 @@ func TestADroppedStash(t *testing.T) {
 	w.Put("f", agents)
 	require.Empty(t, e.Diffs())
 }
+
+// TestStashedHunksComeBackBesideAnEdit: a person has edited the file after the agent, with hunks still pending. A stash puts both away and
+// brings both back, with and without a restart of the daemon between.
+func TestStashedHunksComeBackBesideAnEdit(t *testing.T) {
+	t.Parallel()
+	for _, restart := range []bool{false, true} {
+		w := world.New(t)
+		v := world.Numbered(6, nil)
+		w.Put("f", v)
+		w.Commits()
+		agents := world.Numbered(6, map[int]string{2: "two\n", 5: "five\n"})
+		w.Plays(world.Lines(world.Edits("e", "f", v, agents))...)
+		w.Start()
+		e := w.Opens()
+		e.Turn(nil)
+		w.Put("f", world.Numbered(6, map[int]string{2: "two\n", 4: "mine\n", 5: "five\n"}))
+		before := e.Diffs()["f"].Hunks
+		require.Len(t, before, 2)
+		w.Git("stash", "-q")
+		require.Empty(t, e.Diffs())
+		if restart {
+			w.Kill()
+			w.Start()
+			e = w.Opens()
+		}
+		w.Git("stash", "pop", "-q")
+		require.NotEmpty(t, e.Diffs())
+		require.Equal(t, before, e.Diffs()["f"].Hunks)
+		if !restart {
+			w.Put("f", agents)
+			require.Len(t, e.Diffs()["f"].Hunks, 2, "the person takes the edit back too")
+		}
+		e.Decides("diff/reject", world.Obj{"all": true})
+		require.NotContains(t, w.Get("f"), "five")
+	}
+}
