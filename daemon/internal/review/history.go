@@ -141,6 +141,11 @@ func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, mor
 	size := 0
 	stopped := r.call(func() {
 		for _, f := range r.sorted() {
+			if after == "" && f.stored.Past != nil && !f.outside() && !f.tree.isolated() && !filestat.Of(r.absolute(f)).Exists() {
+				_, _ = r.refresh(f) // it may have another name by now
+			}
+		}
+		for _, f := range r.sorted() {
 			past := f.stored.Past
 			if f.tree.isolated() || f.outside() || f.path <= after || past == nil || !slices.Contains(past.Sessions, session) || r.load(f) != nil {
 				continue

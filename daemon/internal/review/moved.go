@@ -42,10 +42,10 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// personMoved takes in that a person has given a file with pending hunks another name in its folder, and reports whether that is so. The hunks
-// stay pending there. A file that a client holds unsaved keeps its name.
+// personMoved takes in that a person has given a file with pending hunks, or with a history, another name in its folder, and reports whether
+// that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
-	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() || f.lookedAt == 0 {
+	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || f.lookedAt == 0 {
 		return false
 	}
 	to := atomicfile.Renamed(r.setup.Root, f.path, f.Review.Current(), f.lookedAt)

@@ -1,0 +1,39 @@
+//go:build unix
+
+package review
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestRewindAndExportOfARenamedFile: a person has given a file another name after the accept. A rewind takes its lines back there, and an
+// export names it so.
+func TestRewindAndExportOfARenamedFile(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "1\n2\n3\n")
+	w.Commits()
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands("sed -i s/2/two/ f; seq 20 29 >made")...)
+	turn := e.Turn(nil)
+	e.Decides("diff/accept", world.Obj{"all": true})
+	w.Git("add", ".")
+	w.Git("commit", "-qm", "theirs")
+	w.Git("mv", "made", "other")
+	w.Git("mv", "f", "g")
+	w.Git("commit", "-qm", "renamed")
+	text := w.CursordOK("export", turn.SessionID, "--format", "ndjson")
+	require.Contains(t, text, `{"written":{"path":"g",`)
+	require.Contains(t, text, `{"written":{"path":"other",`)
+	require.NotContains(t, text, `{"written":{"path":"f",`)
+	require.NotContains(t, text, `{"written":{"path":"made",`)
+	out := rewinds(e, turn, nil)
+	require.Empty(t, out.Skipped)
+	require.Equal(t, "1\n2\n3\n", w.Get("g"))
+	require.Equal(t, "(absent)", w.Get("other"))
+}
