@@ -145,7 +145,7 @@ func (v *acpVoice) shell(d *directive) error {
 	id := v.begin("Terminal", "execute", input, "[]")
 	run := v.agent.run
 	switch {
-	case run.mode != "agent":
+	case run.mode != "agent" && !d.Ask:
 		v.status(id, "failed", sprintJSON(`,"content":[{"type":"content","content":{"type":"text","text":%s}}]`, "Command blocked by permissions configuration"))
 		return nil
 	case !d.Ask, run.force, d.Holds && run.sandbox == "enabled" && run.build.has(traitSandbox):

@@ -9,7 +9,7 @@ import (
 // watchBetween records the times of all saves in the work tree while the turn runs, until t.stop. Without it, a person's
 // save between two commands, or before the first, could be overwritten by the next command before anybody has looked.
 func (t *Turn) watchBetween() {
-	if !t.scans || t.tree.isolated() || !filestat.ChangeTimes {
+	if !t.waits || t.tree.isolated() || !filestat.ChangeTimes {
 		return
 	}
 	ended, watched, stop := make(chan struct{}), make(chan struct{}), t.stop

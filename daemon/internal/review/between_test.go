@@ -29,7 +29,7 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	save("f", "a")
 	save("named", "a")
 	in := newWorktree(root, "", nil, func() {})
-	turn := &Turn{tree: in, scans: true}
+	turn := &Turn{tree: in, waits: true}
 	turn.start, turn.stop = new(snapshot.List).Take(root, t.TempDir(), nil, true, nil)
 	defer turn.start.Close()
 	turn.watchBetween()

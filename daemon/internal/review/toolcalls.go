@@ -11,6 +11,7 @@ import (
 
 	"cursord/agent"
 	"cursord/agent/hooks"
+	"cursord/daemon/config"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
@@ -42,7 +43,7 @@ type Turn struct {
 	odd     map[spot]bool             // files that cannot be reviewed and that a notice has named
 
 	// For changes that no call names; see unannounced.go.
-	scans   bool // the turn may write
+	waits   bool // the agent may write early on, and so begins only when the snapshot is taken
 	say     func(string)
 	runs    map[string][]*run // open calls, by call id
 	past    []*run            // all calls that were not refused, open ones included, oldest first
@@ -131,14 +132,15 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	t := &Turn{
 		r: r, tree: in, session: turn.SessionID, turn: turn.ID, owner: survivors.Owner(turn), dir: in.name, open: map[string][]*watchedCall{},
 		odd: map[spot]bool{}, looked: make(chan struct{}),
-		scans: turn.Mode == sessions.ModeAgent, say: say, runs: map[string][]*run{},
+		waits: turn.Mode == sessions.ModeAgent || turn.Driver == config.DriverACP, say: say, runs: map[string][]*run{},
 		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),
 	}
 	t.start, t.stop = r.take(in)
 	t.watchBetween()
-	if t.scans && !in.isolated() {
+	if !in.isolated() {
 		t.outside = snapshot.OutsideControl(in.name)
-	} else {
+	}
+	if !t.waits || in.isolated() {
 		r.setup.Claims.Close()
 	}
 	if t.hooks.Any {
@@ -160,7 +162,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 
 // Ready returns a channel that is closed when the agent may begin: the snapshot is complete, or has taken too long.
 func (t *Turn) Ready() <-chan struct{} {
-	if !t.scans {
+	if !t.waits {
 		t.start.AgentBegins()
 		return nil
 	}

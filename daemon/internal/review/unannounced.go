@@ -136,10 +136,6 @@ func (t *Turn) nameRuns(items Items) {
 func (t *Turn) CheckDisk() {
 	begun := len(t.begun) > 0
 	t.begun = nil
-	if !t.scans {
-		t.ended, t.overdue = nil, false
-		return
-	}
 	switch {
 	case len(t.runs) == 0 && len(t.ended) > 0:
 		t.scanEnded()
@@ -214,7 +210,7 @@ func (t *Turn) withPostponed(path string, src *diffs.Source) *diffs.Source {
 func (t *Turn) lastScan() {
 	t.ended = nil
 	loose := t.loose()
-	if t.scans && len(t.past) > 0 || loose(0) != nil {
+	if len(t.past) > 0 || loose(0) != nil {
 		t.scan(snapshot.LastScanTime, true, func(c snapshot.ChangeTime) snapshot.Attribution {
 			src := t.tree.writerAt(c, loose(c.When))
 			return snapshot.Attribution{Source: t.withPostponed(c.Path, src)}

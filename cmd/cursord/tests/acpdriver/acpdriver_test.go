@@ -210,6 +210,31 @@ func TestApprovals(t *testing.T) {
 	require.True(t, strings.Contains(fmt.Sprint(calls[0].Status), "rejected"), "%+v", calls[0])
 }
 
+// TestCommandsInModesThatRead: a command that a person allows in a mode that is to change nothing is followed by a look, as everywhere.
+func TestCommandsInModesThatRead(t *testing.T) {
+	for _, mode := range []string{"plan", "ask"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			w, e := starts(t)
+			w.PutAll(world.Tree{"b.txt": "b\n", "mine.txt": "mine\n"})
+			w.Plays(`{"fake":"shell","command":"rm b.txt; echo x >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+			turn := e.Asks(world.Obj{"driver": "acp", "mode": mode})
+			id := pending(e)
+			w.Put("mine.txt", "a person's\n")
+			w.Rests()
+			e.Must("approval/answer", world.Obj{"approvalId": id, "optionId": "allow-once"}, nil)
+			require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+			diffs := e.Diffs()
+			require.Equal(t, []string{"b.txt", "ran.txt"}, world.Sorted(world.Keys(diffs)))
+			require.Equal(t, []string{"shell"}, world.Vias(diffs["ran.txt"]))
+			e.Must("diff/reject", world.Obj{"workspace": w.Root, "all": true}, nil)
+			require.Equal(t, "b\n", w.Get("b.txt"))
+			require.Equal(t, "(absent)", w.Get("ran.txt"))
+			require.Equal(t, "a person's\n", w.Get("mine.txt"))
+		})
+	}
+}
+
 // TestEnds: turns that wait for a person end in every way, and nothing runs that nobody allowed.
 func TestEnds(t *testing.T) {
 	for name, end := range map[string]func(w *world.World, e *world.Editor, turn *sessions.Turn) sessions.TurnStatus{
