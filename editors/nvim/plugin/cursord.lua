@@ -114,6 +114,14 @@ vim.api.nvim_create_autocmd({ 'FocusGained', 'FileChangedShellPost', 'BufWritePo
   end,
 })
 
+-- Nested: autocommands of other plugins may run while this one waits.
+vim.api.nvim_create_autocmd('BufWritePre', {
+  nested = true,
+  callback = function(args)
+    require('cursord.glance').before_write(args.buf)
+  end,
+})
+
 vim.api.nvim_create_autocmd('SessionLoadPost', {
   callback = function()
     require('cursord.restore').windows()

@@ -135,3 +135,41 @@ func TestNvimSwapFileIsNoDoubt(t *testing.T) {
 		n.agree(e, "f", "a\n", 0)
 	})
 }
+
+// TestNvimFirstSaveDuringACommand saves what a person types into a Neovim that has not connected yet, while a command runs of an agent that
+// was started elsewhere. The lines are the person's.
+func TestNvimFirstSaveDuringACommand(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		for _, file := range []string{"f", "new", "latin1"} {
+			t.Run(file, func(t *testing.T) {
+				w := world.New(t)
+				w.PutAll(world.Tree{"f": "a\n", "g": "g\n", "latin1": "\xe9\n"})
+				w.Start()
+				n := neovim(w, t, bin, "", "g")
+				n.ex("edit " + file)
+				n.until("an answer", "return require('cursord.glance').answered()")
+				require.Equal(t, false, n.lua("return require('cursord.rpc').connected()"))
+				e := w.Opens()
+				script := world.Shells("s", "true")
+				w.Plays(world.Lines([]string{script[0], world.Execs("echo x >> g; touch ../ready"), world.Waits("go")}, script[1:])...)
+				turn := e.Asks(nil)
+				w.Exists("../ready")
+				before := w.Get(file)
+				n.keys("ggOtyped<Esc>:silent write<CR>")
+				n.until("Neovim has written", "return not vim.bo.modified and require('cursord.rpc').connected()")
+				n.until("the daemon has heard of it", `local ws, heard = require('cursord.workspace').find(), nil
+					if not ws or not ws.ready then return false end
+					require('cursord.rpc').request('diff/list', { workspace = ws.root }, function() heard = true end)
+					return vim.wait(5000, function() return heard end, 1)`)
+				after := w.Get(file)
+				require.NotEqual(t, before, after)
+				w.Put("../go", "")
+				e.Ends(turn.ID)
+				require.Equal(t, []string{"g"}, world.Sorted(world.Keys(e.Diffs())))
+				e.Decides("diff/reject", world.Obj{"all": true})
+				require.Equal(t, after, w.Get(file))
+			})
+		}
+	})
+}

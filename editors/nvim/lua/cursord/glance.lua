@@ -7,8 +7,11 @@ local M = {}
 --- How long an answer stays valid, and the timeout of the program, in milliseconds.
 local holds, patience = 5000, 10000
 
+--- The same for a write, which waits for both.
+local write_holds, write_patience = 200, 1000
+
 local asked --- @type number?
-local asking = false
+local asking, slow = false, false
 local pending = {} --- @type table<string, true> such workspaces, by their folders
 
 --- Connects if a buffer's workspace is such a one.
@@ -40,33 +43,74 @@ function M.answered()
   return asked ~= nil
 end
 
+--- Whether a buffer has a file of which nothing is known.
+--- @param buf integer
+local function is_unknown(buf)
+  return vim.bo[buf].buftype == '' and not workspace.find(buf) and config.get().review.on_open
+end
+
+--- Runs the program; nil if it cannot be started.
+--- @param done? fun(result: vim.SystemCompleted)
+--- @return vim.SystemObj?
+local function ask(done)
+  local bin = vim.fn.expand(config.get().bin)
+  if vim.fn.executable(bin) == 0 then
+    return nil
+  end
+  local command = { bin, 'workspaces', '--pending', '--json' }
+  local ok, running = pcall(vim.system, command, { text = true, timeout = patience }, done)
+  return ok and running or nil
+end
+
+--- @param result vim.SystemCompleted
+local function answer(result)
+  asked, slow = vim.uv.now(), false
+  if result.code == 0 then
+    take(result.stdout or '')
+  end
+end
+
 --- Asks the program whether the workspace of a file is such a one. No daemon is started. One answer serves all files that
 --- are opened at about the same time.
 --- @param buf integer
 --- @param now? boolean an earlier answer does not do
 function M.look(buf, now)
-  if vim.bo[buf].buftype ~= '' or workspace.find(buf) or not config.get().review.on_open then
+  if not is_unknown(buf) then
     return
   elseif not now and asked and vim.uv.now() - asked < holds then
     return open(buf)
+  elseif not asking then
+    asking = ask(vim.schedule_wrap(function(result)
+      asking = false
+      answer(result)
+    end)) ~= nil
   end
-  local bin = vim.fn.expand(config.get().bin)
-  if asking or vim.fn.executable(bin) == 0 then
+end
+
+--- Connects, before a buffer is written, if its workspace is such a one, and has the daemon know the text: what it hears of later
+--- counts as written by the command that an agent runs. The write waits for the program, but not for one that was slow.
+--- @param buf integer
+function M.before_write(buf)
+  if slow or not vim.bo[buf].modified or not is_unknown(buf) then
     return
+  elseif asked and vim.uv.now() - asked < write_holds then
+    open(buf)
+  else
+    local running = ask()
+    local result = running and running:wait(write_patience)
+    if not result or result.code == 124 then
+      slow = result ~= nil
+      return
+    end
+    answer(result)
   end
-  asking = true
-  local started = pcall(
-    vim.system,
-    { bin, 'workspaces', '--pending', '--json' },
-    { text = true, timeout = patience },
-    vim.schedule_wrap(function(result)
-      asking, asked = false, vim.uv.now()
-      if result.code == 0 then
-        take(result.stdout or '')
-      end
-    end)
-  )
-  asking = started
+  local ws = workspace.find(buf)
+  if ws then
+    slow = not vim.wait(write_patience, function()
+      return ws.ready
+    end, 2)
+    require('cursord.meanwhile').before_first_write(buf)
+  end
 end
 
 return M

@@ -39,11 +39,18 @@ end
 
 --- Has the daemon know a buffer's text before the file has it. Waits for that, but not for a daemon that does not answer.
 --- @param doc cursord.Doc
-local function tell(doc)
+--- @param by_file? boolean only that its file had the text from before the write
+local function tell(doc, by_file)
   local known = false
-  report.tell(doc, function()
+  local function done()
     known, late = true, false
-  end, true)
+  end
+  if by_file then
+    report.holds(doc, true)
+    report.ask(doc, done)
+  else
+    report.tell(doc, done, true)
+  end
   if not known and not late then
     late = not vim.wait(patience, function()
       return known
@@ -76,6 +83,16 @@ function M.before_write(buf)
     tell(doc)
   end
   doc.writing = api.nvim_buf_get_changedtick(buf)
+end
+
+--- Prepares a buffer, whose workspace was connected because of it, for a write.
+--- @param buf integer
+function M.before_first_write(buf)
+  local doc = docs.get(buf)
+  if doc and not doc.open then
+    tell(doc, not report.is_tellable(doc))
+    doc.writing = api.nvim_buf_get_changedtick(buf)
+  end
 end
 
 --- Why a write must be refused that Neovim would not ask about; "" if it need not be.

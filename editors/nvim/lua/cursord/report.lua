@@ -173,8 +173,10 @@ end
 --- Reports that a buffer equals its file. When the agent writes the file later, below unsaved text, the daemon then knows
 --- the common base.
 --- @param doc cursord.Doc
-function M.holds(doc)
-  if doc.gone or doc.open or not api.nvim_buf_is_loaded(doc.buf) or vim.bo[doc.buf].modified then
+--- @param had? boolean it did before it was changed
+function M.holds(doc, had)
+  local loaded = api.nvim_buf_is_loaded(doc.buf)
+  if doc.gone or doc.open or not loaded or vim.bo[doc.buf].modified and not had then
     return
   end
   if leaving[doc.path] then
@@ -188,14 +190,20 @@ function M.holds(doc)
 end
 
 --- Whether a text is reported before it is saved: an agent is running, whose commands may write the file, or has deleted
---- it; and the text is the file's, neither converted nor decrypted.
+--- it.
 --- @param doc cursord.Doc
 --- @return boolean
 function M.is_told_before_save(doc)
+  local is_needed = #doc.ws:busy() > 0 or doc.ws:is_deleted(doc.rel)
+  return vim.bo[doc.buf].modified and is_needed and M.is_tellable(doc)
+end
+
+--- Whether a buffer has the text of its file, neither converted nor decrypted.
+--- @param doc cursord.Doc
+--- @return boolean
+function M.is_tellable(doc)
   local encoding = vim.bo[doc.buf].fileencoding
-  return vim.bo[doc.buf].modified
-    and (#doc.ws:busy() > 0 or doc.ws:is_deleted(doc.rel))
-    and (encoding == '' or encoding == 'utf-8')
+  return (encoding == '' or encoding == 'utf-8')
     and vim.b[doc.buf].cursord_plain ~= false
     and api.nvim_buf_get_offset(doc.buf, api.nvim_buf_line_count(doc.buf)) <= most
 end
