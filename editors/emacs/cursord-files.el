@@ -291,6 +291,15 @@ First undo the decisions that the buffer's undo has taken back."
         (funcall then)))
     (cursord-protected #'cursord--await-text document)))
 
+(defun cursord--before-first-save ()
+  "Tell the daemon the text before it is saved, as a connection is new."
+  (when-let* ((document (cursord-document))
+              ((not (cursord-document-open document))))
+    (if (cursord--text-p)
+        (cursord--tell-text document)
+      (cursord--tell-holds document t))
+    (cursord--await-text document t)))
+
 (defun cursord--saved ()
   "Tell the daemon that the current buffer was saved, also under a new name."
   (cursord--attach)

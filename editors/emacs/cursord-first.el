@@ -25,6 +25,9 @@ If nil, the first command in a project looks for them."
 (declare-function cursord-workspace-find "cursord-workspace" (&optional buffer))
 (declare-function cursord-workspace-at "cursord-root" (root))
 (declare-function cursord-workspace-open "cursord-workspace" (&optional root))
+(declare-function cursord-workspace-ready "cursord-workspace" (ws))
+(declare-function cursord--await "cursord-report" (seconds arrived))
+(declare-function cursord--before-first-save "cursord-files" ())
 
 (defconst cursord--look-pause 0.1
   "Seconds for which opened files are gathered before one look for all.")
@@ -56,18 +59,21 @@ Do nothing if the current file is in a workspace in use."
 (defun cursord-look-often (on)
   "Look again after saves and pauses, and when a frame gets the focus, if ON."
   (remove-function after-focus-change-function #'cursord-look-again)
+  (remove-hook 'before-save-hook #'cursord-look-before-save)
   (remove-hook 'after-save-hook #'cursord-first-look)
   (when cursord--look-timer
     (cancel-timer cursord--look-timer)
     (setq cursord--look-timer nil))
   (when on
     (add-function :after after-focus-change-function #'cursord-look-again)
+    (add-hook 'before-save-hook #'cursord-look-before-save 90)
     (add-hook 'after-save-hook #'cursord-first-look)
     (setq cursord--look-timer
           (run-with-idle-timer cursord--look-idle t #'cursord-look-again))))
 
 (defun cursord--look ()
-  "Ask the program for the workspaces with hunks, or with a turn."
+  "Ask the program for the workspaces with hunks, or with a turn.
+Return its process, or nil."
   (setq cursord--looking nil)
   (when-let* ((program (executable-find (or (bound-and-true-p cursord-program)
                                             "cursord"))))
@@ -80,7 +86,7 @@ Do nothing if the current file is in a workspace in use."
            :coding 'utf-8-unix :stderr (generate-new-buffer " *cursord look stderr*" t)
            :command (list program "workspaces" "--pending" "--json")
            :sentinel #'cursord--looked)
-        (error (kill-buffer out))))))
+        (error (kill-buffer out) nil)))))
 
 (defun cursord--looked (process _event)
   "Take the workspaces that PROCESS has printed, once it has ended."
@@ -95,7 +101,46 @@ Do nothing if the current file is in a workspace in use."
       (when-let* ((errors (get-buffer " *cursord look stderr*")))
         (let ((kill-buffer-query-functions nil)) (kill-buffer errors)))
       (when (and found cursord-mode)
-        (cursord--open-found (mapcar #'file-name-as-directory found))))))
+        (cursord--open-found (mapcar #'file-name-as-directory found)))
+      (process-put process 'cursord-looked t))))
+
+;;;; Before a save
+
+(defconst cursord--save-most 1
+  "The most seconds for which a save waits for the program, and for the daemon.")
+
+(defvar cursord--save-looked 0 "When the last look before a save has ended.")
+
+(defvar cursord--save-late nil
+  "Whether the program took longer.  Saves do not wait after that.")
+
+(defun cursord-look-before-save ()
+  "Connect if an agent works in the folder of the current buffer, to be saved.
+Have the daemon know the text: what it hears of later counts as written by the
+command that the agent runs."
+  (when (and cursord-look-for-hunks buffer-file-name
+             (not cursord--save-late)
+             (not (file-remote-p buffer-file-name))
+             (not (and (featurep 'cursord-workspace) (cursord-workspace-find)))
+             ;; One answer serves all buffers that are saved at once.
+             (> (- (float-time) cursord--save-looked) 0.2))
+    (with-demoted-errors "cursord: %S"
+      (let ((process (cursord--look))
+            (limit (+ (float-time) cursord--save-most)))
+        (while (and process (not (process-get process 'cursord-looked))
+                    (< (float-time) limit))
+          (accept-process-output process 0.01))
+        (setq cursord--save-looked (float-time)
+              cursord--save-late
+              (and process (not (process-get process 'cursord-looked)))))))
+  (when-let* ((buffer-file-name)
+              ((featurep 'cursord-files))
+              (ws (cursord-workspace-find))
+              ((not (cursord-workspace-ready ws))))
+    (with-demoted-errors "cursord: %S"
+      (cursord--await cursord--save-most
+                      (lambda () (cursord-workspace-ready ws)))
+      (cursord--before-first-save))))
 
 (defun cursord--open-found (roots)
   "Open the workspaces of ROOTS around files in buffers; the innermost of each."

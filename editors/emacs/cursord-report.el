@@ -151,12 +151,13 @@ function to call when the daemon knows the text."
   "Whether the daemon did not answer within `cursord--tell-most'.
 Saves do not wait until it has answered.")
 
-(defun cursord--await-text (document)
+(defun cursord--await-text (document &optional first)
   "Wait until the daemon knows the text of DOCUMENT, which is about to be saved.
+If FIRST, the daemon may have been told of the file alone.
 If the daemon saw the file first, it would take the text for that of an agent's
 command, or lines that were rejected and are there again for a person's."
   (let ((ws (cursord-document-ws document)) known)
-    (when (and (cursord-document-open document)
+    (when (and (or first (cursord-document-open document))
                (not (eql (cursord-document-answered document)
                          (buffer-chars-modified-tick))))
       (cl-flet ((heard (&rest _) (setq known t cursord--late nil)))
@@ -228,11 +229,12 @@ Call DONE when the diff of that text is there."
           (cursord--tell-text document)
           (cursord--list-diff document done)))))))
 
-(defun cursord--tell-holds (document)
+(defun cursord--tell-holds (document &optional had)
   "Tell the daemon that the current buffer, of DOCUMENT, is as its file.
-It needs that text to merge later changes of buffer and file."
+If HAD, it was before it was changed.  The daemon needs that text to merge later
+changes of buffer and file."
   (let ((ws (cursord-document-ws document)))
-    (when (and (not (buffer-modified-p))
+    (when (and (or had (not (buffer-modified-p)))
                (not (cursord-document-open document))
                (cursord-connection-to (cursord-workspace-host ws)))
       (setf (cursord-document-named document) t)

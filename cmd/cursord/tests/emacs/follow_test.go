@@ -243,6 +243,40 @@ func TestEmacsFollowsAFoldersFirstTurn(t *testing.T) {
 	}
 }
 
+// TestEmacsFirstSaveDuringACommand saves what a person types into an Emacs that has not connected yet, while a command runs of an agent that was
+// started elsewhere. The lines are the person's.
+func TestEmacsFirstSaveDuringACommand(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		for _, file := range []string{"f", "new", "latin1"} {
+			t.Run(file, func(t *testing.T) {
+				w := world.New(t)
+				w.PutAll(world.Tree{"f": "a\n", "g": "g\n", "latin1": "\xe9\n"})
+				w.Start()
+				e := startEmacs(w, t, bin, `(cursord-mode 1)`)
+				e.find(file)
+				e.until("an answer", `(and (featurep 'cursord-first) (not cursord--looking) (not (get-process "cursord look")))`)
+				c := w.Opens()
+				script := world.Shells("s", "true")
+				w.Plays(world.Lines([]string{script[0], world.Execs("echo x >> g; touch ../ready"), world.Waits("go")}, script[1:])...)
+				turn := c.Asks(nil)
+				w.Exists("../ready")
+				before := w.Get(file)
+				e.eval(`(with-current-buffer %q (insert "typed\n") (save-buffer) nil)`, file)
+				after := w.Get(file)
+				require.NotEqual(t, before, after)
+				e.until("the daemon has heard of it", `(with-current-buffer %q (and (cursord-document) (cursord-call (cursord-workspace-find) :diff/list nil) t))`, file)
+				w.Put("../go", "")
+				c.Ends(turn.ID)
+				require.Equal(t, []string{"g"}, world.Sorted(world.Keys(c.Diffs())))
+				c.Decides("diff/reject", world.Obj{"all": true})
+				require.Equal(t, after, w.Get(file))
+				e.quiet()
+			})
+		}
+	})
+}
+
 // TestEmacsSaveByAnotherProgram has another program save a file whose buffer has unsaved changes. Its other lines come into the
 // buffer. If it has changed a line that was typed, too, Emacs goes on to know that the file has changed, and asks before it saves.
 func TestEmacsSaveByAnotherProgram(t *testing.T) {

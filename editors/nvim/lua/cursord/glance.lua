@@ -7,10 +7,10 @@ local M = {}
 --- How long an answer stays valid, and the timeout of the program, in milliseconds.
 local holds, patience = 5000, 10000
 
---- The same for a write, which waits for both.
+--- The same for writes, which wait.
 local write_holds, write_patience = 200, 1000
 
-local asked --- @type number?
+local asked, asked_by_write --- @type number?, number?
 local asking, slow = false, false
 local pending = {} --- @type table<string, true> such workspaces, by their folders
 
@@ -93,7 +93,7 @@ end
 function M.before_write(buf)
   if slow or not vim.bo[buf].modified or not is_unknown(buf) then
     return
-  elseif asked and vim.uv.now() - asked < write_holds then
+  elseif asked_by_write and vim.uv.now() - asked_by_write < write_holds then
     open(buf)
   else
     local running = ask()
@@ -103,6 +103,7 @@ function M.before_write(buf)
       return
     end
     answer(result)
+    asked_by_write = asked
   end
   local ws = workspace.find(buf)
   if ws then
