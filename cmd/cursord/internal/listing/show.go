@@ -89,12 +89,14 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		switch item.Kind {
 		case sessions.ItemTool:
 			fmt.Fprintln(w, view.ToolLine(p, item))
+			printReply(w, p, item)
 		case sessions.ItemThinking:
 			fmt.Fprintln(w, p.Dim("thinking: "+text))
 		case sessions.ItemNotice:
 			fmt.Fprintln(w, p.Yellow("note: "+text))
 		default:
 			fmt.Fprintln(w, view.Said(w, strings.Trim(item.Text, "\n")))
+			printReply(w, p, item)
 		}
 	}
 	fmt.Fprintln(w)
@@ -114,5 +116,11 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 				fmt.Fprintln(w, p.Dim("  | "+strings.TrimRight(line, "\n")))
 			}
 		}
+	}
+}
+
+func printReply(w io.Writer, p term.Palette, item *sessions.Item) {
+	for _, line := range view.Reply(p, item) {
+		term.PrintFolded(w, line+"\n")
 	}
 }

@@ -38,6 +38,12 @@ func (m *Markdown) briefTool(it *sessions.Item) {
 		line += fmt.Sprintf(" +%d −%d", added, removed)
 	}
 	m.print("\n%s\n", oneLine(line))
+	for i, line := range Reply(term.Palette(false), it) {
+		if i == 0 {
+			m.print("\n")
+		}
+		m.print("- %s\n", oneLine(line))
+	}
 	switch {
 	case len(patch) > 0:
 		m.print("\n")

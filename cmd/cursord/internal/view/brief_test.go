@@ -43,6 +43,8 @@ func TestBrief(t *testing.T) {
 		{"a build that reports nothing", sessions.Tool{Name: "edit", Title: "Edit b", Args: json.RawMessage(`{"content":"all of it"}`), Result: json.RawMessage(`[]`)},
 			"\n✓ Edit b\n"},
 		{"a read", sessions.Tool{Name: "read", Title: "Read b", Output: "all of it"}, "\n✓ Read b\n"},
+		{"questions", sessions.Tool{Name: "question", Title: "Ask first?", Output: "Ask first?\n→ Yes\n\nWhich colour?\n→ (no answer)\n"},
+			"\n✓ Ask first?\n\n- Ask first?\n- → Yes\n- Which colour?\n- → (no answer)\n"},
 		{"a command", sessions.Tool{Name: "shell", Title: "make", Command: "make", Output: "fine"}, "\n✓ $ make\n"},
 		{"a command that fails", sessions.Tool{Name: "shell", Title: "make", Command: "make", Output: numbered(""), ExitCode: &status},
 			"\n✓ $ make (exit status 2)\n\n```\n" + strings.Join(strings.Split(numbered(""), "\n")[388:400], "\n") + "\n```\n"},

@@ -85,6 +85,9 @@ func (m *Markdown) Item(it *sessions.Item) {
 		m.print("\n*Note: %s*\n", oneLine(it.Text))
 	case sessions.ItemPlan:
 		m.print("\n*Plan*\n\n%s\n", strings.Trim(it.Text, "\n"))
+		for _, line := range Reply(term.Palette(false), it) {
+			m.print("\n%s\n", line)
+		}
 	default:
 		if text := strings.Trim(it.Text, "\n"); text != "" {
 			m.print("\n%s\n", text)

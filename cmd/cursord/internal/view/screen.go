@@ -88,6 +88,7 @@ func (s *Screen) Item(item *sessions.Item) {
 			s.shown[item.ID] = 0
 		}
 		s.Delta(item.ID, item.Kind, 0, item.Text)
+		s.reply(item)
 	case sessions.ItemNotice:
 		s.Line(s.Palette.Yellow("note: " + term.Clean(item.NoticeText(s.Recap))))
 	case sessions.ItemTool:
@@ -170,10 +171,17 @@ func (s *Screen) think(text string) {
 func (s *Screen) tool(item *sessions.Item) {
 	if item.Status != sessions.ItemRunning {
 		s.Line(ToolLine(s.Palette, item))
+		s.reply(item)
 		return
 	}
 	s.await("… " + toolTitle(item.Tool))
 	s.call = toolTitle(item.Tool)
+}
+
+func (s *Screen) reply(item *sessions.Item) {
+	for _, line := range Reply(s.Palette, item) {
+		s.Line(line)
+	}
 }
 
 // Quiet shows on a terminal the reason of a silence beside the running call, until something else is shown; "" shows none.

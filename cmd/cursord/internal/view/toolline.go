@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"cursord/cmd/cursord/internal/term"
@@ -26,6 +27,27 @@ func ToolLine(p term.Palette, item *sessions.Item) string {
 		}
 	}
 	return p.Red("✗") + " " + title + " " + p.Dim("("+why+")")
+}
+
+// Reply returns the lines below a call that was put to a person: the questions with their answers, or what was decided about a plan.
+func Reply(p term.Palette, item *sessions.Item) (lines []string) {
+	t := item.Tool
+	if t == nil || item.Status == sessions.ItemRunning {
+		return nil
+	}
+	switch {
+	case item.Kind == sessions.ItemPlan && item.Status == sessions.ItemCompleted && t.Output != "":
+		lines = append(lines, p.Green("✓")+" "+term.Clean(t.Output))
+	case item.Kind == sessions.ItemPlan && item.Status != sessions.ItemCompleted && t.Error != "":
+		lines = append(lines, p.Red("✗")+" "+term.Clean(t.Error))
+	case item.Kind == sessions.ItemTool && t.Name == "question":
+		for line := range strings.Lines(t.Output) {
+			if line = strings.TrimSpace(line); line != "" {
+				lines = append(lines, "  "+term.Clean(line))
+			}
+		}
+	}
+	return lines
 }
 
 func toolTitle(t *sessions.Tool) string {
