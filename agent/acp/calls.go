@@ -233,7 +233,11 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 		end.Call.Denials = nil // nobody needs to be told how to allow what a person has refused
 	}
 	d.changes(&end)
-	return append(d.close(dst, c), end)
+	dst = append(d.close(dst, c), end)
+	if c.refused != "" && (end.State == agent.CallCompleted || end.Call.ExitCode != nil) {
+		dst = append(dst, agent.Notice{Text: "The agent ran this although it was refused: " + end.Call.Title})
+	}
+	return dst
 }
 
 // changes names the files that a call may have written, without contents: the disk has them.

@@ -3,6 +3,7 @@
 package acp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,20 @@ func decode(lines string) []agent.Event {
 	}
 	now = now.Add(holdTime)
 	return d.closeCalls(d.endThought(d.release(events)))
+}
+
+// TestRunsThoughRefused: a person refuses a command, and the agent runs it all the same. A notice says so, also if the command fails; an agent that
+// reports only that it was refused ran nothing.
+func TestRunsThoughRefused(t *testing.T) {
+	for output, ran := range map[string]bool{`{"exitCode":0,"stdout":"x"}`: true, `{"exitCode":3}`: true, `{"rejected":{"reason":"no"}}`: false, `{"error":"refused"}`: false} {
+		d := newDecoder("/w", time.Now, false)
+		d.update(nil, jsontext.Value(`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"execute","status":"pending","rawInput":{"command":"make"}}`))
+		d.asked("1")
+		d.answered(nil, "1", "a person refused it")
+		events := d.update(nil, jsontext.Value(`{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","rawOutput":`+output+`}`))
+		want := agent.Notice{Text: "The agent ran this although it was refused: make"}
+		require.Equal(t, ran, slices.Contains(events, agent.Event(want)), "%s: %+v", output, events)
+	}
 }
 
 // TestUpdates decodes what builds are known to send.
