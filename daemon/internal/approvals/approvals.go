@@ -151,7 +151,11 @@ func Pending(a *sessions.Approval) error {
 	if a.Status == sessions.ApprovalPending {
 		return nil
 	}
-	e := api.Errorf(api.KindConflict, "approval %s is no longer pending: it was %s", a.ID, a.Status)
+	how := "was " + string(a.Status)
+	if a.Status == sessions.ApprovalExpired {
+		how = "has expired"
+	}
+	e := api.Errorf(api.KindConflict, "approval %s is no longer pending: it %s", a.ID, how)
 	if a.Status == sessions.ApprovalAnswered && a.Answer != nil {
 		if o := a.Option(a.Answer.OptionID); o != nil {
 			e.Message += fmt.Sprintf(" with %q", plaintext.FirstLine(o.Label, 100))

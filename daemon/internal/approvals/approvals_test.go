@@ -106,6 +106,8 @@ func TestTransitions(t *testing.T) {
 	}
 	_, err := Answer(Denied(a), "y", "")
 	require.ErrorContains(t, err, `it was answered with "No"`)
+	_, err = Answer(Expired(a), "y", "")
+	require.ErrorContains(t, err, `no longer pending: it has expired`)
 }
 
 // TestAnswer: which answers are taken.

@@ -145,6 +145,9 @@ func TestCommands(t *testing.T) {
 		"  cursord deny q  (no answer)",
 	}, commands(question(true), "q"))
 	require.Len(t, commands(question(false), "q"), 4)
+	always := permission()
+	always.Options = always.Options[1:]
+	require.Equal(t, []string{"answer with: cursord approve k3 NUMBER, or cursord deny k3"}, commands(always, "k3"))
 }
 
 // TestAskerWithoutATerminal says how to answer elsewhere, once, and how it ended; it answers nothing.

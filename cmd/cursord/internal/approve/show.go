@@ -34,6 +34,8 @@ func commands(a *sessions.Approval, id string) []string {
 	switch yes, no := a.Chosen(sessions.AllowOnce), No(a); {
 	case yes != nil && no != "":
 		return []string{fmt.Sprintf("answer with: cursord approve %s, or cursord deny %[1]s", id)}
+	case a.Kind != sessions.ApprovalQuestion && no != "":
+		return []string{fmt.Sprintf("answer with: cursord approve %s NUMBER, or cursord deny %[1]s", id)}
 	case a.Kind != sessions.ApprovalQuestion:
 		return []string{fmt.Sprintf("answer with: cursord approve %s NUMBER", id)}
 	}
