@@ -81,7 +81,7 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		_, err = io.WriteString(out, w.runs(said.Lines, there)+forgotten(said.Forgotten))
 		return err
 	}
-	return term.Page(out, annotated(said.Lines, path)+forgotten(said.Forgotten))
+	return term.Page(out, annotated(said.Lines, path, term.Columns(out))+forgotten(said.Forgotten))
 }
 
 // forgotten is the remark about a file of which a history was dropped.
@@ -164,8 +164,8 @@ func former(b *strings.Builder, s *api.WhySource) {
 	}
 }
 
-// annotated is the file with a remark before each line.
-func annotated(lines []api.WhyLine, path string) string {
+// annotated is the file with a remark before each line. On a narrow terminal the remarks take half of its columns; 0: any width.
+func annotated(lines []api.WhyLine, path string, columns int) string {
 	text, _ := os.ReadFile(path) // without it, there are only the remarks
 	var all []string
 	for line := range strings.Lines(string(text)) {
@@ -176,22 +176,26 @@ func annotated(lines []api.WhyLine, path string) string {
 		last = lines[len(lines)-1].To
 	}
 	width := len(fmt.Sprint(last))
+	room, layout := 46, "2006-01-02 15:04" // cells for what is known of a line, and the form of its time
+	if columns > 0 && columns < 2*room {
+		room, layout = max(columns/2-width, 8), time.DateOnly
+	}
 	var b strings.Builder
 	for _, l := range lines {
 		about := ""
 		if s := l.Source; s != nil {
 			when := ""
 			if s.At != nil {
-				when = s.At.Local().Format("2006-01-02 15:04")
+				when = s.At.Local().Format(layout)
 			}
 			mark := " "
 			if s.State == api.WhyPending {
 				mark = "*"
 			}
-			about = fmt.Sprintf("%s%-16s %s", mark, when, term.Clean(strings.Join(strings.Fields(s.Prompt), " ")))
+			about = fmt.Sprintf("%s%-*s %s", mark, len(layout), when, term.Clean(strings.Join(strings.Fields(s.Prompt), " ")))
 		}
-		about = term.Fit(about, 46)
-		about += strings.Repeat(" ", max(46-term.Width(about), 0))
+		about = term.Fit(about, room)
+		about += strings.Repeat(" ", max(room-term.Width(about), 0))
 		for i := l.From; i < l.To; i++ {
 			line := ""
 			if i < len(all) {

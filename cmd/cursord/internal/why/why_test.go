@@ -47,10 +47,11 @@ func TestShown(t *testing.T) {
 		{From: 0, To: 1},
 		{From: 1, To: 3, Source: &api.WhySource{SessionID: "s", TurnID: "t", Prompt: "add\nlines", At: at, State: api.WhyPending}},
 	}
-	shown := annotated(lines, path)
+	shown := annotated(lines, path, 0)
 	require.Contains(t, shown, " 1  one\n")
 	require.Contains(t, shown, "*2031-05-04 12:00 add lines")
 	require.Contains(t, shown, " 3  three\n")
+	require.Equal(t, "                    1  one\n*2031-05-04 add li… 2  ␛[2J two\n*2031-05-04 add li… 3  three\n", annotated(lines, path, 40))
 	require.NotContains(t, shown, "\x1b")
 	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines, nil)
 	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")
