@@ -180,7 +180,19 @@ TURN is the turn that it was made for, if it is new."
           ('reset (cursord-transcript-clear ws (cursord-transcript-session tr)))
           ('update (cursord-transcript-flush tr)
                    (cursord--chat-reach)
+                   (cursord--chat-in-sight)
                    (force-mode-line-update)))))))
+
+(defun cursord--chat-in-sight ()
+  "Have the windows of the current chat show text.
+They begin at its end if what they showed was taken out of it."
+  (dolist (window (get-buffer-window-list nil 'no-minibuffer t))
+    (save-excursion
+      (goto-char (window-start window))
+      (skip-chars-forward " \t\n")
+      (when (and (eobp) (> (window-start window) (point-min)))
+        (forward-line (- 2 (window-body-height window)))
+        (set-window-start window (point) t)))))
 
 ;;;; Commands
 

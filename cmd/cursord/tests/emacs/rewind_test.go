@@ -51,6 +51,30 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 	})
 }
 
+// TestEmacsChatShowsWhatIsLeft takes a turn back whose answer fills the chat's window: the window then shows what is left of the chat.
+func TestEmacsChatShowsWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Plays(world.Streams("The first answer."), world.Done)
+		w.Start()
+		w.Trusts()
+		c := w.Opens()
+		first := c.Turn(world.Obj{"prompt": "first"})
+		w.Plays(world.Streams(world.Numbered(60, nil)+"\nThe last line."), world.Done)
+		c.Turn(world.Obj{"prompt": "second", "sessionId": first.SessionID})
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (cd %q) nil)`, w.Root)
+		tm.Types("C-c", "a", "c")
+		untilScreen(tm, e, `The last line`)
+		tm.Types("M->", "R")
+		untilScreen(tm, e, `\(y or n\)`)
+		tm.Types("y")
+		untilScreen(tm, e, `(?s)The first answer\..*cursord: took back 1 turn`)
+		e.quiet()
+	})
+}
+
 // TestEmacsTitlesHaveSpaces chooses a session by its title, with the spaces in it.
 func TestEmacsTitlesHaveSpaces(t *testing.T) {
 	t.Parallel()
