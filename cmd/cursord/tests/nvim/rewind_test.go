@@ -153,6 +153,15 @@ func TestNvimRewind(t *testing.T) {
 		require.Equal(t, "one\n2\nthree\n", w.Get("f"))
 		waits()
 
+		// Another editor has one of the files unsaved.
+		unsaved := e.OpenDocument("g")
+		unsaved.Set("b\nmine\n")
+		n.keys("X")
+		n.untilScreen("g (has unsaved changes in an editor")
+		n.keys("q")
+		n.until("it is closed", "return vim.bo.filetype == 'cursord_chat'")
+		unsaved.Closes()
+
 		// The person writes in the line that would be taken back, and asks again.
 		n.lua("vim.cmd('wincmd h | edit f') vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'mine' }) vim.cmd('silent write')")
 		n.keys("gR")

@@ -38,7 +38,12 @@ end
 local function kept(out)
   local list, known = {}, {}
   for _, one in ipairs(out.skipped or {}) do
-    local text = ('%s (%s)'):format(one.path, kinds[one.kind] or one.message or one.kind)
+    local short = kinds[one.kind]
+    local why = one.kind ~= 'conflict' and short or one.message or short or one.kind
+    if vim.startswith(why, one.path .. ' ') then
+      why = why:sub(#one.path + 2)
+    end
+    local text = ('%s (%s)'):format(one.path, why)
     list[#list + 1] = not known[text] and text or nil
     known[text] = true
   end
