@@ -87,9 +87,10 @@ Return the buffer; nil if there is nothing to show."
           (quit-restore-window window))
         (kill-buffer buffer)))))
 
-(defun cursord--rewind-call (ws turn dry)
+(defun cursord--rewind-call (ws turn last)
   "Take WS back to before TURN, an id, and return the answer.
-If DRY, only return what that would do.  The daemon gets unsaved texts first."
+LAST is the id of the last turn that the person was shown; if it is nil,
+only return what that would do.  The daemon gets unsaved texts first."
   (let ((limit (time-add nil 10)) ready)
     (cursord-flush ws (lambda () (setq ready t)))
     (while (not ready)
@@ -98,17 +99,21 @@ If DRY, only return what that would do.  The daemon gets unsaved texts first."
       (accept-process-output nil 0.02)))
   (cursord-call ws :session/rewind
                 `(:sessionId ,(cursord-workspace-current ws) :turnId ,turn
-                             ,@(and dry '(:dryRun t)))
+                             ,@(if last
+                                   `(:lastTurnId ,last)
+                                 '(:dryRun t)))
                 :timeout cursord--rewind-limit))
 
 (defun cursord--rewind-asking (ws turn question)
   "Take WS back to before TURN, an id, if the answer to QUESTION is yes.
 QUESTION has a %s for what is taken back, of which the patch is shown.  Say
 what came of it.  Return nil if the answer is no."
-  (when-let* ((dry (cursord--rewind-call ws turn t))
+  (when-let* ((dry (cursord--rewind-call ws turn nil))
               ((cursord--rewind-sure-p
                 ws dry (format question (cursord--rewind-what dry)))))
-    (let ((done (cursord--rewind-call ws turn nil)))
+    (let ((done (cursord--rewind-call
+                 ws turn
+                 (car (last (append (plist-get dry :turns) nil))))))
       (cursord--put-diffs ws (plist-get done :diffs))
       (cursord-say "took back %s%s%s" (cursord--rewind-what done)
                    (mapconcat (lambda (text) (concat "; " text))

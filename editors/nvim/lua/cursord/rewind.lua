@@ -52,8 +52,9 @@ end
 
 --- @param of cursord.Rewinding
 --- @param files boolean
-local function take(of, files)
-  local params = { sessionId = of.session, turnId = of.turn.id, files = files }
+--- @param last string the last turn that the person was shown
+local function take(of, files, last)
+  local params = { sessionId = of.session, turnId = of.turn.id, lastTurnId = last, files = files }
   require('cursord.review.decide').rewind(of.ws, params, function(err, out)
     if err then
       return rpc.say_error(err)
@@ -142,7 +143,7 @@ local function ask(of, dry, prompts)
       M.look(of, function(now, now_prompts)
         local same = vim.deep_equal(now.turns, dry.turns)
         if same and (not files or now.patch == dry.patch) then
-          return take(of, files)
+          return take(of, files, now.turns[#now.turns])
         end
         rpc.say('it has changed meanwhile; look at it again', vim.log.levels.WARN)
         ask(of, now, now_prompts)
