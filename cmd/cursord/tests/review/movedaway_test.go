@@ -3,6 +3,7 @@
 package review
 
 import (
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,7 +93,9 @@ func TestAFileThatAPersonRenames(t *testing.T) {
 			t.Parallel()
 			w, e := edited(t)
 			for _, one := range does {
+				require.NoError(t, w.Cmd.Process.Signal(syscall.SIGSTOP)) // it looks at the folder before all of it, or after
 				w.Makes(one)
+				require.NoError(t, w.Cmd.Process.Signal(syscall.SIGCONT))
 				e.Diffs()
 			}
 			require.Empty(t, e.Diffs())
