@@ -26,10 +26,7 @@ func TestApprovals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("../config.toml", "driver = \"acp\"\n")
-			w.Trusts()
-			w.Plays(`{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+			w := asking(t, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
 			c := opens(w, nil)
 			c.answering(func(rpc.Message) any { return one.answer })
 			s := c.session()
@@ -62,10 +59,7 @@ func TestQuestions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("../config.toml", "driver = \"acp\"\n")
-			w.Trusts()
-			w.Plays(`{"fake":"question","text":"Which?","options":["a","b"]}`, `{"fake":"say","text":"Done."}`)
+			w := asking(t, `{"fake":"question","text":"Which?","options":["a","b"]}`, `{"fake":"say","text":"Done."}`)
 			c := opens(w, nil)
 			c.answering(func(m rpc.Message) any {
 				var p struct {
@@ -90,7 +84,7 @@ func TestQuestions(t *testing.T) {
 			require.Equal(t, []string{"in_progress", "completed"}, calls[0].statuses)
 			require.NotContains(t, w.CursordOK("approvals"), "Which?")
 			again := opens(w, nil)
-			require.NoError(t, again.answers(again.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}), nil))
+			again.loads(s)
 			loaded := callsOf(again.updates(s, 0, ""))
 			require.Len(t, loaded, 1)
 			require.Equal(t, []string{"completed"}, loaded[0].statuses)
@@ -107,10 +101,7 @@ func TestPlans(t *testing.T) {
 	} {
 		t.Run(option, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("../config.toml", "driver = \"acp\"\n")
-			w.Trusts()
-			w.Plays(`{"fake":"plan","text":"1. do it"}`, `{"fake":"say","text":"Done."}`)
+			w := asking(t, `{"fake":"plan","text":"1. do it"}`, `{"fake":"say","text":"Done."}`)
 			c := opens(w, nil)
 			c.answering(func(rpc.Message) any { return selects(option) })
 			s := c.session()
@@ -122,7 +113,7 @@ func TestPlans(t *testing.T) {
 			require.Equal(t, []string{"in_progress", want.status}, calls[0].statuses)
 			require.Regexp(t, `1\. do it(.|\n)*`+want.says, fmt.Sprint(calls[0].content))
 			again := opens(w, nil)
-			require.NoError(t, again.answers(again.sends("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}), nil))
+			again.loads(s)
 			loaded := callsOf(again.updates(s, 0, ""))
 			require.Len(t, loaded, 1)
 			require.Regexp(t, `1\. do it(.|\n)*`+want.says, fmt.Sprint(loaded[0].content))
@@ -133,10 +124,7 @@ func TestPlans(t *testing.T) {
 // TestLoadWhileTheAgentAsks: the question comes behind what the agent had said before it, once, also if the session is opened again.
 func TestLoadWhileTheAgentAsks(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Trusts()
-	w.Plays(`{"fake":"say","text":"before"}`, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"after"}`)
+	w := asking(t, `{"fake":"say","text":"before"}`, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"after"}`)
 	first := opens(w, nil)
 	first.answering(func(rpc.Message) any { return nil })
 	s := first.session()
@@ -192,10 +180,7 @@ func TestLoadWhileTheAgentAsks(t *testing.T) {
 // TestApprovalElsewhere: a question that is open when an editor loads the session is put there, too; another client's answer withdraws it.
 func TestApprovalElsewhere(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Trusts()
-	w.Plays(`{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+	w := asking(t, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
 	first := opens(w, nil)
 	first.answering(func(rpc.Message) any { return nil })
 	s := first.session()
@@ -208,7 +193,7 @@ func TestApprovalElsewhere(t *testing.T) {
 
 	c := opens(w, nil)
 	c.answering(func(rpc.Message) any { return nil })
-	c.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+	c.loads(s)
 	question := asked(c)
 	e := w.Joins()
 	var list rpc.ApprovalList
@@ -226,10 +211,7 @@ func TestApprovalElsewhere(t *testing.T) {
 // TestAnEditorThatCannotAsk says where the question can be answered. Once the prompt waited, and nothing said why.
 func TestAnEditorThatCannotAsk(t *testing.T) {
 	t.Parallel()
-	w := world.New(t)
-	w.Put("../config.toml", "driver = \"acp\"\n")
-	w.Trusts()
-	w.Plays(`{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
+	w := asking(t, `{"fake":"shell","command":"echo ran >ran.txt","ask":true}`, `{"fake":"say","text":"Done."}`)
 	c := opens(w, nil) // which refuses what it is asked
 	s := c.session()
 	id := c.asks(s, "Run it")

@@ -95,6 +95,12 @@ func (c *client) session() string {
 	return made.SessionID
 }
 
+// loads opens a session with its history.
+func (c *client) loads(session string) {
+	c.t.Helper()
+	c.must("session/load", world.Obj{"sessionId": session, "cwd": c.w.Root, "mcpServers": []any{}}, nil)
+}
+
 func words(text string) []world.Obj { return []world.Obj{{"type": "text", "text": text}} }
 
 // asks sends a prompt, and returns the request's id.

@@ -41,7 +41,7 @@ func TestTurnsOutliveEditors(t *testing.T) {
 			require.Eventually(t, func() bool { return turnsOf(w, s)[0].Status == sessions.TurnCompleted }, world.Patience, 10*time.Millisecond)
 
 			c = opens(w, nil)
-			c.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+			c.loads(s)
 			require.Equal(t, "begun gone on", said(c.updates(s, 0, ""), "agent_message_chunk"))
 		})
 	}

@@ -111,7 +111,7 @@ func TestDiffsOfALoad(t *testing.T) {
 			live := callsOf(first.updates(s, mark, ""))
 
 			c := opens(w, nil)
-			c.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+			c.loads(s)
 			loaded := callsOf(c.updates(s, 0, ""))
 			require.Len(t, loaded, 2)
 			for i, call := range loaded {

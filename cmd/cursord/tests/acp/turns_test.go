@@ -25,6 +25,16 @@ func trusted(t testing.TB, lines ...string) *world.World {
 	return w
 }
 
+// asking is trusted with an agent that asks people.
+func asking(t testing.TB, lines ...string) *world.World {
+	t.Helper()
+	w := world.New(t)
+	w.Put("../config.toml", "driver = \"acp\"\n")
+	w.Plays(lines...)
+	w.Trusts()
+	return w
+}
+
 // waiting is an agent that says a word, waits for the file ../NAME, and says another.
 func waiting(name string) []string {
 	return world.Playing([]string{world.Piece("begun "), world.Waits(name), world.Piece("gone on"), world.Flush("begun gone on"), world.Succeeds("begun gone on")})
@@ -303,10 +313,7 @@ func TestStopReasons(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			w := world.New(t)
-			w.Put("../config.toml", "driver = \"acp\"\n")
-			w.Trusts()
-			w.Plays(`{"fake":"say","text":"So far."}`, `{"fake":"stop","text":"`+reason+`"}`)
+			w := asking(t, `{"fake":"say","text":"So far."}`, `{"fake":"stop","text":"`+reason+`"}`)
 			c := opens(w, nil)
 			s := c.session()
 			mark := c.mark()
@@ -314,7 +321,7 @@ func TestStopReasons(t *testing.T) {
 			require.Equal(t, reason, c.stops(id))
 			require.Contains(t, said(c.updates(s, mark, id), "agent_message_chunk"), words)
 			again := opens(w, nil)
-			again.must("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": []any{}}, nil)
+			again.loads(s)
 			require.Contains(t, said(again.updates(s, 0, ""), "agent_message_chunk"), words)
 		})
 	}
