@@ -38,8 +38,9 @@ func (r *Review) writers(lines []atom) []lineWriter {
 	return all
 }
 
-// broughtBack calls found for those of a run of lines that are among the dead ones in its place, in their order, with the edit that wrote each
-// first. Lines that may be anywhere count only beside others, or if they are all of the run or of the dead ones.
+// broughtBack finds the lines of a run that had been removed in its place: dead are the lines that are gone there. It calls found with the
+// index of each in the run, and with the edit that wrote it first. A line of few letters, such as a brace, may be anywhere: it counts only
+// beside a line with more that was brought back, or if the lines brought back are all of the run or of the dead ones.
 func broughtBack(run []atom, dead []history.Dead, found func(i int, by int32)) {
 	if len(dead) == 0 {
 		return

@@ -37,8 +37,7 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	return t.ask(dst, a, []agent.ApprovalRequested{r}, part{options: a.options})
 }
 
-// shown is what a person is asked about the call. Detail has what the other members do not say. Whole says that there is nothing of
-// that kind.
+// shown is what a person is asked about the call. Detail has what the other members do not say; Whole is true if there is no such thing.
 func (c *call) shown(dir string) agent.ApprovalRequested {
 	call := c.report.Call(dir)
 	r := agent.ApprovalRequested{
@@ -66,8 +65,8 @@ func (c *call) misleads(command string) bool {
 	return strings.HasPrefix(c.title, "`") || command != "" && strings.Contains(c.title, "`")
 }
 
-// unsaid lists the arguments that a call's command, paths and folder do not say, one a line. Of a long value of a call that is
-// no command it has the beginning.
+// unsaid lists the arguments that are not in a call's command, paths or folder, one a line. It cuts long values, except those of
+// commands.
 func unsaid(call *agent.Call, elsewhere, dir string) string {
 	const most = 4 << 10
 	var b strings.Builder

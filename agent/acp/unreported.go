@@ -146,7 +146,7 @@ func (d *decoder) wrote(c *call) bool {
 	return d.apart || slices.ContainsFunc(c.report.Call(d.dir).Paths, func(p string) bool { return d.hasChanged(c, p) })
 }
 
-// hasChanged is wrote for one file.
+// hasChanged reports whether a file that a call names has changed since the turn began, or may have where that cannot be seen.
 func (d *decoder) hasChanged(c *call, path string) bool {
 	const tick = 10 * time.Millisecond // of a file system's clock
 	info, err := os.Lstat(d.absolute(path))

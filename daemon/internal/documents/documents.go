@@ -166,7 +166,7 @@ func (ds *Set) opened(client api.ClientID, uri string) (string, *Document, error
 	return name, doc, nil
 }
 
-// put stores doc, which was before. It compares text and file at once, because an agent may write the file before the next look.
+// put stores doc in the place of was, which may be nil. It compares text and file at once, because an agent may write the file before the next look.
 func (ds *Set) put(name string, doc *Document, text *string, was *Document, atOnce bool) {
 	if text != nil {
 		doc.Based = filestat.Of(doc.Path).Changed()

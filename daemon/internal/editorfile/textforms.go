@@ -8,7 +8,7 @@ import (
 const byteOrderMark = "\ufeff"
 
 // LikeFile returns an editor's text in the form of the file. Editors that know a file's line ends and byte order mark may
-// leave them out of the text that they send. With ends the editor is known to send line ends: it has none that it leaves out.
+// leave them out of the text that they send. With ends, the editor is known to send line ends: then a text without CR has none.
 func LikeFile(text string, file []byte, ends bool) string {
 	if !ends && AllCR(file) && !strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")

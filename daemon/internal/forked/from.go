@@ -7,8 +7,8 @@ import (
 	"cursord/sessions"
 )
 
-// From lists a turn and the later ones of its session, in their order, and says when the turn was asked for. It refuses if the last one is not last, unless
-// that is "". page is [sessions.Store.Turns].
+// From lists a turn and the later ones of its session, in their order, and says when the turn was asked for. If last is not "", the session's
+// last turn must have this id; else From returns an error of kind conflict. page is [sessions.Store.Turns].
 func From(page func(session, before string, limit int) ([]*sessions.Turn, bool, error), session, turn, last string) (ids []string, asked sessions.Time, err error) {
 	for before := ""; ; {
 		turns, more, err := page(session, before, 0)

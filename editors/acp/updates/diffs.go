@@ -153,7 +153,7 @@ func (s *Session) Diff(d *sessions.Diff) {
 	}
 }
 
-// mistaken returns the calls that show a change of a file which, as the review says by now, another call made.
+// mistaken returns the calls that show the client a change of a file, although the review now says that another call made it.
 func (s *Session) mistaken(path string, byItem map[string][]protocol.Content) (ids []string) {
 	sure := map[string]bool{}
 	for _, changes := range byItem {

@@ -50,8 +50,8 @@ func (s *Session) CallOf(itemID string) string {
 	return known.id
 }
 
-// Shown notes that the client knows a call that has not begun by the id of the question whether it may. The call goes on under that id, and ends
-// with the turn at the latest. Shown returns false, and has done nothing, if the turn does not run.
+// Shown notes that the client was asked about a call before the call began, under the id question. The call keeps this id for the client, and
+// ends with the turn at the latest. If the turn does not run, Shown does nothing and returns false.
 func (s *Session) Shown(turnID, callID, question string) bool {
 	if s.turns[turnID] == nil || callID == "" {
 		return false

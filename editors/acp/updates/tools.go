@@ -20,7 +20,7 @@ type tool struct {
 	id        string // for the client
 	status    string // "": the client does not know the call
 	unseen    bool   // it had ended before the client came
-	asked     bool   // of the call, the client knows only the question whether it may begin
+	asked     bool   // the client was asked whether the call may begin, and knows no more of it
 	title     string
 	kind      string
 	locations []protocol.Location
