@@ -24,6 +24,7 @@ require (
 	golang.org/x/mod v0.35.0
 	golang.org/x/sys v0.46.0
 	golang.org/x/text v0.14.0
+	mvdan.cc/sh/v3 v3.13.1
 	pgregory.net/rapid v1.3.0
 	znkr.io/diff v1.0.2
 )
@@ -51,5 +52,4 @@ require (
 	golang.org/x/exp v0.0.0-20231006140011-7918f672742d // indirect
 	golang.org/x/sync v0.21.0 // indirect
 	golang.org/x/tools v0.44.0 // indirect
-	mvdan.cc/sh/v3 v3.13.1 // indirect
 )
