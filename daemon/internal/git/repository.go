@@ -28,14 +28,14 @@ type Repositories struct {
 	Nested map[string]bool // folders of nested repositories with unknown contents; the value false means that a repository is only expected there
 }
 
-// List lists the work tree at the root and the nested ones; dirty is as in Tree.List. Nested repositories that cannot be
+// List lists the work tree at the root and the nested ones. Nested repositories that cannot be
 // listed are in Nested.
-func List(ctx context.Context, root string, guard *askgit.Guard, dirty bool) (r Repositories, err error) {
+func List(ctx context.Context, root string, guard *askgit.Guard) (r Repositories, err error) {
 	r.Nested = map[string]bool{}
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
 		repo.Is = repo.Git.Found()
-		files, nested, err := repo.List(ctx, dirty)
+		files, nested, err := repo.List(ctx)
 		if err != nil {
 			if repo.At == "" {
 				return r, err
@@ -68,8 +68,8 @@ func (r Repository) By(ctx context.Context, guard *askgit.Guard) Repository {
 }
 
 // List is Tree.List with paths of the workspace.
-func (r Repository) List(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
-	files, nested, err = r.Git.list(ctx, dirty)
+func (r Repository) List(ctx context.Context) (files []Listed, nested []string, err error) {
+	files, nested, err = r.Git.list(ctx)
 	if r.At != "" {
 		for i := range files {
 			files[i].Path = r.At + files[i].Path
@@ -79,6 +79,21 @@ func (r Repository) List(ctx context.Context, dirty bool) (files []Listed, neste
 		}
 	}
 	return files, nested, err
+}
+
+// Compare has git compare the contents of the repository's files among some with its index. Among are all repositories.
+func (r Repository) Compare(ctx context.Context, files []Listed, among []Repository) error {
+	differ, err := r.Git.differing(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range files {
+		l := &files[i]
+		if l.seen != 0 && Among(among, l.Path).At == r.At {
+			l.Dirty, l.seen = l.Dirty || differ[strings.TrimPrefix(l.Path, r.At)], 0
+		}
+	}
+	return nil
 }
 
 // There reports whether a nested repository still exists, and no link leads out of the workspace to it.

@@ -1,6 +1,6 @@
 // Package git asks git about a workspace: which files its work trees have, which it ignores, the contents of blobs, and the
 // differences between two commits. Package askgit runs git and guards it; this package has the questions and reads the
-// answers. Between questions it keeps only the first state of each Repository. Every question is bounded by its context and
+// answers, and git's index. Between questions it keeps only the first state of each Repository. Every question is bounded by its context and
 // by the size of git's output.
 package git
 
@@ -38,60 +38,56 @@ type Listed struct {
 	Path  string
 	OID   string // what the index has; "" for what it does not have
 	Dirty bool   // the work tree's content differs from OID, or may
-	Gone  bool   // in the index, but not in the work tree
 	skip  bool   // git ignores its state in the work tree
 	Long  bool   // a folder that git could not open, because its path is too long; the path may be cut off
+	seen  uint64 // the sum of the state in which git has seen OID in the work tree; 0: Dirty says all
 }
 
 // list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout
-// leaves out. Submodules and nested repositories are returned apart, as folders. With dirty, it also marks contents that
-// differ from the index. To find these takes git as long as the list, so two of them work side by side; if they had different
-// indexes, one does it again.
-func (g Tree) list(ctx context.Context, dirty bool) (files []Listed, nested []string, err error) {
-	index := filepath.Join(g.Found().Dir, "index")
+// leaves out. Submodules and nested repositories are returned apart, as folders. The index is read here while git looks for the others; if
+// that is not the same index, or has a form that is not known here, git lists both.
+func (g Tree) list(ctx context.Context) (files []Listed, nested []string, err error) {
+	found := g.Found()
+	index := filepath.Join(found.Dir, "index")
 	of := filestat.Of(index)
-	var differ map[string]byte
+	var inIndex []Listed
 	var failed error
 	var both sync.WaitGroup
-	if dirty {
-		both.Go(func() { differ, failed = g.differing(ctx) })
-	}
-	args := []string{"ls-files", "-z", "-v", "--stage", "--others", "--exclude-standard"}
+	both.Go(func() {
+		var under string
+		if under, failed = filepath.Rel(found.Top, g.Dir); failed == nil {
+			inIndex, nested, failed = readIndex(index, strings.TrimPrefix(filepath.ToSlash(under)+"/", "./"))
+		}
+	})
+	args := []string{"ls-files", "-z", "-v", "--others", "--exclude-standard"}
 	var said string
 	out, err := g.ask(ctx, askgit.Question{Said: &said}, args...)
 	both.Wait()
-	if dirty && err == nil && (failed != nil || filestat.Of(index) != of) {
-		differ = nil
-		out, err = g.ask(ctx, askgit.Question{Said: &said}, append(args, "--modified", "--deleted")...)
+	if own := failed == nil && filestat.Of(index) == of; !own && err == nil {
+		inIndex, nested = nil, nil
+		out, err = g.ask(ctx, askgit.Question{Said: &said}, append(args, "--stage", "--modified", "--deleted")...)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if files, nested, err = parseListing(string(out)); err != nil {
+	others, within, err := parseListing(string(out))
+	if err != nil {
 		return nil, nil, err
 	}
-	for i := range files {
-		switch l := &files[i]; differ[l.Path] {
-		case 'R':
-			l.Gone = true
-		case 'C':
-			l.Dirty = true
-		}
-	}
-	return append(g.withoutLeftOut(files), unopened(said)...), nested, nil
+	files = append(inIndex, others...)
+	return append(g.withoutLeftOut(files), unopened(said)...), append(nested, within...), nil
 }
 
-// differing returns the files of the index that are gone from the work tree ('R') or have, or may have, another content there ('C').
-func (g Tree) differing(ctx context.Context) (map[string]byte, error) {
-	out, err := g.Run(ctx, nil, "ls-files", "-z", "-t", "--modified", "--deleted")
+// differing returns the files of the index that are gone from the work tree, or have, or may have, another content there. Git compares
+// the contents that the state of a file leaves open.
+func (g Tree) differing(ctx context.Context) (map[string]bool, error) {
+	out, err := g.Run(ctx, nil, "ls-files", "-z", "--modified", "--deleted")
 	if err != nil {
 		return nil, err
 	}
-	differ := map[string]byte{}
-	for rec := range strings.SplitSeq(string(out), "\x00") {
-		if len(rec) > 2 && rec[1] == ' ' && differ[rec[2:]] != 'R' { // a gone file is modified, too
-			differ[rec[2:]] = rec[0]
-		}
+	differ := map[string]bool{}
+	for name := range strings.SplitSeq(string(out), "\x00") {
+		differ[name] = true
 	}
 	return differ, nil
 }
@@ -163,9 +159,7 @@ func parseListing(out string) (list []Listed, nested []string, err error) {
 		switch {
 		case tag == 'S' || tag == 's':
 			last.Dirty, last.skip = true, true
-		case tag == 'R':
-			last.Gone = true
-		case tag != 'H': // modified, unmerged, or (small letters) marked as assumed unchanged
+		case tag != 'H': // gone, modified, unmerged, or (small letters) marked as assumed unchanged
 			last.Dirty = true
 		}
 	}

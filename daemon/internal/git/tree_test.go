@@ -23,7 +23,7 @@ func TestParseListing(t *testing.T) {
 		{"tracked", "H 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a}}, nil},
 		{"untracked", "? a\x00? sub/repo/\x00", []Listed{{Path: "a"}}, []string{"sub/repo"}},
 		{"modified and deleted", "H 100644 " + a + " 0\ta\x00C 100644 " + a + " 0\ta\x00H 100755 " + b + " 0\tb\x00R 100755 " + b + " 0\tb\x00C 100755 " + b + " 0\tb\x00",
-			[]Listed{{Path: "a", OID: a, Dirty: true}, {Path: "b", OID: b, Gone: true, Dirty: true}}, nil},
+			[]Listed{{Path: "a", OID: a, Dirty: true}, {Path: "b", OID: b, Dirty: true}}, nil},
 		{"unmerged", "M 100644 " + a + " 1\ta\x00M 100644 " + b + " 2\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
 		{"not to be looked at", "h 100644 " + a + " 0\ta\x00", []Listed{{Path: "a", OID: a, Dirty: true}}, nil},
 		{"sparse, and a submodule", "S 100644 " + a + " 0\ta\x00H 160000 " + b + " 0\tsub\x00", []Listed{{Path: "a", OID: a, Dirty: true, skip: true}}, []string{"sub"}},
@@ -53,7 +53,7 @@ func TestGitBlobs(t *testing.T) {
 	}
 	commitAll(t, dir)
 	g := Tree{Dir: filepath.Join(dir, "w"), Guard: guardIn(t, dir)}
-	list, _, err := g.list(t.Context(), true)
+	list, _, err := g.list(t.Context())
 	require.NoError(t, err)
 	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
 	for _, l := range list {
@@ -66,33 +66,6 @@ func TestGitBlobs(t *testing.T) {
 	for name, data := range files {
 		require.True(t, bytes.Equal(data, got[name]), "%q: %q", name, got[name])
 	}
-}
-
-// TestListMarksWhatDiffers: contents that are not those of the index are marked, and files that are gone.
-func TestListMarksWhatDiffers(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"same", "changed", "gone", "staged"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644))
-	}
-	commitAll(t, dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "changed"), []byte("else"), 0o644))
-	require.NoError(t, os.Remove(filepath.Join(dir, "gone")))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "staged"), []byte("in the index"), 0o644))
-	add := exec.Command("git", "add", "staged")
-	add.Dir = dir
-	require.NoError(t, add.Run())
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "new"), nil, 0o644))
-	list, _, err := Tree{Dir: dir, Guard: guardIn(t, dir)}.list(t.Context(), true)
-	require.NoError(t, err)
-	is := map[string]Listed{}
-	for _, l := range list {
-		require.Equal(t, l.Path != "new", l.OID != "", l.Path)
-		l.OID = ""
-		is[l.Path] = l
-	}
-	require.Equal(t, map[string]Listed{
-		"changed": {Path: "changed", Dirty: true}, "gone": {Path: "gone", Gone: true}, "new": {Path: "new"}, "same": {Path: "same"}, "staged": {Path: "staged"},
-	}, is)
 }
 
 func TestGitIgnored(t *testing.T) {

@@ -181,6 +181,7 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 		give("its files could not all be looked at in time")
 		return nil
 	}
+	compare(ctx, list, stats)
 	s.first = newSpool(s.spool.dir)
 	seen.linked, seen.full = linkedOf(path, names), s.began
 	s.keep(list, stats, seen)
@@ -197,13 +198,13 @@ type listing struct {
 	lacks  string // what git cannot do; "" if nothing
 }
 
-// list lists the workspace's files, and which of them differ from git's index.
+// list lists the workspace's files.
 func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if git.Inside(s.root) {
 		lacks := s.guard.Lacks(ctx)
 		defer func() { l.lacks = cmp.Or(lacks, l.lacks) }()
 		asked, cancel := context.WithTimeout(ctx, s.patience(firstListing))
-		r, err := git.List(asked, s.root, s.guard, true)
+		r, err := git.List(asked, s.root, s.guard)
 		cancel()
 		s.took(asked, err)
 		if err == nil && len(r.Files) == 0 {
@@ -227,6 +228,29 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
+// Bounds of the files that are read here, because the index leaves open whether they have changed.
+const (
+	openFiles = 200
+	openBytes = 4 << 20
+)
+
+// compare has git say which files differ from the index if that leaves many open: so it is in a work tree that was copied. Where git
+// cannot say it, they are read.
+func compare(ctx context.Context, list listing, stats []filestat.Stat) {
+	files, bytes := 0, int64(0)
+	for i := range list.files {
+		if st := stats[i]; st.Exists() && list.files[i].Open(st) {
+			files, bytes = files+1, bytes+st.Size
+		}
+	}
+	if files <= openFiles && bytes <= openBytes {
+		return
+	}
+	for _, r := range list.repos {
+		_ = r.Compare(ctx, list.files, list.repos)
+	}
+}
+
 func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]filestat.Stat, bool) {
 	stats, _, whole := filestat.Below(s.root, n, path, func() bool { return ctx.Err() != nil })
 	return stats, whole
@@ -247,7 +271,7 @@ func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) {
 			continue
 		}
 		e := entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
-		if !l.Dirty && !l.Gone && !e.racy {
+		if !e.racy && l.Clean(e.Stat) {
 			e.blob = git.Blob{OID: l.OID, Size: e.Size}
 		}
 		names, entries = append(names, l.Path), append(entries, e)

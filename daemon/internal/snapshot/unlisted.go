@@ -46,7 +46,7 @@ func (s *Snapshot) listNow(ctx context.Context, r git.Repository, left *LeftOut)
 	}
 	asked, cancel := context.WithTimeout(ctx, s.patience(most))
 	defer cancel()
-	files, nested, err = r.List(asked, false)
+	files, nested, err = r.List(asked)
 	if most == lastListing || err == nil {
 		s.took(asked, err)
 	}

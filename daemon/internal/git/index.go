@@ -1,0 +1,247 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+	"path"
+	"strings"
+
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/filestat"
+)
+
+// Git's index is read here, because it says of each file what state git last saw it in: one look at the files then tells for all but a few
+// whether they hold what the index has. Git would look at all of them a second time, and its answer to "ls-files --stage" is as
+// long as the index. The format is that of gitformat-index(5).
+
+// errIndex is the error of an index that only git can read: it is of another form or version, of SHA-256, or damaged.
+var errIndex = errors.New("git's index has a form that is not known here")
+
+const (
+	oidBytes   = 20
+	indexStat  = 40 // bytes of an entry in front of the object id
+	indexBytes = gitOutput
+
+	modeType     = 0o170000
+	modeGitlink  = 0o160000
+	emptyBlob    = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+	neverSame    = 1 // the sum of a state that no file has
+	flagAssumed  = 1 << 15
+	flagExtended = 1 << 14
+	flagSkip     = 1 << 14 // of the extended flags
+	flagIntended = 1 << 13 // likewise
+)
+
+// A seen is the state of a file as far as an index keeps it.
+type seen struct {
+	mtime, ctime    int64
+	ino, size, mode uint32
+	_               uint32
+}
+
+var seed = maphash.MakeSeed()
+
+// sum stands for the state: 32 bytes for each of a million files are too many.
+func (s seen) sum() uint64 { return max(maphash.Comparable(seed, s), neverSame+1) }
+
+func seenOf(st filestat.Stat) seen {
+	s := seen{mtime: st.Mtime, ctime: st.Ctime, ino: uint32(st.Ino), size: uint32(st.Size)}
+	switch mode := st.Mode; {
+	case mode.IsRegular() && mode&0o100 != 0:
+		s.mode = 0o100755
+	case mode.IsRegular():
+		s.mode = 0o100644
+	case mode.Type() == os.ModeSymlink:
+		s.mode = 0o120000
+	}
+	return s
+}
+
+// Clean reports whether a file of this state has the content OID, as far as git's index says so. It may be false of files that have it.
+func (l *Listed) Clean(st filestat.Stat) bool {
+	return l.OID != "" && !l.Dirty && (l.seen == 0 || l.seen == seenOf(st).sum())
+}
+
+// Open reports whether the content of a listed file of this state is to be compared before anyone knows whether it is OID.
+func (l *Listed) Open(st filestat.Stat) bool { return l.OID != "" && !l.Dirty && !l.Clean(st) }
+
+// readIndex returns the files of an index file whose paths begin with under, without that, and the folders of its submodules. A file
+// that is not there is an empty index. The error is errIndex if git can tell more.
+func readIndex(name, under string) (files []Listed, nested []string, err error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil, nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > indexBytes {
+		return nil, nil, errIndex
+	}
+	st, _ := filestat.OfInfo(info)
+	r := indexReader{Reader: bufio.NewReaderSize(f, 1<<18), written: st.Mtime, under: under}
+	files, nested, err = r.all(info.Size())
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errIndex
+	}
+	return files, nested, err
+}
+
+type indexReader struct {
+	*bufio.Reader
+	written int64 // when the index was
+	under   string
+
+	version uint32
+	path    []byte // of the latest entry
+	text    strings.Builder
+}
+
+func (r *indexReader) all(size int64) (files []Listed, nested []string, err error) {
+	var head struct {
+		Magic           [4]byte
+		Version, Number uint32
+	}
+	if err := binary.Read(r, binary.BigEndian, &head); err != nil {
+		return nil, nil, err
+	}
+	r.version = head.Version
+	if string(head.Magic[:]) != "DIRC" || head.Version < 2 || head.Version > 4 || int64(head.Number)*(indexStat+oidBytes) > size {
+		return nil, nil, errIndex
+	}
+	r.text.Grow(int(size)) // an entry is longer than its path and its object id in hexadecimal digits
+	files = make([]Listed, 0, head.Number+512) // others follow
+	for range head.Number {
+		l, mode, err := r.entry()
+		switch n := len(files); {
+		case err != nil:
+			return nil, nil, err
+		case l.Path == "": // elsewhere
+		case mode == modeGitlink:
+			nested = append(nested, l.Path)
+		case n == 0 || files[n-1].Path != l.Path: // else a conflict's other side
+			files = append(files, l)
+		}
+	}
+	return files, nested, r.extensions()
+}
+
+// entry reads an entry. Its path is "" if it is not below under.
+func (r *indexReader) entry() (l Listed, mode uint32, err error) {
+	const fixed = indexStat + oidBytes + 2
+	b, err := r.Peek(fixed)
+	if err != nil {
+		return l, 0, err
+	}
+	field := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
+	moment := func(i int) int64 { return clock.Shown(int64(field(i))*1e9 + int64(field(i+1))) }
+	s := seen{ctime: moment(0), mtime: moment(2), ino: field(5), mode: field(6), size: field(9)}
+	var id [2 * oidBytes]byte
+	hex.Encode(id[:], b[indexStat:fixed-2])
+	flags, more := binary.BigEndian.Uint16(b[fixed-2:]), uint16(0)
+	_, _ = r.Discard(fixed)
+	long := fixed
+	if flags&flagExtended != 0 {
+		if b, err = r.Peek(2); err != nil {
+			return l, 0, err
+		}
+		more = binary.BigEndian.Uint16(b)
+		_, _ = r.Discard(2)
+		long += 2
+	}
+	if err := r.name(long, int(flags&0xfff)); err != nil {
+		return l, 0, err
+	}
+	switch s.mode & modeType {
+	case 0o100000, 0o120000, modeGitlink:
+	default:
+		return l, 0, errIndex // a folder of a sparse index, or damage
+	}
+	name, below := bytes.CutPrefix(r.path, []byte(r.under))
+	if !below {
+		return l, 0, nil
+	}
+	at := r.text.Len()
+	r.text.Write(name)
+	r.text.Write(id[:])
+	text := r.text.String()[at:]
+	l = Listed{Path: text[:len(name)], OID: text[len(name):], skip: more&flagSkip != 0}
+	l.Dirty = flags&(flagAssumed|3<<12) != 0 || more&(flagSkip|flagIntended) != 0
+	l.seen = s.sum()
+	// A file may have been changed after git had looked at it and before the clock went on, and git notes no size where it is not sure.
+	if s.mtime+int64(filestat.Stat{Ctime: s.mtime}.Slack()) >= r.written || s.size == 0 && l.OID != emptyBlob {
+		l.seen = neverSame
+	}
+	return l, s.mode & modeType, nil
+}
+
+// name reads the path of an entry into r.path. read is how much of the entry has been read, length what it says of the path's length.
+func (r *indexReader) name(read, length int) error {
+	keep := 0
+	if r.version == 4 {
+		cut, err := r.cut()
+		if err != nil {
+			return err
+		}
+		if keep = len(r.path) - cut; keep < 0 {
+			return errIndex
+		}
+	}
+	rest, err := r.ReadSlice(0)
+	if err != nil {
+		return errIndex // also a path that is longer than the buffer
+	}
+	r.path = append(r.path[:keep], rest[:len(rest)-1]...)
+	name := string(r.path)
+	switch {
+	case length != min(len(name), 0xfff), name != path.Clean(name), name == ".", path.IsAbs(name), name == "..", strings.HasPrefix(name, "../"):
+		return errIndex
+	case r.version < 4: // NULs to a multiple of 8
+		_, err = r.Discard((read+len(name)+8)&^7 - (read + len(rest)))
+	}
+	return err
+}
+
+// cut reads how many bytes at the end of the path before are not in an entry's path.
+func (r *indexReader) cut() (n int, err error) {
+	for i := 0; ; i++ {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		n |= int(b & 0x7f)
+		switch {
+		case b&0x80 == 0:
+			return n, nil
+		case i == 3:
+			return 0, errIndex
+		}
+		n = (n + 1) << 7
+	}
+}
+
+// extensions reads what is behind the entries. It knows that what begins with a capital letter may be passed over.
+func (r *indexReader) extensions() error {
+	for {
+		b, err := r.Peek(oidBytes + 1)
+		switch {
+		case errors.Is(err, io.EOF) && len(b) == oidBytes:
+			return nil // the checksum of all
+		case err != nil:
+			return err
+		case b[0] < 'A' || b[0] > 'Z':
+			return fmt.Errorf("%w: it has the extension %q", errIndex, b[:4])
+		}
+		if _, err := r.Discard(8 + int(binary.BigEndian.Uint32(b[4:]))); err != nil {
+			return err
+		}
+	}
+}
