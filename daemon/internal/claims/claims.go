@@ -222,6 +222,6 @@ func (c *Claims) standing() map[string]string {
 			_, _ = g.Open(ctx, repo) // a repository that cannot be opened is of no use to git either
 		}
 	}
-	_, _ = git.List(ctx, c.Root, &g)
+	_, _ = git.List(ctx, c.Root, &g, nil)
 	return found
 }

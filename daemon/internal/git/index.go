@@ -117,7 +117,7 @@ func (r *indexReader) all(size int64) (files []Listed, nested []string, err erro
 	if string(head.Magic[:]) != "DIRC" || head.Version < 2 || head.Version > 4 || int64(head.Number)*(indexStat+oidBytes) > size {
 		return nil, nil, errIndex
 	}
-	r.text.Grow(int(size)) // an entry is longer than its path and its object id in hexadecimal digits
+	r.text.Grow(int(size))                     // an entry is longer than its path and its object id in hexadecimal digits
 	files = make([]Listed, 0, head.Number+512) // others follow
 	for range head.Number {
 		l, mode, err := r.entry()

@@ -112,7 +112,7 @@ func TestIndexIsReadAsGitReadsIt(t *testing.T) {
 				files, nested, err := readIndex(filepath.Join(r.dir, ".git", "index"), under)
 				if form == "--split-index" {
 					require.ErrorIs(t, err, errIndex)
-					files, nested, err = g.list(t.Context())
+					files, _, nested, err = g.list(t.Context(), nil)
 					files = slices.DeleteFunc(files, func(l Listed) bool { return l.OID == "" })
 				}
 				require.NoError(t, err)

@@ -25,17 +25,20 @@ type Repository struct {
 type Repositories struct {
 	All    []Repository // the root's repository is the first
 	Files  []Listed
+	Early  int             // how many of Files, the first ones, were told early
 	Nested map[string]bool // folders of nested repositories with unknown contents; the value false means that a repository is only expected there
 }
 
-// List lists the work tree at the root and the nested ones. Nested repositories that cannot be
+// List lists the work tree at the root and the nested ones. early, if not nil, gets the files of the root's index while git looks for
+// others; it must not change them. Nested repositories that cannot be
 // listed are in Nested.
-func List(ctx context.Context, root string, guard *askgit.Guard) (r Repositories, err error) {
+func List(ctx context.Context, root string, guard *askgit.Guard, early func([]Listed)) (r Repositories, err error) {
 	r.Nested = map[string]bool{}
 	for queue := []Repository{{Git: Tree{Dir: root, Guard: guard}}}; len(queue) > 0; queue = queue[1:] {
 		repo := queue[0]
 		repo.Is = repo.Git.Found()
-		files, nested, err := repo.List(ctx)
+		files, told, nested, err := repo.list(ctx, early)
+		early = nil
 		if err != nil {
 			if repo.At == "" {
 				return r, err
@@ -44,7 +47,11 @@ func List(ctx context.Context, root string, guard *askgit.Guard) (r Repositories
 			continue
 		}
 		r.All = append(r.All, repo.By(ctx, guard))
-		r.Files = append(r.Files, files...)
+		if r.Early += told; len(r.Files) == 0 {
+			r.Files = files
+		} else {
+			r.Files = append(r.Files, files...)
+		}
 		for _, dir := range nested {
 			sub := Repository{At: dir + "/", Git: Tree{Dir: filepath.Join(root, filepath.FromSlash(dir)), Within: true, Guard: guard}}
 			if !sub.There() || len(r.All)+len(queue) > repositoriesMax {
@@ -69,7 +76,12 @@ func (r Repository) By(ctx context.Context, guard *askgit.Guard) Repository {
 
 // List is Tree.List with paths of the workspace.
 func (r Repository) List(ctx context.Context) (files []Listed, nested []string, err error) {
-	files, nested, err = r.Git.list(ctx)
+	files, _, nested, err = r.list(ctx, nil)
+	return files, nested, err
+}
+
+func (r Repository) list(ctx context.Context, indexed func([]Listed)) (files []Listed, early int, nested []string, err error) {
+	files, early, nested, err = r.Git.list(ctx, indexed)
 	if r.At != "" {
 		for i := range files {
 			files[i].Path = r.At + files[i].Path
@@ -78,7 +90,7 @@ func (r Repository) List(ctx context.Context) (files []Listed, nested []string, 
 			nested[i] = r.At + nested[i]
 		}
 	}
-	return files, nested, err
+	return files, early, nested, err
 }
 
 // Compare has git compare the contents of the repository's files among some with its index. Among are all repositories.

@@ -45,8 +45,9 @@ type Listed struct {
 
 // list returns the files of the index, and other files that are not ignored. It leaves out files that a sparse checkout
 // leaves out. Submodules and nested repositories are returned apart, as folders. The index is read here while git looks for the others; if
-// that is not the same index, or has a form that is not known here, git lists both.
-func (g Tree) list(ctx context.Context) (files []Listed, nested []string, err error) {
+// that is not the same index, or has a form that is not known here, git lists both. Meanwhile indexed, if not nil, gets the files of
+// the index; it must not change them. early is how many of files, the first ones, are those.
+func (g Tree) list(ctx context.Context, indexed func([]Listed)) (files []Listed, early int, nested []string, err error) {
 	found := g.Found()
 	index := filepath.Join(found.Dir, "index")
 	of := filestat.Of(index)
@@ -58,6 +59,9 @@ func (g Tree) list(ctx context.Context) (files []Listed, nested []string, err er
 		if under, failed = filepath.Rel(found.Top, g.Dir); failed == nil {
 			inIndex, nested, failed = readIndex(index, strings.TrimPrefix(filepath.ToSlash(under)+"/", "./"))
 		}
+		if failed == nil && indexed != nil {
+			indexed(inIndex)
+		}
 	})
 	args := []string{"ls-files", "-z", "-v", "--others", "--exclude-standard"}
 	var said string
@@ -68,14 +72,17 @@ func (g Tree) list(ctx context.Context) (files []Listed, nested []string, err er
 		out, err = g.ask(ctx, askgit.Question{Said: &said}, append(args, "--stage", "--modified", "--deleted")...)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	others, within, err := parseListing(string(out))
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
-	files = append(inIndex, others...)
-	return append(g.withoutLeftOut(files), unopened(said)...), append(nested, within...), nil
+	early = len(inIndex)
+	if files = g.withoutLeftOut(inIndex); len(files) < early || indexed == nil {
+		early = 0
+	}
+	return append(append(files, g.withoutLeftOut(others)...), unopened(said)...), early, append(nested, within...), nil
 }
 
 // differing returns the files of the index that are gone from the work tree, or have, or may have, another content there. Git compares

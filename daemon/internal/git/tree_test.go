@@ -53,7 +53,7 @@ func TestGitBlobs(t *testing.T) {
 	}
 	commitAll(t, dir)
 	g := Tree{Dir: filepath.Join(dir, "w"), Guard: guardIn(t, dir)}
-	list, _, err := g.list(t.Context())
+	list, _, _, err := g.list(t.Context(), nil)
 	require.NoError(t, err)
 	oids := map[string]string{"none": "0123456789012345678901234567890123456789"}
 	for _, l := range list {

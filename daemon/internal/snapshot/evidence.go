@@ -72,14 +72,19 @@ func (s *Snapshot) watchAnew(folders map[string]filestat.Stat) (v sight) {
 	if v.watch = s.keeper.newWatch(s.root); v.watch == nil {
 		return v
 	}
-	for _, dir := range slices.Sorted(maps.Keys(folders)) { // each before those in it: so a folder that is moved meanwhile is noticed
-		v.watch.Cover(dir)
-	}
+	v.cover(folders)
 	_, v.mark, _ = v.watch.Since(0)
 	return v
 }
 
-// watchAll is watchAnew for the folders of a listing.
+// cover watches folders, too.
+func (v sight) cover(folders map[string]filestat.Stat) {
+	for _, dir := range slices.Sorted(maps.Keys(folders)) { // each before those in it: so a folder that is moved meanwhile is noticed
+		v.watch.Cover(dir)
+	}
+}
+
+// watchAll is watchAnew for the folders of a listing, some of which may be watched.
 func (s *Snapshot) watchAll(list listing) sight {
 	folders, last := map[string]filestat.Stat{".": {}}, "."
 	add := func(dir string) {
@@ -100,6 +105,10 @@ func (s *Snapshot) watchAll(list listing) sight {
 			add(dir)
 			last = dir
 		}
+	}
+	if list.sight.watch != nil {
+		list.sight.cover(folders)
+		return list.sight
 	}
 	return s.watchAnew(folders)
 }

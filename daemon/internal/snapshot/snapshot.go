@@ -196,15 +196,22 @@ type listing struct {
 	repos  []git.Repository // none: the folders were read
 	nested map[string]bool
 	lacks  string // what git cannot do; "" if nothing
+	sight  sight  // if it has a watch, some of the folders were watched before anything was looked at
 }
 
-// list lists the workspace's files.
+// list lists the workspace's files, and looks at those of git's index while git looks for others.
 func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	if git.Inside(s.root) {
 		lacks := s.guard.Lacks(ctx)
 		defer func() { l.lacks = cmp.Or(lacks, l.lacks) }()
 		asked, cancel := context.WithTimeout(ctx, s.patience(firstListing))
-		r, err := git.List(asked, s.root, s.guard)
+		var sight sight
+		var stats []filestat.Stat
+		var names map[int]uint64
+		r, err := git.List(asked, s.root, s.guard, func(files []git.Listed) {
+			sight = s.watchAll(listing{walked: walked{files: files}})
+			stats, names, _ = filestat.Below(s.root, len(files), func(i int) string { return files[i].Path }, func() bool { return ctx.Err() != nil })
+		})
 		cancel()
 		s.took(asked, err)
 		if err == nil && len(r.Files) == 0 {
@@ -218,7 +225,11 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 		case err == nil && len(r.Files) > gitEntries:
 			return l, fmt.Sprintf("it has more than %d files", gitEntries)
 		case err == nil:
-			return listing{walked: walked{files: s.control(r.Files, r.All)}, repos: r.All, nested: r.Nested}, ""
+			l := listing{walked: walked{files: s.control(r.Files, r.All)}, repos: r.All, nested: r.Nested, sight: sight}
+			if r.Early > 0 {
+				l.stats, l.names = stats, names
+			}
+			return l, ""
 		case !errors.Is(err, fs.ErrNotExist):
 			lacks = cmp.Or(withoutGit(asked, err), lacks)
 		}
