@@ -28,6 +28,7 @@ const (
 	oidBytes   = 20
 	indexStat  = 40 // bytes of an entry in front of the object id
 	indexBytes = gitOutput
+	indexText  = 1 << 20 // bytes of paths and object ids that are kept in one piece
 
 	modeType     = 0o170000
 	modeGitlink  = 0o160000
@@ -101,8 +102,9 @@ type indexReader struct {
 	under   string
 
 	version uint32
-	path    []byte // of the latest entry
-	text    strings.Builder
+	path    []byte           // of the latest entry
+	text    *strings.Builder // has the paths and object ids of the latest entries
+	piece   int              // how much it is to have room for
 }
 
 func (r *indexReader) all(size int64) (files []Listed, nested []string, err error) {
@@ -117,7 +119,7 @@ func (r *indexReader) all(size int64) (files []Listed, nested []string, err erro
 	if string(head.Magic[:]) != "DIRC" || head.Version < 2 || head.Version > 4 || int64(head.Number)*(indexStat+oidBytes) > size {
 		return nil, nil, errIndex
 	}
-	r.text.Grow(int(size))                     // an entry is longer than its path and its object id in hexadecimal digits
+	r.piece = int(min(size, indexText))
 	files = make([]Listed, 0, head.Number+512) // others follow
 	for range head.Number {
 		l, mode, err := r.entry()
@@ -168,6 +170,10 @@ func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 	name, below := bytes.CutPrefix(r.path, []byte(r.under))
 	if !below {
 		return l, 0, nil
+	}
+	if need := len(name) + len(id); r.text == nil || r.text.Len()+need > r.text.Cap() {
+		r.text = &strings.Builder{}
+		r.text.Grow(max(need, r.piece))
 	}
 	at := r.text.Len()
 	r.text.Write(name)

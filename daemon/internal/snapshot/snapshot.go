@@ -272,22 +272,23 @@ func (s *Snapshot) Full(name string) string { return filepath.Join(s.root, filep
 
 // keep fills the table.
 func (s *Snapshot) keep(list listing, stats []filestat.Stat, seen sight) {
-	names, entries := make([]string, 0, len(list.files)), make([]entry, 0, len(list.files))
+	there := make([]int32, 0, len(list.files))
 	long := map[string]bool{}
 	for i, l := range list.files {
-		if !stats[i].Exists() || stats[i].Mode.IsDir() {
-			if s.tooLong(l, stats[i]) {
-				long[l.Path] = true
-			}
-			continue
+		if stats[i].Exists() && !stats[i].Mode.IsDir() {
+			there = append(there, int32(i))
+		} else if s.tooLong(l, stats[i]) {
+			long[l.Path] = true
 		}
-		e := entry{Stat: stats[i], racy: stats[i].Racy(s.began), content: nowhere}
-		if !e.racy && l.Clean(e.Stat) {
-			e.blob = git.Blob{OID: l.OID, Size: e.Size}
-		}
-		names, entries = append(names, l.Path), append(entries, e)
 	}
-	files := states{base: newTable(names, entries)}
+	files := states{base: newTable(len(there), func(i int) string { return list.files[there[i]].Path }, func(i int) entry {
+		l, st := &list.files[there[i]], stats[there[i]]
+		e := entry{Stat: st, racy: st.Racy(s.began), content: nowhere}
+		if !e.racy && l.Clean(st) {
+			e.blob = git.Blob{OID: l.OID, Size: st.Size}
+		}
+		return e
+	})}
 	dirs, read := s.folders(files.base.names(), list)
 	seen.restless = files.base.restless(read)
 	s.mu.Lock()

@@ -46,41 +46,38 @@ type place struct {
 	n  int32
 }
 
-// newTable returns a table of files that have no content yet. It keeps nothing of what it is given. Of several entries for a
-// path, the last one counts.
-func newTable(names []string, entries []entry) *table {
-	var order []int32 // nil: they are sorted
-	if !slices.IsSortedFunc(names, func(a, b string) int {
-		if a < b {
-			return -1
+// newTable returns a table of n files that have no content yet: name and state tell of each. It keeps nothing of what it is given. Of
+// several entries for a path, the last one counts.
+func newTable(n int, name func(i int) string, state func(i int) entry) *table {
+	length, ids, sorted := 0, 0, true
+	for i := range n {
+		length += len(name(i))
+		if state(i).blob.OID != "" {
+			ids++
 		}
-		return 1 // also for equal ones
-	}) {
-		order = make([]int32, len(names))
+		sorted = sorted && (i == 0 || name(i-1) < name(i))
+	}
+	var order []int32 // nil: they are sorted
+	if !sorted {
+		order = make([]int32, n)
 		for i := range order {
 			order[i] = int32(i)
 		}
-		slices.SortStableFunc(order, func(a, b int32) int { return strings.Compare(names[a], names[b]) })
+		slices.SortStableFunc(order, func(a, b int32) int { return strings.Compare(name(int(a)), name(int(b))) })
 	}
-	length, ids := 0, 0
-	for i, name := range names {
-		length += len(name)
-		if entries[i].blob.OID != "" {
-			ids++
-		}
-	}
-	t := &table{ends: make([]uint32, 0, len(names)), rows: make([]row, 0, len(names))}
+	t := &table{ends: make([]uint32, 0, n), rows: make([]row, 0, n)}
 	var text strings.Builder
 	text.Grow(length)
-	for i := range names {
+	for i := range n {
 		at := i
 		if order != nil {
-			if at = int(order[i]); i+1 < len(order) && names[order[i+1]] == names[at] {
+			if at = int(order[i]); i+1 < n && name(int(order[i+1])) == name(at) {
 				continue
 			}
 		}
-		text.WriteString(names[at])
-		t.ends, t.rows = append(t.ends, uint32(text.Len())), append(t.rows, t.row(&entries[at], ids))
+		text.WriteString(name(at))
+		e := state(at)
+		t.ends, t.rows = append(t.ends, uint32(text.Len())), append(t.rows, t.row(&e, ids))
 	}
 	t.text = text.String()
 	return t

@@ -43,7 +43,7 @@ func TestStatesAreLikeAMap(t *testing.T) {
 			n, e := name(), random()
 			names, entries, want[n] = append(names, n), append(entries, e), e
 		}
-		f := states{base: newTable(names, entries)}
+		f := states{base: newTable(len(names), func(i int) string { return names[i] }, func(i int) entry { return entries[i] })}
 		for n := range want {
 			if r.IntN(2) == 0 {
 				st := random().Stat
@@ -124,7 +124,7 @@ func TestTableHoldsNoLargerText(t *testing.T) {
 	t.Parallel()
 	said := strings.Repeat("0", 40) + " one/path" + " another/path"
 	names := []string{said[41:49], said[50:]}
-	table := newTable(names, make([]entry, 2))
+	table := newTable(len(names), func(i int) string { return names[i] }, func(int) entry { return entry{} })
 	for i, name := range names {
 		at := slices.Index(table.names(), name)
 		require.GreaterOrEqual(t, at, 0)
