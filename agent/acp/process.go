@@ -301,6 +301,8 @@ func (p *proc) message(dst []agent.Event, line []byte) []agent.Event {
 		}
 	case t == nil:
 		// between turns nothing is of interest, and at a load it is what was said before
+	case m.method == "session/update" && t.elsewhere(m.params):
+		dst = t.tellElsewhere(dst)
 	case m.method == "session/update":
 		dst = t.recheck(t.dec.update(dst, m.params.Get("update")))
 	case m.method == "$/cancel_request":

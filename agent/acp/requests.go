@@ -68,6 +68,22 @@ func (t *turn) tellStrange(dst []agent.Event, method, format string) []agent.Eve
 	return append(dst, agent.Notice{Text: fmt.Sprintf(format, plaintext.OneLine("", name))})
 }
 
+// elsewhere reports whether an update is of another session than the turn's. An agent that names none means this one.
+func (t *turn) elsewhere(params jsontext.Value) bool {
+	id := params.Get("sessionId")
+	return t.p.session != "" && id.IsString() && id.Text() != "" && id.Text() != t.p.session
+}
+
+// tellElsewhere tells people once that updates of another session are left out.
+func (t *turn) tellElsewhere(dst []agent.Event) []agent.Event {
+	t.dec.unknown["acp/update of another session"]++
+	if t.foreign {
+		return dst
+	}
+	t.foreign = true
+	return append(dst, agent.Notice{Text: "The agent sent updates of another session than this one. They are not shown here. Look at its changes of files with care."})
+}
+
 // isOpen reports whether a request with this id waits for a person. An agent could take the answer for that of another one.
 func (t *turn) isOpen(id jsontext.Value) bool {
 	t.mu.Lock()

@@ -36,6 +36,7 @@ type turn struct {
 	closing   bool         // … and the events before the answer are not emitted yet
 	ran       bool         // a call has run that may leave something running
 	strange   []string     // unknown methods of requests
+	foreign   bool         // people were told of updates of another session
 	own       int          // questions and plans with ids of our own
 	usage     *agent.Usage // of the last answer
 
