@@ -80,13 +80,19 @@ func (d *decoder) toolCall(dst []agent.Event, u jsontext.Value, fresh bool) []ag
 			d.nameless++
 		}
 		id = fmt.Sprintf("call-without-id-%d", d.nameless)
+		delete(d.earlier, id)
 	}
 	c := d.calls[id]
 	if c == nil {
 		if d.ended[id] && !fresh {
 			return d.late(dst, id, o)
 		}
+		if d.earlier[id] && !fresh { // its turn has ended, and so has the call
+			d.unknown[lateUpdate]++
+			return dst
+		}
 		delete(d.ended, id)
+		delete(d.earlier, id)
 		delete(d.passed, id)
 		c = &call{report: agent.CallReport{ID: id}, status: "pending"}
 		d.calls[id] = c

@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 type Options struct {
 	Version string        // of cursord, for the agent's log
 	Idle    time.Duration // how long a process is kept after a turn; 0: five minutes
+	Log     *slog.Logger  // nil: nothing is logged
 }
 
 const (
@@ -42,6 +44,7 @@ type keeping struct {
 // New returns a Driver that starts agents through l, which keeps starts apart.
 func New(l *agent.Launcher, o Options) *Driver {
 	o.Idle = cmp.Or(o.Idle, idleTime)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Driver{launcher: l, options: o}
 }
 
@@ -56,6 +59,9 @@ func (d *Driver) Run(ctx context.Context, req agent.Request, emit func([]agent.E
 	out := r.run(ctx)
 	if out.SessionID == "" {
 		out.SessionID = req.Resume
+	}
+	if len(out.Unknown) > 0 {
+		d.options.Log.Debug("the agent sent what was not taken in", "session", req.Session, "counts", out.Unknown)
 	}
 	return out
 }

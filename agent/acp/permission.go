@@ -17,6 +17,7 @@ func (t *turn) permission(dst []agent.Event, id, params jsontext.Value) ([]agent
 	about := params.Get("toolCall", "tool_call")
 	callID := about.Get("toolCallId").Name()
 	if callID != "" {
+		delete(t.dec.earlier, callID) // it is used again
 		dst = t.recheck(t.dec.toolCall(dst, about, false))
 		t.dec.asked(callID)
 	}

@@ -52,6 +52,7 @@ type proc struct {
 	put   int64             // lines that were given to outbox
 	turn  *turn             // nil while none runs
 	spoke bool              // a message has come
+	had   map[string]bool   // ids of calls of the turns that have ended, at most maxHad
 	over  bool              // the agent's stdout has ended
 	exit  process.Exit      // once over
 

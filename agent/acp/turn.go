@@ -54,6 +54,7 @@ const (
 // begin sends the prompt. It runs in the goroutine that owns the process.
 func (t *turn) begin(text string) {
 	t.p.turn, t.unsent = t, t.p.over
+	t.dec.earlier = t.p.had
 	t.patience.restart()
 	t.prompt(text)
 	t.line = t.p.put
@@ -231,6 +232,7 @@ func (t *turn) over(events []agent.Event, out agent.Outcome) {
 	t.prompts = 0
 	t.mu.Unlock()
 	t.p.turn = nil
+	t.p.had = t.dec.known()
 	if len(events) > 0 {
 		t.note(events)
 		t.p.stream.EmitBeside(events, t.emit)

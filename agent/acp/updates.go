@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type decoder struct {
 	calls    map[string]*call // open ones
 	order    []string         // their ids, oldest first
 	ended    map[string]bool
+	earlier  map[string]bool  // ids of calls of earlier turns, as far as they are known
 	passed   map[string]*call // ended ones whose end only the agent's next words have shown
 	written  map[string]bool  // the files of calls that were completed
 	todos    []agent.Todo
@@ -41,6 +43,24 @@ type decoder struct {
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
 	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, written: map[string]bool{}, unknown: map[string]int{}}
+}
+
+// lateUpdate is what counts updates of calls of earlier turns as what is not known.
+const lateUpdate = "acp/tool_call_update of an earlier turn"
+
+// maxHad is how many ids of calls of ended turns are kept; if there are more, only those of the last turn are.
+const maxHad = 10_000
+
+// known returns the ids of the calls of this turn and of earlier ones.
+func (d *decoder) known() map[string]bool {
+	all := maps.Clone(d.ended)
+	for id := range d.calls {
+		all[id] = true
+	}
+	if len(all)+len(d.earlier) <= maxHad {
+		maps.Copy(all, d.earlier)
+	}
+	return all
 }
 
 const (

@@ -2,6 +2,8 @@
 package drivers
 
 import (
+	"log/slog"
+
 	"cursord/agent"
 	"cursord/agent/acp"
 	"cursord/agent/program"
@@ -19,9 +21,9 @@ type Set struct {
 }
 
 // New returns the drivers of a daemon of this version of cursord.
-func New(builds *program.Builds, version string) *Set {
+func New(builds *program.Builds, version string, log *slog.Logger) *Set {
 	l := agent.NewLauncher(builds)
-	return &Set{print: l, acp: acp.New(l, acp.Options{Version: version})}
+	return &Set{print: l, acp: acp.New(l, acp.Options{Version: version, Log: log})}
 }
 
 // For returns the driver of a turn.
