@@ -236,5 +236,10 @@ func TestAbout(t *testing.T) {
 	require.Equal(t, "rm -r x", About(&sessions.Approval{Title: "Run", Command: "rm  -r x\n"}))
 	require.Equal(t, "echo # ⏎ rm -r x", About(&sessions.Approval{Title: "Run", Command: "echo #\n\n rm -r x"}))
 	require.Equal(t, "Edit: a.go, b.go", About(&sessions.Approval{Title: "Edit", Paths: []string{"a.go", "b.go"}}))
-	require.Equal(t, "Edit a.go", About(&sessions.Approval{Title: "Edit a.go", Paths: []string{"src/a.go"}}))
+	const permission, question, plan = sessions.ApprovalPermission, sessions.ApprovalQuestion, sessions.ApprovalPlan
+	require.Equal(t, "Edit a.go: src/a.go", About(&sessions.Approval{Kind: permission, Title: "Edit a.go", Paths: []string{"src/a.go"}}))
+	require.Equal(t, "Edit a.go", About(&sessions.Approval{Kind: permission, Title: "Edit a.go", Paths: []string{"a.go"}}))
+	require.Equal(t, "Question: Which colour?", About(&sessions.Approval{Kind: question, Title: "Which colour?"}))
+	require.Equal(t, "Plan: Move it", About(&sessions.Approval{Kind: plan, Title: "Move it"}))
+	require.Equal(t, "Plan", About(&sessions.Approval{Kind: plan, Title: "Plan"}))
 }

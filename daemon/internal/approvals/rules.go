@@ -3,7 +3,6 @@ package approvals
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -132,8 +131,11 @@ func About(a *sessions.Approval) string {
 	text := a.Title
 	if a.Command != "" {
 		text = a.Command
-	} else if len(a.Paths) > 0 && !strings.Contains(a.Title, filepath.Base(a.Paths[0])) {
-		text = fmt.Sprintf("%s: %s", a.Title, strings.Join(a.Paths, ", "))
+	} else if unsaid := slices.DeleteFunc(slices.Clone(a.Paths), func(p string) bool { return slices.Contains(strings.Fields(a.Title), p) }); len(unsaid) > 0 {
+		text = fmt.Sprintf("%s: %s", a.Title, strings.Join(unsaid, ", "))
+	}
+	if kind := titles[a.Kind]; kind != "" && a.Kind != sessions.ApprovalPermission && text != kind {
+		text = fmt.Sprintf("%s: %s", kind, text)
 	}
 	var lines []string
 	for line := range strings.Lines(text) {
