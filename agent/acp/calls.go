@@ -23,6 +23,7 @@ type call struct {
 	status  string
 	result  json.RawMessage // rawOutput
 	text    string          // of content
+	changes []change        // of content
 	started bool            // its ToolStart is emitted
 	titled  bool            // Args are of the title
 	asks    int             // permissions for it that nobody has answered
@@ -134,6 +135,9 @@ func (d *decoder) learn(c *call, o jsontext.Object) {
 		case "content":
 			text.WriteString(item.Get("content").Get("text").Text())
 		}
+	}
+	if all := changesOf(o.Get("content")); len(all) > 0 {
+		c.changes = all
 	}
 	if text.Len() > 0 {
 		c.text = text.String()
@@ -276,6 +280,7 @@ func (d *decoder) absolute(path string) string {
 
 func (d *decoder) close(dst []agent.Event, c *call) []agent.Event {
 	id := c.report.ID
+	c.changes = nil
 	delete(d.calls, id)
 	d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })
 	d.ended[id] = true

@@ -53,7 +53,7 @@ func (c *call) shown(dir string) agent.ApprovalRequested {
 	if c.misleads(call.Command) {
 		r.Detail = "The agent's title of it: " + plaintext.Visible(c.title, "") + "\n"
 	}
-	r.Detail = strings.TrimSpace(r.Detail + unsaid(&call, r.Dir, dir))
+	r.Detail = strings.TrimSpace(r.Detail + unsaid(&call, r.Dir, dir) + c.unsaidChanges())
 	r.Whole = r.Command != "" && r.Detail == ""
 	return r
 }

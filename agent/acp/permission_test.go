@@ -118,6 +118,16 @@ func TestNothingOfACommandIsHidden(t *testing.T) {
 		"an edit":              {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"}}`, "Edit a", "", "", false},
 		"an edit with its text": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","content":"` + strings.Repeat("x", 5000) + `"}}`,
 			"Edit a", "", "With content: \"" + strings.Repeat("x", 4<<10-len(`With content: "`)) + "… (920 more bytes)", false},
+		"an edit with a diff": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"},"content":[{"type":"diff","path":"/w/a","oldText":"1\n2\n3\n4\n5\n6\n7\n8\n9\n","newText":"1\n2\n3\n4\nNEW\n6\n7\n8\n9\n"}]}`,
+			"Edit a", "", "--- /w/a\n+++ /w/a\n 2\n 3\n 4\n-5\n+NEW\n 6\n 7\n 8", false},
+		"an edit with an earlier diff": {`{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"pending","content":[{"type":"diff","path":"/w/a","oldText":null,"newText":"x\u202e\n\ny"}]}`,
+			`{"toolCallId":"1","rawInput":{"path":"/w/a"}}`, "Edit a", "", "--- /dev/null\n+++ /w/a\n+x<U+202E>\n+\n+y", false},
+		"an edit with a diff of its arguments": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a","content":"new"},"content":[{"type":"diff","path":"/w/a","oldText":"old","newText":"new"}]}`,
+			"Edit a", "", "With content: \"new\"", false},
+		"a command with a diff": {"", `{"toolCallId":"1","kind":"execute","rawInput":{"command":"git apply"},"content":[{"type":"diff","path":"/w/a","oldText":"x","newText":""}]}`,
+			"git apply", "git apply", "--- /w/a\n+++ /w/a\n-x", false},
+		"an edit with a long diff": {"", `{"toolCallId":"1","kind":"edit","rawInput":{"path":"/w/a"},"content":[{"type":"diff","path":"/w/a","oldText":"","newText":"` + strings.Repeat("x", 20_000) + `"}]}`,
+			"Edit a", "", "--- /w/a\n+++ /w/a\n+" + strings.Repeat("x", 16<<10-len("--- /w/a\n+++ /w/a\n+")) + "\n… (3636 more bytes)", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,6 +154,7 @@ func TestChangedWhileAPersonIsAsked(t *testing.T) {
 	for _, change := range []string{
 		`{"sessionUpdate":"tool_call_update","toolCallId":"1","rawInput":{"command":"touch EVIL"}}`,
 		`{"sessionUpdate":"tool_call","toolCallId":"1","rawInput":{"command":"touch innocent","args":["EVIL"]}}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"1","content":[{"type":"diff","path":"/w/a","newText":"EVIL"}]}`,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"1","title":"` + "`touch EVIL`" + `"}`,
 	} {
 		for _, answered := range []bool{false, true} { // before the agent hears of it

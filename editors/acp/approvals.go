@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
@@ -179,8 +180,13 @@ func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 	if a.Command != "" {
 		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.InFull(a.Command))))
 	}
-	if a.Detail != "" {
-		all = append(all, protocol.TextContent(plaintext.InFull(a.Detail)))
+	if detail := plaintext.InFull(a.Detail); a.Kind == sessions.ApprovalPermission && hasDiff(detail) {
+		all = append(all, protocol.TextContent(protocol.Fenced("diff", detail)))
+	} else if detail != "" {
+		all = append(all, protocol.TextContent(detail))
 	}
 	return all
 }
+
+// hasDiff reports whether a text has a diff in it, which is no Markdown.
+func hasDiff(text string) bool { return strings.Contains(text, "\n+++ ") }

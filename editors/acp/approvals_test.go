@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"cursord/editors/acp/protocol"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 func approvalOf(kind, status string, options []obj, more obj) obj {
@@ -160,4 +162,13 @@ func TestRemarksHaveIDsOfTheirOwn(t *testing.T) {
 	one, other := &Server{}, &Server{}
 	require.NotEqual(t, one.remarkID(), other.remarkID())
 	require.NotEqual(t, one.remarkID(), one.remarkID())
+}
+
+// TestApprovalsShowDiffs: what an edit would change is shown as a diff, not as Markdown.
+func TestApprovalsShowDiffs(t *testing.T) {
+	diff := "--- /dev/null\n+++ /ws/a\n+# new"
+	about := aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPermission, Detail: diff})
+	require.Equal(t, []protocol.Content{protocol.TextContent("```diff\n" + diff + "\n```")}, about)
+	about = aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPlan, Detail: diff})
+	require.Equal(t, []protocol.Content{protocol.TextContent(diff)}, about, "a plan is Markdown")
 }
