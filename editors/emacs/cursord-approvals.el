@@ -143,6 +143,10 @@ It is in the order in which it was asked."
 (defvar-local cursord--approval-came nil
   "When and where point got to a new question by itself, (TIME . POINT).")
 
+(defvar cursord--approval-reading 0.5
+  "Seconds until a key answers a question that has come by itself.
+They begin when it comes.  Tests set this.")
+
 (defun cursord--approvals-draw ()
   "Write what is pending into the buffer, and keep point in its question."
   (with-current-buffer (get-buffer-create cursord--approvals-buffer)
@@ -262,7 +266,8 @@ Elsewhere select the buffer, and answer nothing."
      ((null one)
       (user-error "%s" (substitute-command-keys "\\<cursord-approvals-mode-map>Point is at no question: \\[cursord-next-question] goes to the next one")))
      ((and (eql (point) (cdr cursord--approval-came))
-           (time-less-p nil (time-add (car cursord--approval-came) 0.5)))
+           (time-less-p nil (time-add (car cursord--approval-came)
+                                     cursord--approval-reading)))
       (user-error "This question has just come: read it, and press the key again"))
      (one))))
 
