@@ -23,13 +23,6 @@ func (asked *askedApproval) link(at *session, id string) {
 	asked.linked = asked.own && at.tell.Shown(asked.turn, asked.call, id)
 }
 
-// linkApprovals links what the editor shows from before it opened the session again.
-func (at *session) linkApprovals() {
-	for id, asked := range at.approvals {
-		asked.link(at, id)
-	}
-}
-
 // permissionKinds are ACP's names for the kinds of options. An answer to a question is chosen like a permission.
 var permissionKinds = map[sessions.ApprovalOptionKind]string{
 	sessions.AllowOnce: "allow_once", sessions.AllowAlways: "allow_always", sessions.RejectOnce: "reject_once",

@@ -164,7 +164,7 @@ func (s *Server) delta(d *rpc.DeltaParams) {
 	switch at := s.sessions[d.SessionID]; {
 	case at == nil:
 	case at.news != nil:
-		at.news.pieces[d.ItemID] = append(at.news.pieces[d.ItemID], d)
+		at.news.piece(d)
 	default:
 		at.tell.Delta(d)
 	}

@@ -15,11 +15,30 @@ type news struct {
 	turns   map[string]*sessions.Turn
 	items   map[string]*sessions.Item
 	pieces  map[string][]*rpc.DeltaParams // by item: what its text has got since the form in items
+	said    map[string]bool               // items of which the editor is not told what was said before it resumed the session
+	begins  map[string]int                // by item: the offset of the first piece that came
 	session *sessions.Session             // nil: it has not changed
 }
 
 func newNews() *news {
-	return &news{turns: map[string]*sessions.Turn{}, items: map[string]*sessions.Item{}, pieces: map[string][]*rpc.DeltaParams{}}
+	return &news{turns: map[string]*sessions.Turn{}, items: map[string]*sessions.Item{}, pieces: map[string][]*rpc.DeltaParams{}, said: map[string]bool{}, begins: map[string]int{}}
+}
+
+func (n *news) piece(d *rpc.DeltaParams) {
+	n.pieces[d.ItemID] = append(n.pieces[d.ItemID], d)
+	if _, begun := n.begins[d.ItemID]; !begun {
+		n.begins[d.ItemID] = d.Offset
+	}
+}
+
+// before returns an item that ran when its session was resumed, as it was then.
+func (n *news) before(i *sessions.Item) *sessions.Item {
+	out := *i
+	out.Status = sessions.ItemRunning
+	if begins, some := n.begins[i.ID]; some && begins < len(i.Text) {
+		out.Text = i.Text[:begins]
+	}
+	return &out
 }
 
 func (n *news) turn(t *sessions.Turn) {
@@ -114,14 +133,13 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 		}
 		if resumes { // its editor gets no update before the answer
 			s.opened(r, at, "")
-			at.linkApprovals()
 		}
 		s.tellNews(at, pending)
 		if !resumes {
 			s.opened(r, at, "")
 		}
 		if !unknown {
-			s.askPending(at, asked.Approvals, !resumes)
+			s.askPending(at, asked.Approvals, true)
 		}
 		s.goOnOpening(at)
 	}
@@ -150,12 +168,22 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
 	n := at.news
 	at.news = nil
+	for id, pieces := range n.pieces {
+		for _, piece := range pieces {
+			if n.items[id] == nil { // it has begun before
+				at.tell.Delta(piece)
+			}
+		}
+	}
 	for _, one := range n.stories() {
 		if t := one.turn; t != nil && (t.StartedAt != nil || at.tell.Knows(t.ID)) {
 			at.tell.Turn(begun(t))
 			at.runs(t)
 		}
 		for _, i := range one.items {
+			if n.said[i.ID] {
+				at.tell.Pass(n.before(i))
+			}
 			s.tellItem(at, i)
 			for _, piece := range n.pieces[i.ID] {
 				at.tell.Delta(piece)
@@ -165,6 +193,7 @@ func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
 			at.tell.Diff(d)
 		}
 		if one.turn != nil && one.turn.Status.Final() {
+			at.since = max(at.since, one.turn.Seq) // what comes late of the turn is no news
 			s.turnEnded(at, one.turn)
 		}
 	}

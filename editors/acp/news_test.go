@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,4 +60,71 @@ func TestNewsOfALoad(t *testing.T) {
 		"user_message_chunk Go ", "tool_call command 0 completed", "agent_message_chunk one ", "agent_message_chunk  two ",
 		"tool_call command 2 completed", "agent_message_chunk done ",
 	}, told)
+}
+
+// TestLateNotifications: what was read when a session was loaded may be newer than the notifications that come then. They say nothing again.
+func TestLateNotifications(t *testing.T) {
+	const (
+		times = `"startedAt":"2026-01-02T03:04:05.000Z"`
+		about = `"session":{"id":"s","workspace":"/ws","mode":"agent","isolation":"none","turns":1,"seq":2,"createdAt":"2026-01-02T03:04:05.000Z","updatedAt":"2026-01-02T03:04:05.000Z"}`
+	)
+	turn := func(status string, seq int) string {
+		return fmt.Sprintf(`{"id":"t","sessionId":"s","prompt":"Go","status":%q,"seq":%d,"createdAt":"2026-01-02T03:04:05.000Z",%s}`, status, seq, times)
+	}
+	item := func(status, text string, seq int) string {
+		return fmt.Sprintf(`{"id":"t:0","turnId":"t","sessionId":"s","workspace":"/ws","index":0,"kind":"assistant","status":%q,"text":%q,"seq":%d,%s}`, status, text, seq, times)
+	}
+	for name, one := range map[string]struct{ turn, exported, read string }{
+		"it runs":    {turn("running", 3), item("running", "", 5), item("running", "one two", 5)},
+		"it ended":   {turn("running", 3), item("running", "", 5), item("completed", "one two three", 8)},
+		"all of it":  {turn("completed", 9), item("completed", "one two three", 8), ""},
+		"with pause": {turn("running", 3), item("completed", "one two three", 8), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := edits(t)
+			e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
+			read := e.request("session/read")
+			e.notifies("item/changed", json.RawMessage(`{"workspace":"/ws","seq":4,"item":`+strings.Replace(item("running", "", 4), "t:0", "t:9", 1)+`}`)) // behind the request: it waits
+			e.replies(read, `{`+about+`}`)
+			e.replies(e.request("diff/list"), `{"diffs":[]}`)
+			e.replies(e.request("session/export"), `{"parts":[{"turn":`+one.turn+`},{"item":`+one.exported+`}]}`)
+			if one.read != "" {
+				e.replies(e.request("item/read"), `{"item":`+one.read+`}`)
+			}
+			e.replies(e.request("diff/list"), `{"diffs":[]}`)
+			var text string
+			until := func(id string) {
+				e.hears(id, func(m rpc.Message) bool {
+					var u struct {
+						Update struct {
+							SessionUpdate string
+							Content       struct{ Text string }
+						}
+					}
+					if m.Method == "session/update" {
+						require.NoError(t, json.Unmarshal(m.Params, &u))
+						text += u.Update.Content.Text
+					}
+					return string(m.ID) == id
+				})
+			}
+			until("3")
+			late := func(seq int, member, object string) {
+				e.notifies(member+"/changed", json.RawMessage(fmt.Sprintf(`{"workspace":"/ws","seq":%d,%q:%s}`, seq, member, object)))
+			}
+			late(3, "turn", turn("running", 3))
+			late(5, "item", item("running", "", 5))
+			offset := 0
+			for _, piece := range []string{"one", " two", " three"} {
+				e.notifies("item/delta", rpc.DeltaParams{Workspace: "/ws", SessionID: "s", TurnID: "t", ItemID: "t:0", Kind: "assistant", Offset: offset, Text: piece})
+				offset += len(piece)
+			}
+			late(8, "item", item("completed", "one two three", 8))
+			late(9, "turn", turn("completed", 9))
+			e.sends(`{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}`)
+			e.replies(e.request("session/list"), `{"sessions":[]}`) // behind the notifications
+			until("4")
+			require.Equal(t, "Goone two three", text)
+		})
+	}
 }

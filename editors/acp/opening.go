@@ -2,6 +2,7 @@ package acp
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"cursord/daemon/api"
@@ -22,21 +23,40 @@ func (s *Server) openSession(r *request, replay bool) {
 		r.answer(nil, err)
 		return
 	}
+	held := s.sessions[p.SessionID]
+	switch {
+	case held != nil && held.news != nil: // one after the other
+		held.then = append(held.then, func() { s.openSession(r, replay) })
+		return
+	case held != nil && replay:
+		held.news = newNews() // what comes from now on comes behind the history
+	}
+	refuse := func(err error) {
+		r.answer(nil, err)
+		if replay && held != nil && s.sessions[p.SessionID] == held && held.news != nil {
+			s.goesOn(held)
+		}
+	}
 	s.subscribeTo(p.CWD, func(in *folder, err error) {
 		if err != nil {
-			r.answer(nil, inCWD(err))
+			refuse(inCWD(err))
 			return
 		}
 		call(s, "session/read", rpc.SessionReadParams{SessionID: p.SessionID, Limit: 1}, func(read api.Transcript, err error) {
 			open := s.sessions[p.SessionID]
 			switch {
 			case r.answered: // cancelled
+				refuse(nil)
 			case err != nil:
-				r.answer(nil, err)
+				refuse(err)
 			case read.Session.Workspace != in.path:
-				r.answer(nil, invalid("cwd", fmt.Sprintf("the session belongs to %s: open it with that cwd", read.Session.Workspace)))
-			case open != nil && open.news != nil: // one after the other
+				refuse(invalid("cwd", fmt.Sprintf("the session belongs to %s: open it with that cwd", read.Session.Workspace)))
+			case open != nil && open.news != nil && open != held: // one after the other
 				open.then = append(open.then, func() { s.openSession(r, replay) })
+			case open != nil && !replay: // the editor has been told all of it
+				open.cwd, open.dirs = filepath.Clean(p.CWD), p.AdditionalDirectories
+				open.tell.Moves(open.cwd)
+				s.opened(r, open, "")
 			default:
 				at := s.owns(in, &p, read.Session)
 				at.news = newNews()
@@ -54,7 +74,7 @@ func (s *Server) openSession(r *request, replay bool) {
 	})
 }
 
-// pass opens a session without its history. Of a turn that runs the editor gets the items that run, and what comes from now on.
+// pass opens a session without its history. Of a turn that runs the editor gets the calls that run, and what comes from now on.
 func (s *Server) pass(r *request, at *session) {
 	call(s, "session/read", rpc.SessionReadParams{SessionID: at.info.ID, Limit: resumed}, func(read api.Transcript, err error) {
 		switch {
@@ -75,6 +95,7 @@ func (s *Server) pass(r *request, at *session) {
 			case at.news.turns[i.TurnID] == nil:
 			case i.Status == sessions.ItemRunning:
 				at.news.item(i, true)
+				at.news.said[i.ID] = i.Tool == nil
 			default:
 				at.tell.Pass(i)
 			}
@@ -102,24 +123,26 @@ func (s *Server) opens(r *request, at *session) bool {
 func (s *Server) giveUp(at *session) {
 	switch {
 	case s.sessions[at.info.ID] != at || at.news == nil:
-	case at.reopened:
-		for _, p := range at.prompts {
-			at.tell.Asked(p.params.TurnID)
-		}
-		at.linkApprovals()
-		s.tellNews(at, nil)
-		s.goOnOpening(at)
-		call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
-			if err == nil && s.sessions[at.info.ID] == at && at.news == nil {
-				s.askPending(at, list.Approvals, false)
-			}
-		})
+	case at.was != nil:
+		at.tell = at.was
+		s.goesOn(at)
 	default:
 		for _, p := range slices.Backward(slices.Clone(at.prompts)) {
 			s.cancelPrompt(p)
 		}
 		s.drop(at, nil)
 	}
+}
+
+// goesOn tells the editor what has waited for a session that is not loaded after all, and asks what has been asked meanwhile.
+func (s *Server) goesOn(at *session) {
+	s.tellNews(at, nil)
+	s.goOnOpening(at)
+	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
+		if err == nil && s.sessions[at.info.ID] == at && at.news == nil {
+			s.askPending(at, list.Approvals, false)
+		}
+	})
 }
 
 // goOnOpening begins the requests that waited until a session was loaded or resumed.

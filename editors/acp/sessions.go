@@ -23,22 +23,22 @@ const resumed = 200
 
 // A session is one that the editor has opened.
 type session struct {
-	info     *sessions.Session // its newest form
-	cwd      string            // as the editor spells it
-	dirs     []string          // further folders for the agent, as the editor named them
-	folder   *folder
-	tell     *updates.Session
-	since    uint64   // what has a higher seq is news
-	news     *news    // what waits until the session is loaded or resumed; else nil
-	reopened bool     // the editor had opened it before
-	then     []func() // what waits until it is loaded or resumed
-	turn     string   // the id of the turn that runs, whoever started it
-	prompts  []*prompt
-	reading  map[string]int            // by turn: how many of its items are being read
-	endings  map[string]*sessions.Turn // turns whose end waits for that
-	told     string                    // the options that the editor has, encoded
-	setting  int                       // changes that the editor has asked for; their answers tell it of these
-	through  bool                      // accepts are written by the editor
+	info    *sessions.Session // its newest form
+	cwd     string            // as the editor spells it
+	dirs    []string          // further folders for the agent, as the editor named them
+	folder  *folder
+	tell    *updates.Session
+	since   uint64           // what has a higher seq is news
+	news    *news            // what waits until the session is loaded or resumed; else nil
+	was     *updates.Session // tell, before the editor loaded it again; nil: it had not opened it
+	then    []func()         // what waits until it is loaded or resumed
+	turn    string           // the id of the turn that runs, whoever started it
+	prompts []*prompt
+	reading map[string]int            // by turn: how many of its items are being read
+	endings map[string]*sessions.Turn // turns whose end waits for that
+	told    string                    // the options that the editor has, encoded
+	setting int                       // changes that the editor has asked for; their answers tell it of these
+	through bool                      // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
 	commands  []*request                // that have no answer yet
@@ -69,7 +69,7 @@ func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Sess
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again
-		at.prompts, at.turn, at.through, at.commands, at.reopened = old.prompts, old.turn, old.through, old.commands, true
+		at.prompts, at.turn, at.through, at.commands, at.was, at.then = old.prompts, old.turn, old.through, old.commands, old.tell, old.then
 		at.approvals = old.approvals
 		for _, p := range at.prompts {
 			p.at = at

@@ -31,12 +31,16 @@ type turn struct {
 type item struct {
 	text *text
 	tool *tool
+	seq  uint64
 }
 
 // NewSession returns a session in the workspace root, which calls emit with each update.
 func NewSession(root string, emit func(update json.RawMessage)) *Session {
 	return &Session{root: root, emit: emit, turns: map[string]*turn{}}
 }
+
+// Moves has paths be of the root, as the client spells it now.
+func (s *Session) Moves(root string) { s.root = root }
 
 // Knows reports whether the turn has begun here and not ended.
 func (s *Session) Knows(turnID string) bool { return s.turns[turnID] != nil }
@@ -159,9 +163,14 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		known = &item{}
 	}
 	switch {
+	case i.Seq < known.seq:
+		return false // a notification that comes after what was read
 	case i.Tool == nil:
 		if known.text == nil {
 			known.text = newText(i)
+		}
+		if i.Seq == known.seq && len(i.Text) < known.text.sent {
+			return false // so does this: it was sent when the text was shorter
 		}
 		known.text.take(i.NoticeText(recapOffer), i.Status != sessions.ItemRunning, s.emit)
 	case i.Tool.Name == "todo":
@@ -185,6 +194,7 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		}
 		s.call(i, known.tool)
 	}
+	known.seq = i.Seq
 	if t.items[i.ID] == nil {
 		t.items[i.ID] = known
 		t.order = append(t.order, i.ID)
