@@ -211,6 +211,7 @@ func (s *Server) turnChanged(n *rpc.TurnChanged) {
 			if at.news != nil {
 				at.news.removed(n.TurnID)
 			}
+			at.removed(n.TurnID)
 		}
 		return
 	}

@@ -85,6 +85,7 @@ func (s *Server) pass(r *request, at *session) {
 			return
 		}
 		for _, t := range read.Turns {
+			at.tell.Shows(t)
 			if t.Status == sessions.TurnRunning {
 				at.tell.Asked(t.ID)
 				at.news.turn(t)

@@ -1,9 +1,11 @@
 package acp
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -76,6 +78,9 @@ func turnOf(turns []*sessions.Turn, name string) (string, error) {
 func (s *Server) rewind(at *session, r *request, turn, last string, then func(api.Rewound)) {
 	params := rpc.SessionRewindParams{SessionID: at.info.ID, TurnID: turn, LastTurnID: last, DryRun: last == ""}
 	call(s, "session/rewind", params, func(done api.Rewound, err error) {
+		if err != nil {
+			at.rewound = nil
+		}
 		switch {
 		case r.answered: // cancelled meanwhile
 		case kindOf(err) == api.KindConflict:
@@ -120,6 +125,7 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 			s.says(at, r, "Nothing was taken back.\n")
 		default:
 			end(protocol.Completed)
+			at.rewound = slices.Clone(would.Turns)
 			s.rewind(at, r, turn, would.Turns[len(would.Turns)-1], func(done api.Rewound) {
 				s.says(at, r, rewoundText("Took back", &done)+"\nThe agent knows of them no more, though the editor may still show them. `/undo` brings the files back.\n")
 			})
@@ -143,4 +149,23 @@ func rewoundText(verb string, done *api.Rewound) string {
 		text += fmt.Sprintf("\n- `%s` keeps: %s\n", left.Path, why)
 	}
 	return text
+}
+
+// removed takes the removal of a turn, maybe one of another session. The change of the session itself comes behind its turns.
+func (at *session) removed(turnID string) {
+	prompt, shows := at.tell.Removed(turnID)
+	if i := slices.Index(at.rewound, turnID); i >= 0 {
+		at.rewound = slices.Delete(at.rewound, i, i+1)
+	} else if shows && at.back == "" {
+		at.back = cmp.Or(prompt, "its first prompt")
+	}
+}
+
+// tellBack tells the editor that another client has taken the session back: ACP cannot remove what an editor shows.
+func (s *Server) tellBack(at *session) {
+	if at.back != "" {
+		at.tell.Remark(s.remarkID(), fmt.Sprintf("The session went back to before the prompt “%s”. What this editor shows from there on is no part of it "+
+			"any more: load the session again to see it as it is.", at.back))
+		at.back = ""
+	}
 }

@@ -43,6 +43,8 @@ type session struct {
 	approvals map[string]*askedApproval // pending, by id
 	commands  []*request                // that have no answer yet
 	accepting *accepting                // an accept that the editor writes; or nil
+	rewound   []string                  // turns that /rewind removes here
+	back      string                    // the prompt of the first turn that another client has removed, until the editor is told
 }
 
 // remarkID returns an id for a message of cursord's own, which no other process has given one either.
@@ -268,6 +270,7 @@ func (s *Server) drop(at *session, err error) {
 func (s *Server) tellSession(at *session, info *sessions.Session) {
 	was := at.info
 	at.info = info
+	s.tellBack(at)
 	if was.Title != info.Title {
 		s.update(info.ID, protocol.Encode(protocol.InfoUpdate{Update: "session_info_update", Title: info.Title, UpdatedAt: rfc3339(info.UpdatedAt)}))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -18,6 +19,7 @@ type Session struct {
 	root  string // the workspace
 	emit  func(update json.RawMessage)
 	turns map[string]*turn
+	shown map[string]string // the first lines of the prompts that the client shows, by turn
 }
 
 type turn struct {
@@ -36,7 +38,7 @@ type item struct {
 
 // NewSession returns a session in the workspace root, which calls emit with each update.
 func NewSession(root string, emit func(update json.RawMessage)) *Session {
-	return &Session{root: root, emit: emit, turns: map[string]*turn{}}
+	return &Session{root: root, emit: emit, turns: map[string]*turn{}, shown: map[string]string{}}
 }
 
 // Moves has paths be of the root, as the client spells it now.
@@ -89,6 +91,7 @@ func (s *Session) Turn(t *sessions.Turn) {
 	if t.Status == sessions.TurnQueued {
 		return
 	}
+	s.Shows(t)
 	known := s.turn(t.ID)
 	if !known.asked {
 		known.asked = true
@@ -106,6 +109,18 @@ func (s *Session) Turn(t *sessions.Turn) {
 		s.Remark(t.ID+":end", strings.TrimSuffix(why.Message+" – "+why.Hint, " – "))
 	}
 	delete(s.turns, t.ID)
+}
+
+// Shows notes that the client shows a turn, because it has been told of it before.
+func (s *Session) Shows(t *sessions.Turn) {
+	s.shown[t.ID] = plaintext.Visible(plaintext.FirstLine(t.Prompt, 80), "")
+}
+
+// Removed takes the removal of a turn. It returns the first line of the turn's prompt, and whether the client shows it.
+func (s *Session) Removed(turnID string) (prompt string, shows bool) {
+	prompt, shows = s.shown[turnID]
+	delete(s.shown, turnID)
+	return prompt, shows
 }
 
 // Failure returns why a turn has failed or was interrupted; nil if it was not.

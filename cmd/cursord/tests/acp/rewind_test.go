@@ -123,3 +123,36 @@ func TestRecapCommand(t *testing.T) {
 	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
 	require.Contains(t, runs[2].Prompt, "The word is plum.")
 }
+
+// TestRewindElsewhere: an editor that shows turns which another client takes back is told, once, and what follows comes as always. The
+// editor whose command it was knows.
+func TestRewindElsewhere(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Lines([]string{world.Piece("Hello"), world.Flush("Hello")})...)
+	first, other := opens(w, nil), opens(w, nil)
+	s := first.session()
+	for _, prompt := range []string{"One.", "Two.", "Three."} {
+		first.prompts(s, prompt)
+	}
+	other.loads(s)
+	resumed := opens(w, nil)
+	resumed.must("session/resume", world.Obj{"sessionId": s, "cwd": w.Root}, nil)
+	turns := turnsOf(w, s)
+	e := w.Joins()
+	e.Must("session/rewind", world.Obj{"sessionId": s, "turnId": turns[1].ID}, nil)
+	for _, c := range []*client{first, other, resumed} {
+		c.update(0, "went back to before the prompt “Two.”")
+	}
+	first.answering(func(rpc.Message) any { return selects("rewind") })
+	require.Equal(t, "end_turn", first.prompts(s, "/rewind"))
+	other.update(0, "went back to before the prompt “One.”")
+	mark := other.mark()
+	require.Equal(t, "end_turn", first.prompts(s, "Four."))
+	other.update(mark, "agent_message_chunk", "Hello")
+	require.Equal(t, "Four.", said(other.updates(s, mark, ""), "user_message_chunk"))
+	require.Equal(t, 1, strings.Count(said(first.updates(s, 0, ""), "agent_message_chunk"), "went back"))
+	require.Equal(t, 2, strings.Count(said(other.updates(s, 0, ""), "agent_message_chunk"), "went back"))
+	mark = other.mark()
+	other.loads(s)
+	require.Equal(t, "Four.", said(other.updates(s, mark, ""), "user_message_chunk"))
+}
