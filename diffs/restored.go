@@ -14,7 +14,7 @@ type lineWriter struct {
 }
 
 // writers returns the writers of some present lines: all of the present text. A line that an edit has brought back as it was, in the place
-// from where another edit had removed it, is of who wrote it first: the edits together have changed nothing.
+// from where another edit had removed it, is of who wrote it first: the edits together have changed nothing. So is one that a turn has moved.
 func (r *Review) writers(lines []atom) []lineWriter {
 	all := make([]lineWriter, len(lines))
 	for i, a := range lines {
@@ -26,15 +26,21 @@ func (r *Review) writers(lines []atom) []lineWriter {
 	if r.past == nil || len(r.past.Dead) == 0 {
 		return all
 	}
+	back := make([]bool, len(lines))
 	for _, run := range r.past.Runs {
 		if to := min(run.To, len(lines)); run.By > 0 && run.From < to {
 			broughtBack(lines[run.From:to], r.past.Near(run.From, run.To), func(i int, by int32) {
 				if w := &all[run.From+i]; !w.pending {
-					w.by, w.moved = max(by, -by), by < 0
+					back[run.From+i], w.by, w.moved = true, max(by, -by), by < 0
 				}
 			})
 		}
 	}
+	r.moved(lines, func(i int, by int32) {
+		if w := &all[i]; !back[i] {
+			w.by, w.moved = max(by, -by), by < 0
+		}
+	})
 	return all
 }
 

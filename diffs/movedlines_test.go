@@ -1,0 +1,65 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// writersIn names the turn of each line of a text, "-" for none, and marks those that only the text tells.
+func writersIn(origins []Origin) (by string) {
+	for _, o := range origins {
+		mark := "-"
+		if o.Source != nil {
+			mark = o.Source.TurnID
+		}
+		if o.ByText {
+			mark += "?"
+		}
+		by += strings.Repeat(mark+" ", o.To-o.From)
+	}
+	return by
+}
+
+// TestLinesThatAnAgentMovesKeepTheirSource: a block that a turn only moves in a file is of who wrote it, a person or an earlier turn.
+func TestLinesThatAnAgentMovesKeepTheirSource(t *testing.T) {
+	const head = "package main\n\nvar one = 1\nvar two = 2\nvar three = 3\nvar four = 4\n"
+	block := "func f() {\n\tx++\n}\n"
+	for name, c := range map[string]struct {
+		base, want string
+		steps      []string // each as the number of its turn, a space and the text
+	}{
+		"a person's block":         {block + head, "- - - - - - - - - ", []string{"1 " + head + block}},
+		"an earlier turn's":        {head, "- - - - - - 1 1 1 2 ", []string{"1 " + block + head, "2 " + head + block + "var last = 9\n"}},
+		"in two steps":             {block + head, "- - - - - - - - - ", []string{"1 " + head, "1 " + head + block}},
+		"back by another turn":     {block + head, "- - - - - - 2 2 2 ", []string{"1 " + head, "2 " + head + block}},
+		"with a new line":          {block + head, "- - - - - - 1 - - - ", []string{"1 " + head + "var new = 0\n" + block}},
+		"a line that tells itself": {"import \"strings\"\n" + head, "- - - - - - - ", []string{"1 " + head + "import \"strings\"\n"}},
+		"a line of few letters":    {"x := 1\n" + head, "- - - - - - 1 ", []string{"1 " + head + "x := 1\n"}},
+		"a copy":                   {block + head, "- - - - - - - - - 1 1 1 ", []string{"1 " + block + head + block}},
+		"lines without letters":    {"{\n}\n(\n" + head, "- - - - - - 1 1 1 ", []string{"1 " + head + "{\n}\n(\n"}},
+		"a changed block":          {block + head, "- - - - - - 1 1 1 ", []string{"1 " + head + "func g() {\n\ty++\n}\n"}},
+	} {
+		for _, accepts := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				r := New(file(c.base))
+				for _, step := range c.steps {
+					turn, text, _ := strings.Cut(step, " ")
+					r.Observe(file(text), by("s", turn))
+					for _, h := range r.Hunks() {
+						if accepts {
+							_, err := r.Decide([]uint64{h.ID}, true, nil)
+							require.NoError(t, err)
+						}
+					}
+				}
+				require.Equal(t, c.want, writersIn(r.Origins()))
+				require.Equal(t, c.want, writersIn(restored(t, r).OriginsOf(string(r.Current().Data))))
+				for _, o := range r.Origins() {
+					require.True(t, o.Source != nil || len(r.Former(o)) == 0)
+				}
+			})
+		}
+	}
+}
