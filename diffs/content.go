@@ -50,6 +50,7 @@ type Source struct {
 	TurnID    string `json:"turnId"`
 	ItemID    string `json:"itemId,omitempty"`
 	Via       Via    `json:"via"`
+	Commit    string `json:"commit,omitempty"` // which the edit has only brought: the line is of whoever made this commit
 }
 
 // A Via is the way in which the agent made an edit.

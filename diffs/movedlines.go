@@ -42,7 +42,7 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 	}
 	turn := func(n int32) string {
 		t, known := turns[n]
-		if src := r.sources.of([]int32{n}); !known && len(src) > 0 {
+		if src := r.sources.of([]int32{n}); !known && len(src) > 0 && src[0].Commit == "" {
 			t = src[0].SessionID + " " + src[0].TurnID
 		}
 		turns[n] = t

@@ -8,7 +8,8 @@ type Origin struct {
 	Source   *Source // nil: a person, or nobody knows
 	At       int64   // when, in ms since 1970; 0: not known
 	Pending  bool
-	ByText   bool // a person has moved the lines, or brought them back: only their text tells the source
+	ByText   bool   // a person has moved the lines, or brought them back: only their text tells the source
+	Commit   string // without a Source: the commit by which an edit has brought the lines; "" if that is not known
 
 	Was     []string // what the lines were before, as far as somebody has asked
 	WasMore int      // how many such lines are left out
@@ -53,7 +54,7 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 // Known counts the lines whose edits the review knows: those of the present text, and those that a person has taken out of it.
 func (r *Review) Known() (n int) {
 	for _, w := range r.writers(r.present().lines) {
-		if w.by != 0 {
+		if w.by != 0 && r.sources.commit(w.by) == "" {
 			n++
 		}
 	}
@@ -64,10 +65,14 @@ func (r *Review) Known() (n int) {
 func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Origin {
 	o := like
 	o.From, o.To = line, line+1
-	if src := r.sources.of([]int32{by}); by != 0 && len(src) > 0 {
-		o.Source, o.At = &src[0], r.past.When(by)
-	} else {
+	src := r.sources.of([]int32{by})
+	switch {
+	case by == 0 || len(src) == 0:
 		o.ByText = false
+	case src[0].Commit != "":
+		o.ByText, o.Commit = false, src[0].Commit
+	default:
+		o.Source, o.At = &src[0], r.past.When(by)
 	}
 	if k := len(origins) - 1; k >= 0 && origins[k].like(&o) {
 		origins[k].To = o.To
@@ -77,7 +82,7 @@ func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Ori
 }
 
 func (o *Origin) like(p *Origin) bool {
-	return o.Pending == p.Pending && o.At == p.At && o.ByText == p.ByText && (o.Source == nil) == (p.Source == nil) &&
+	return o.Pending == p.Pending && o.At == p.At && o.ByText == p.ByText && o.Commit == p.Commit && (o.Source == nil) == (p.Source == nil) &&
 		(o.Source == nil || *o.Source == *p.Source)
 }
 

@@ -19,8 +19,8 @@ func (r *Review) writers(lines []atom) []lineWriter {
 	all := make([]lineWriter, len(lines))
 	for i, a := range lines {
 		all[i].by, all[i].moved = r.past.Of(i)
-		if a.ins != 0 {
-			all[i] = lineWriter{by: a.ins, pending: true}
+		if all[i].pending = a.ins != 0; a.ins != 0 && r.sources.commit(all[i].by) == "" {
+			all[i].by, all[i].moved = a.ins, false
 		}
 	}
 	if r.past == nil || len(r.past.Dead) == 0 {

@@ -40,6 +40,15 @@ func (s *sources) of(edits []int32) []Source {
 	return by
 }
 
+// commit returns the commit that an edit has only brought; "" if it has written its lines itself.
+func (s *sources) commit(edit int32) string {
+	i, ok := slices.BinarySearch(s.numbers, edit)
+	if !ok {
+		return ""
+	}
+	return s.by[i].Commit
+}
+
 // stored returns the numbers in their stored form: nil if none is missing.
 func (s *sources) stored() []int32 {
 	if int(s.last()) == len(s.numbers) {

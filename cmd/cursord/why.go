@@ -16,8 +16,8 @@ func whyCommand() *cobra.Command {
 		Long: `Show which prompts the lines of a file come from. For a FILE without LINE, it prints the file, with its source beside each run
 of lines; a * marks what is still to be reviewed. For a LINE, it prints the prompt, its time, session and turn, and
 what the lines were before. Lines of an agent keep their source after an accept, when you edit around
-them, move them or commit them, and when a checkout brings them back. Lines that an agent only moves in a file stay whose they were. The others
-are yours, or older than cursord.
+them, move them or commit them, and when a checkout brings them back. Lines that an agent only moves in a file stay whose they were, and
+lines that it brings by a commit of somebody else, as git merge does, are not the agent's. The others are yours, or older than cursord.
 
 With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds. --trailer prints the "Assisted-by" lines for its
 message; without --commit, those for what is staged, as a prepare-commit-msg hook needs them.`,

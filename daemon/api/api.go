@@ -177,7 +177,8 @@ type Rewound struct {
 type WhyLine struct {
 	From   int        `json:"from"`
 	To     int        `json:"to"`
-	Source *WhySource `json:"source"` // null: a person, or older than cursord
+	Source *WhySource `json:"source"`           // null: a person, or older than cursord
+	Commit string     `json:"commit,omitempty"` // without a source: the commit that brought the lines, by a command of an agent
 }
 
 // A WhySource is the edit of an agent that wrote lines.

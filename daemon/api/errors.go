@@ -1,8 +1,10 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 
+	"cursord/daemon/internal/wire"
 	"cursord/sessions"
 )
 
@@ -58,4 +60,16 @@ func Untrusted(dir string) *Error {
 		Kind: KindWorkspaceUntrusted, Path: dir, Message: dir + " is not trusted: an agent there can run commands and change files",
 		Hint: `trust it with workspace/trust {"workspace": …, "trusted": true} or "cursord trust"`,
 	}
+}
+
+// SkippedBy describes a file that a request leaves because of an error.
+func SkippedBy(path string, err error) Skipped {
+	s := Skipped{Path: path, Kind: KindInternal, Message: wire.CutText(err.Error(), 500)}
+	var e *Error
+	if errors.As(err, &e) {
+		if s.Kind = e.Kind; e.Hint != "" {
+			s.Message += "; " + e.Hint
+		}
+	}
+	return s
 }

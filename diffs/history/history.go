@@ -175,6 +175,24 @@ func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	return &known
 }
 
+// Give returns the history with other edits for some of the present lines: line i is of edit by[i], unless that is 0.
+func (f *File) Give(by []int32) *File {
+	given, b := *f, builder{}
+	end := len(by)
+	for _, r := range f.Runs {
+		end = max(end, r.To)
+	}
+	for i := range end {
+		n := f.run(i).By
+		if i < len(by) && by[i] != 0 {
+			n = by[i]
+		}
+		b.alive(n, 1)
+	}
+	given.Runs = b.runs
+	return &given
+}
+
 // Edits returns the numbers of all edits that the history knows.
 func (f *File) Edits() map[int32]bool {
 	edits := map[int32]bool{}

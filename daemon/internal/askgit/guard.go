@@ -113,6 +113,17 @@ func (v *View) objectsHere() error {
 // Made reports whether a file is one of our substitutes for the repository's files.
 func (g *Guard) Made(name string) bool { return inside(g.Home, name) }
 
+// InCopy returns the guard for a copy of a work tree. What counts in the work tree counts there too.
+func (g *Guard) InCopy(work, root string) *Guard {
+	var lent map[string]bool
+	if repo, ok := Find(work); ok {
+		if v, err := g.Open(context.Background(), repo); err == nil {
+			lent = v.Lends()
+		}
+	}
+	return &Guard{Home: g.Home, Root: root, Trust: func(_, claim string) bool { return lent[claim] }, Slow: g.Slow}
+}
+
 // Lends returns the claims that count in a copy of the repository that borrows its objects: the objects' place, and the
 // claims that count here.
 func (v *View) Lends() map[string]bool {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/daemon/api"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -111,4 +112,12 @@ func firstChanged(lines []string, newStart, newLines int) int {
 		line++ // the hunk names the line before
 	}
 	return max(line, 1)
+}
+
+// Range returns a range of lines in the terms of package diffs; nil is all lines.
+func Range(l *api.LineRange) *diffs.Range {
+	if l == nil {
+		return nil
+	}
+	return &diffs.Range{From: l.From, To: l.To}
 }

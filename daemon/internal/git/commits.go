@@ -58,6 +58,30 @@ func (g Tree) Changes(ctx context.Context, old, now string) (map[string]Committe
 	return changes(out)
 }
 
+// Held returns the blobs that a commit has at paths below the folder, by path. It leaves out links.
+func (g Tree) Held(ctx context.Context, commit string, paths []string) (map[string]string, error) {
+	args := []string{"ls-tree", "-r", "-z", commit}
+	if len(paths) <= 100 {
+		args = append(append(args, "--"), paths...)
+	}
+	out, err := g.Run(ctx, nil, args...)
+	if err != nil {
+		return nil, err
+	}
+	asked := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		asked[path] = true
+	}
+	held := map[string]string{}
+	for _, rec := range records(out) { // mode type id, a tab, path
+		info, path, _ := strings.Cut(rec, "\t")
+		if f := strings.Fields(info); len(f) == 3 && f[1] == "blob" && f[0] != symlink && asked[path] {
+			held[path] = f[2]
+		}
+	}
+	return held, nil
+}
+
 func records(out []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

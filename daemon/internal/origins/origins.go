@@ -39,7 +39,7 @@ func (t *Teller) turn(id string) *sessions.Turn {
 func (t *Teller) Lines(origins []diffs.Origin) []api.WhyLine {
 	lines := make([]api.WhyLine, len(origins))
 	for i, o := range origins {
-		lines[i] = api.WhyLine{From: o.From, To: o.To}
+		lines[i] = api.WhyLine{From: o.From, To: o.To, Commit: o.Commit}
 		if o.Source == nil {
 			continue
 		}
@@ -159,13 +159,13 @@ func Moved(origins, others []diffs.Origin, byText bool) (all []diffs.Origin) {
 				continue
 			}
 			if at < from.From {
-				all = append(all, diffs.Origin{From: at, To: from.From})
+				all = append(all, diffs.Origin{From: at, To: from.From, Commit: o.Commit})
 			}
 			from.ByText, from.Pending = from.ByText || byText, false
 			all, at = append(all, from), from.To
 		}
 		if at < o.To {
-			all = append(all, diffs.Origin{From: at, To: o.To})
+			all = append(all, diffs.Origin{From: at, To: o.To, Commit: o.Commit})
 		}
 	}
 	return all

@@ -84,7 +84,7 @@ func (r *Reviewer) heldElsewhere(client api.ClientID, c *treeChange) error {
 
 // decideInBuffer carries out a choice in a buffer. Instead of writing the file, it returns edits for the client.
 func (r *Reviewer) decideInBuffer(c *choice, dec api.Decision) (out unsaved.Decided, err error) {
-	f, b, accept, lines := c.f, c.buffer, dec.Accept, linesOf(dec.Lines)
+	f, b, accept, lines := c.f, c.buffer, dec.Accept, diffshape.Range(dec.Lines)
 	if slices.ContainsFunc(c.ids, func(id uint64) bool { return b.Conflict(id) != nil }) {
 		return b.DecideConflicts(c.ids, dec.Accept, dec.Both)
 	}

@@ -135,7 +135,7 @@ func (c *choice) decide(review *diffs.Review, dec api.Decision) (diffs.Decision,
 	if dec.Replace {
 		return review.Replace(c.ids)
 	}
-	return review.Decide(c.ids, dec.Accept, linesOf(dec.Lines))
+	return review.Decide(c.ids, dec.Accept, diffshape.Range(dec.Lines))
 }
 
 // planAll plans choices on the disk. Each gets a plan, or an error that says why it has none.
@@ -176,14 +176,6 @@ func abandon(plan []*planned) {
 			p.undo()
 		}
 	}
-}
-
-// linesOf returns a range of lines in the review's terms; nil is all lines.
-func linesOf(l *api.LineRange) *diffs.Range {
-	if l == nil {
-		return nil
-	}
-	return &diffs.Range{From: l.From, To: l.To}
 }
 
 // finish stores and publishes the touched files, and answers with their diffs as the client sees them.

@@ -9,7 +9,6 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/waiting"
-	"cursord/daemon/internal/wire"
 	"cursord/diffs"
 )
 
@@ -76,27 +75,9 @@ func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {
 	}
 }
 
-func kindOf(err error) api.ErrorKind {
-	var e *api.Error
-	if errors.As(err, &e) {
-		return e.Kind
-	}
-	return api.KindInternal
-}
-
-// leftOf describes a file that a request leaves because of an error.
-func leftOf(path string, err error) api.Skipped {
-	s := api.Skipped{Path: path, Kind: kindOf(err), Message: wire.CutText(err.Error(), 500)}
-	var e *api.Error
-	if errors.As(err, &e) && e.Hint != "" {
-		s.Message += "; " + e.Hint
-	}
-	return s
-}
-
 // skippedFor describes a hunk that cannot be decided because of an error.
 func skippedFor(f *file, id uint64, err error) api.Skipped {
-	s := leftOf(f.path, err)
+	s := api.SkippedBy(f.path, err)
 	s.Hunk = diffshape.HunkID(f.n, id)
 	return s
 }

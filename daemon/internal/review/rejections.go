@@ -14,7 +14,7 @@ func (r *Reviewer) words(c *choice, dec api.Decision) decisionlog.Words {
 	}
 	words := decisionlog.Words{}
 	for _, h := range c.review.Hunks() {
-		words.Put(&h, diffshape.RejectionText(c.f.path, h, linesOf(dec.Lines)))
+		words.Put(&h, diffshape.RejectionText(c.f.path, h, diffshape.Range(dec.Lines)))
 	}
 	return words
 }

@@ -76,7 +76,7 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 		one := plan[i]
 		if err := r.write(one.f, one.change); err != nil {
 			one.undo()
-			out.Skipped = append(out.Skipped, leftOf(one.f.path, err))
+			out.Skipped = append(out.Skipped, api.SkippedBy(one.f.path, err))
 			continue
 		}
 		touched = append(touched, one.f)
@@ -115,7 +115,7 @@ func (r *Reviewer) editedBy(u diffs.Undone, out *api.Decided) (files []*file) {
 // refuses the rewind: the file is to be changed, and an editor holds it unsaved.
 func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out *api.Decided) (*planned, error) {
 	skip := func(err error) (*planned, error) {
-		out.Skipped = append(out.Skipped, leftOf(f.path, err))
+		out.Skipped = append(out.Skipped, api.SkippedBy(f.path, err))
 		return nil, nil
 	}
 	if err := r.load(f); err != nil {

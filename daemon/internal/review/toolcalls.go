@@ -16,6 +16,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/snapshot"
@@ -62,6 +63,7 @@ type Turn struct {
 	orphans    survivors.Orphans
 	unattended bool // the tree counts this turn among those whose processes may write without a call
 	hooks      hooks.Set
+	head       *commits.Log
 }
 
 // A watchedCall is a tool call that may write the files it names.
@@ -136,6 +138,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),
 	}
 	t.start, t.stop = r.take(in)
+	t.head = commits.Begin(in.name, r.guardOf(in))
 	t.watchBetween()
 	if !in.isolated() {
 		t.outside = snapshot.OutsideControl(in.name)

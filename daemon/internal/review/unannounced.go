@@ -253,6 +253,9 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 		all = all[n:]
 		t.r.call(func() { t.r.agentFound(t.tree, t.start, batch) })
 	}
+	if list {
+		t.bring(limit == snapshot.LastScanTime)
+	}
 	if text := left.After(limit); list && text != "" {
 		t.say(text)
 	}

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"context"
 	"path"
 	"path/filepath"
 	"slices"
@@ -224,13 +223,7 @@ func (r *Reviewer) guardOf(t *Worktree) *askgit.Guard {
 	if t.name == t.work {
 		return r.setup.Git
 	}
-	var lent map[string]bool
-	if repo, ok := askgit.Find(r.setup.Root); ok {
-		if v, err := r.setup.Git.Open(context.Background(), repo); err == nil {
-			lent = v.Lends()
-		}
-	}
-	return &askgit.Guard{Home: r.setup.Git.Home, Root: t.name, Trust: func(_, claim string) bool { return lent[claim] }, Slow: r.setup.Git.Slow}
+	return r.setup.Git.InCopy(r.setup.Root, t.name)
 }
 
 // Root returns the path at which an agent finds the tree: the workspace's, or that of a copy elsewhere.

@@ -42,10 +42,11 @@ func (c Commit) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 
 // A share is the part of a commit that comes from one turn, or from nobody known.
 type share struct {
-	source *api.WhySource // nil: a person, or nobody knows
-	lines  int
-	byText bool
-	places []string
+	source  *api.WhySource // nil: a person, or nobody knows
+	nobodys string         // without a source: whose it is
+	lines   int
+	byText  bool
+	places  []string
 }
 
 // prompts says what each turn has written of a commit, the one with the most lines first.
@@ -58,13 +59,13 @@ func (c Commit) prompts(said api.CommitWhy) string {
 			dropped = append(dropped, f.Path)
 		}
 		for _, l := range f.Lines {
-			turn := ""
+			turn := l.Commit
 			if l.Source != nil {
 				turn = l.Source.TurnID
 			}
 			s := byTurn[turn]
 			if s == nil {
-				s = &share{source: l.Source}
+				s = &share{source: l.Source, nobodys: nobodys(l)}
 				byTurn[turn] = s
 				all = append(all, s)
 			}
@@ -82,7 +83,7 @@ func (c Commit) prompts(said api.CommitWhy) string {
 	for _, s := range all {
 		fmt.Fprintf(&b, "\n%s  ", term.Count(s.lines, "line"))
 		if s.source == nil {
-			b.WriteString("a person's, or older than cursord\n")
+			b.WriteString(s.nobodys + "\n")
 		} else {
 			when := ""
 			if s.source.At != nil {

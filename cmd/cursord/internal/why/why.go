@@ -119,7 +119,7 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 		fmt.Fprintf(&b, "%s:%s", term.Clean(w.File), at)
 		s := l.Source
 		if s == nil {
-			b.WriteString("  a person's, or older than cursord\n")
+			fmt.Fprintf(&b, "  %s\n", nobodys(l))
 			continue
 		}
 		fmt.Fprintf(&b, "  an agent's, %s%s\n", term.Clean(string(s.State)), byText(s))
@@ -140,6 +140,14 @@ func (w Why) runs(lines []api.WhyLine, there map[string]bool) string {
 		former(&b, s)
 	}
 	return b.String()
+}
+
+// nobodys says whose lines are that no prompt wrote.
+func nobodys(l api.WhyLine) string {
+	if l.Commit == "" {
+		return "a person's, or older than cursord"
+	}
+	return fmt.Sprintf("of commit %.10s, which a command of an agent brought", term.Clean(l.Commit))
 }
 
 // byText is the remark that only the lines' text tells their source.

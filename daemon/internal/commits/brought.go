@@ -1,0 +1,218 @@
+package commits
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/git"
+)
+
+// A Log knows which commits have come into a work tree since a turn began that the turn has not made: by a merge, a pull, a checkout, a
+// reset, a rebase or a cherry-pick. It reads what git notes of HEAD. One goroutine uses it.
+type Log struct {
+	tree  git.Tree
+	dir   string // of the repository; "" if there is none
+	at    int64  // how much of logs/HEAD was read
+	began time.Time
+	made  map[string]bool // commits of the turn
+	found []other         // the newest first
+}
+
+// An other is a commit that the turn has not made. If git has made it of such a commit, parent is what it was made upon, where lines of the turn
+// may be.
+type other struct{ id, parent string }
+
+// Bounds of what a Log looks at.
+const (
+	mostLog   = 1 << 20 // bytes of logs/HEAD at once
+	mostFound = 16      // commits
+)
+
+// Begin returns a Log for a turn that begins now.
+func Begin(root string, guard *askgit.Guard) *Log {
+	repo, _ := askgit.Find(root)
+	l := &Log{tree: git.Tree{Dir: root, Guard: guard}, dir: repo.Dir, began: time.Now(), made: map[string]bool{}}
+	if info, err := os.Stat(l.file("logs/HEAD")); err == nil {
+		l.at = info.Size()
+	}
+	return l
+}
+
+func (l *Log) file(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
+
+// A noted is a line of logs/HEAD.
+type noted struct{ id, kind string }
+
+// read returns what git has noted since the last look, the newest first.
+func (l *Log) read() (all []noted) {
+	f, err := os.Open(l.file("logs/HEAD"))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.NewSectionReader(f, l.at, mostLog))
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	l.at += int64(len(text))
+	for line := range strings.Lines(string(text)) {
+		of, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if ids := strings.Fields(of); len(ids) > 1 {
+			kind, rest, _ := strings.Cut(message, ": ")
+			if strings.HasPrefix(rest, "Merge made by ") {
+				kind = "commit (merge)"
+			}
+			all = append(all, noted{ids[1], kind})
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// made reports whether who moved HEAD has written the commit: also one that ends a conflict.
+func (n noted) made() bool {
+	return strings.HasPrefix(n.kind, "commit") || strings.HasPrefix(n.kind, "revert") || strings.HasSuffix(n.kind, "(continue)")
+}
+
+// repeats reports whether git has made the commit of another one.
+func (n noted) repeats() bool {
+	name, _, _ := strings.Cut(n.kind, " ")
+	return (name == "cherry-pick" || name == "rebase" || name == "am" || strings.HasPrefix(n.kind, "pull --rebase")) && !strings.HasSuffix(n.kind, "(start)")
+}
+
+// look returns the commits that have come since the last look and those that are being merged, or, with all, all since the turn began. Where
+// nothing has changed, it does not ask git.
+func (l *Log) look(ctx context.Context, all bool) (found []other, err error) {
+	if l.dir == "" {
+		return nil, nil
+	}
+	news := l.read()
+	for _, n := range news {
+		if n.made() {
+			l.made[n.id] = true
+		}
+	}
+	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
+		kind := map[string]string{"CHERRY_PICK_HEAD": "cherry-pick", "REBASE_HEAD": "rebase"}[name]
+		if info, err := os.Lstat(l.file(name)); err == nil && info.Mode().IsRegular() && info.Size() < 1<<10 {
+			ids, _ := os.ReadFile(l.file(name))
+			for _, id := range strings.Fields(string(ids)) {
+				news = append(news, noted{id, kind})
+			}
+		}
+	}
+	var come []other
+	if news = news[:min(len(news), mostLog>>7)]; len(news) > 0 {
+		if come, err = l.others(ctx, news); err != nil {
+			return nil, err
+		}
+	}
+	older := slices.DeleteFunc(l.found, func(o other) bool { return slices.Contains(come, o) })
+	l.found = append(slices.Clone(come), older...)
+	l.found = l.found[:min(len(l.found), mostFound)]
+	if all {
+		return l.found, nil
+	}
+	return come[:min(len(come), mostFound)], nil
+}
+
+// others returns those commits, each once, that the turn has not made, and of its merges what they have merged.
+func (l *Log) others(ctx context.Context, news []noted) (come []other, err error) {
+	args := []string{"log", "--no-walk=unsorted", "--no-show-signature", "--format=%H %at %P"}
+	for _, n := range news {
+		args = append(args, n.id)
+	}
+	out, err := l.tree.Run(ctx, nil, append(args, "--")...)
+	if err != nil {
+		return nil, err
+	}
+	type info struct {
+		written time.Time
+		parents []string
+	}
+	known := map[string]info{}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) > 1 {
+			at, _ := strconv.ParseInt(f[1], 10, 64)
+			known[f[0]] = info{time.Unix(at, 0), f[2:]}
+		}
+	}
+	add := func(o other) {
+		if !l.made[o.id] && !slices.Contains(come, o) {
+			come = append(come, o)
+		}
+	}
+	for _, n := range news {
+		of := known[n.id]
+		switch {
+		case l.made[n.id]:
+			for _, id := range of.parents[min(1, len(of.parents)):] {
+				add(other{id: id})
+			}
+		case !n.repeats():
+			add(other{id: n.id})
+		case of.written.Unix() < l.began.Unix() && len(of.parents) > 0:
+			add(other{n.id, of.parents[0]})
+		}
+	}
+	return come, nil
+}
+
+// A Brought is the text of a file in a commit. The lines of Was are not that commit's.
+type Brought struct{ Commit, Text, Was string }
+
+// lookTime bounds the questions to git of a look.
+const lookTime = 5 * time.Second
+
+// Texts returns, by path, the texts that files have in the commits that have come since the last look and in those that are being merged, or,
+// with all, in all since the turn began. Where there are such commits, it asks for the paths.
+func (l *Log) Texts(all bool, paths func(add func(path string))) (map[string][]Brought, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	come, err := l.look(ctx, all)
+	if len(come) == 0 || err != nil {
+		return nil, err
+	}
+	var of []string
+	paths(func(path string) { of = append(of, path) })
+	return l.texts(ctx, come, of)
+}
+
+// texts returns the texts that files have in commits, by path: each text once.
+func (l *Log) texts(ctx context.Context, come []other, paths []string) (map[string][]Brought, error) {
+	all, seen := map[string][]Brought{}, map[[3]string]bool{}
+	for _, o := range come {
+		blobs, err := l.tree.Held(ctx, o.id, paths)
+		if err != nil {
+			return nil, err
+		}
+		was := map[string]string{}
+		if o.parent != "" {
+			if was, err = l.tree.Held(ctx, o.parent, paths); err != nil {
+				return nil, err
+			}
+		}
+		for path, blob := range blobs {
+			key := [3]string{path, blob, was[path]}
+			if seen[key] || blob == was[path] {
+				delete(blobs, path)
+				delete(was, path)
+			}
+			seen[key] = true
+		}
+		earlier := l.tree.Blobs(ctx, was, true)
+		for path, text := range l.tree.Blobs(ctx, blobs, true) {
+			if utf8.Valid(text) {
+				all[path] = append(all[path], Brought{o.id, string(text), string(earlier[path])})
+			}
+		}
+	}
+	return all, nil
+}
