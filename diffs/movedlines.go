@@ -92,6 +92,6 @@ func telling(line string) bool {
 		if unicode.IsLetter(c) || unicode.IsDigit(c) {
 			n++
 		}
-		return n >= 8
+		return n >= 12
 	})
 }

@@ -20,7 +20,7 @@ func (r *Review) Origins() (origins []Origin) {
 	for i, w := range r.writers(r.present().lines) {
 		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved})
 	}
-	return origins
+	return Tell(origins, string(r.Current().Data))
 }
 
 // OriginsOf returns the origins of the lines of another text of the file, for instance of a commit. Lines that the present text has at
@@ -34,21 +34,25 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 		}
 		return lines
 	}
-	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) { here[j] = i + 1 })
-	replaced, writers := r.past.Replaced(), r.writers(present)
+	common := 0
+	commonLines(trimmed(texts(present)), trimmed(slices.Clone(lines)), func(i, j int) {
+		here[j], common = i+1, common+known(lines[j:j+1])
+	})
+	another := replaced(known(texts(present)), known(lines), common)
+	removed, writers := r.past.Replaced(), r.writers(present)
 	for j, l := range lines {
 		if i := here[j] - 1; i >= 0 {
 			w := writers[i]
-			origins = r.origin(origins, j, w.by, Origin{Pending: w.pending, ByText: w.moved})
+			origins = r.origin(origins, j, w.by, Origin{Pending: w.pending, ByText: w.moved || another})
 			continue
 		}
 		by := r.past.OfText(l)
 		if by == 0 && linkKey(l) != "" {
-			by = replaced[trimEnd(l)]
+			by = removed[trimEnd(l)]
 		}
 		origins = r.origin(origins, j, by, Origin{ByText: by != 0})
 	}
-	return origins
+	return Tell(origins, text)
 }
 
 // Known counts the lines whose edits the review knows: those of the present text, and those that a person has taken out of it.

@@ -68,6 +68,16 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 	if lent != nil {
 		lent.lend(r, &step)
 	}
+	if step.Who == history.Person && len(step.Edits) > 0 {
+		old := known(texts(before.lines))
+		common := old
+		for _, e := range step.Edits {
+			for _, gone := range e.Removed {
+				common -= known([]string{gone.Text})
+			}
+		}
+		step.Replaced = replaced(old, known(texts(after.lines)), common)
+	}
 	r.past = r.past.Take(step)
 }
 

@@ -11,12 +11,13 @@ import (
 // nothing better; its history goes through its stored form, and a rewind leaves the lines.
 func TestRecall(t *testing.T) {
 	ours, others := Source{SessionID: "s", TurnID: "t", Via: ViaEdit}, Source{SessionID: "other", TurnID: "u", Via: ViaShell}
-	text := func(s string) Content { return Content{Exists: true, Data: []byte(s), Mode: 0o644} }
+	long := strings.NewReplacer("a", "a line that tells", "b", "another that does", "c", "and this one too")
+	text := func(s string) Content { return Content{Exists: true, Data: []byte(long.Replace(s)), Mode: 0o644} }
 	here := New(text("1\n2\n3\n4\n"))
 	here.Observe(text("1\na\nb\n3\nc\n4\n"), &ours)
 	here.Observe(text("1\na\nb\n3\nc\n4\nd\n"), &others)
 	written := here.Written("s")
-	require.Equal(t, []Written{{Source: ours, Lines: []string{"a", "b"}}, {Source: ours, Lines: []string{"c"}}}, written)
+	require.Equal(t, []Written{{Source: ours, Lines: []string{long.Replace("a"), long.Replace("b")}}, {Source: ours, Lines: []string{long.Replace("c")}}}, written)
 	require.Empty(t, here.Written("nobody"))
 
 	for name, one := range map[string]struct {
@@ -30,7 +31,7 @@ func TestRecall(t *testing.T) {
 		"nothing":               {"", "", 0},
 		"no end of the file":    {"a\nb\nc", "sss", 3},
 		"not text":              {"a\nb\nc\n\x00", "", 0},
-		"twice the same lines":  {"a\nb\nc\na\nb\nc\n", "sss---", 3},
+		"twice the same lines":  {"a\nb\nc\na\nb\nc\n", "------", 3},
 		"a line that it writes": {"x\na\nb\nc\n", "osss", 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -223,14 +223,14 @@ func TestUndoOfARewindInAChangedFile(t *testing.T) {
 func TestOrigins(t *testing.T) {
 	one, two := by("s", "1"), by("s", "2")
 	r := New(file("a\nb\nc\n"))
-	r.Observe(file("a\nfirst line\nsecond line\nc\n"), one)
+	r.Observe(file("a\nthe first line\nsecond line\nc\n"), one)
 	for _, h := range r.Hunks() {
 		_, err := r.Decide([]uint64{h.ID}, true, nil)
 		require.NoError(t, err)
 	}
 	r.History(5)
-	r.Observe(file("mine\na\nfirst line\nsecond line\nc\n"), nil)
-	r.Observe(file("mine\na\nfirst line\nsecond line\nc\nd\n"), two)
+	r.Observe(file("mine\na\nthe first line\nsecond line\nc\n"), nil)
+	r.Observe(file("mine\na\nthe first line\nsecond line\nc\nd\n"), two)
 	r = restored(t, r)
 	require.Equal(t, []Origin{
 		{From: 0, To: 2},
@@ -238,7 +238,7 @@ func TestOrigins(t *testing.T) {
 		{From: 4, To: 5},
 		{From: 5, To: 6, Source: two, At: 7, Pending: true},
 	}, r.Origins())
-	r.Observe(file("mine\na\nsecond line\nc\nd\nfirst line\n"), nil)
+	r.Observe(file("mine\na\nsecond line\nc\nd\nthe first line\n"), nil)
 	origins := r.Origins()
 	require.Equal(t, one, origins[len(origins)-1].Source, "a person has moved the line")
 	require.Nil(t, New(file("\x00")).Origins())

@@ -14,7 +14,7 @@ func whyCommand() *cobra.Command {
 		Use:   "why FILE[:LINE[-LINE]] | --commit [REV] | --trailer",
 		Short: "Show which prompts the lines of a file or a commit come from",
 		Long: `Show which prompts the lines of a file come from. For a FILE without LINE, it prints the file, with its source beside each run
-of lines; a * marks what is still to be reviewed. For a LINE, it prints the prompt, its time, session and turn, and
+of lines; a * marks what is still to be reviewed, and a ? a guess by the text. For a LINE, it prints the prompt, its time, session and turn, and
 what the lines were before. Lines of an agent keep their source after an accept, when you edit around
 them, move them or commit them, and when a checkout brings them back. Lines that an agent only moves in a file stay whose they were, and
 lines that it brings by a commit of somebody else, as git merge does, are not the agent's. The others are yours, or older than cursord.

@@ -50,6 +50,7 @@ type Step struct {
 	Was, Is         Body
 	WasPath, IsPath string
 	Edits           []Edit // of the lines, in order; a side that is no text has none
+	Replaced        bool   // a person has written another text: the lines that stay may be the person's, too
 	BodyBy          int32  // the edit that made, removed or replaced the file as a whole; 0: none
 	ModeBy, MoveBy  int32
 	Sum             func() string // returns a sum of the content after the step

@@ -19,6 +19,12 @@ func (f *File) Take(s Step) *File {
 	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), c: cursor{f: f}}
 	t.lines()
 	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes)}
+	if s.Replaced {
+		for i := range next.Runs {
+			next.Runs[i].By = min(next.Runs[i].By, -next.Runs[i].By)
+		}
+		t.lost = true
+	}
 	if s.Was.Kind == Text && s.Is.Kind != Text && s.Who == Person {
 		next.Dead, t.lost = nil, true // the person's deletion is final
 	}

@@ -124,7 +124,9 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
                     (propertize "(the prompt was deleted)" 'face 'cursord-note)
                   (propertize prompt 'face 'cursord-prompt))
                 "\n  "
-                (propertize (format "%s, %s, " (plist-get source :state)
+                (propertize (format "%s, %s%s, " (plist-get source :state)
+                                    (if (eq (plist-get source :byText) t)
+                                        "a guess by the text, " "")
                                     (cursord--why-when (plist-get source :at)))
                             'face 'cursord-note))
         (if session

@@ -67,7 +67,7 @@ func (t *Teller) Commit(
 	ctx context.Context, c commits.Commit, of func(path, text string) (origins []diffs.Origin, forgotten bool, err error),
 ) (out api.CommitWhy, err error) {
 	out = api.CommitWhy{Commit: c.ID, Files: []api.CommitFile{}, Trailers: []string{}}
-	models := map[string]int{}
+	models, sure := map[string]int{}, map[string]bool{}
 	for _, f := range c.Files {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -83,13 +83,19 @@ func (t *Teller) Commit(
 		lines := t.Lines(origins)
 		for _, l := range lines {
 			if l.Source != nil {
-				models[t.model(l.Source.TurnID)] += l.To - l.From
+				model := t.model(l.Source.TurnID)
+				models[model] += l.To - l.From
+				sure[model] = sure[model] || !l.Source.ByText
 			}
 		}
 		out.Files = append(out.Files, api.CommitFile{Path: f.Path, Lines: lines, Forgotten: forgotten})
 	}
 	for _, model := range slices.SortedFunc(maps.Keys(models), func(a, b string) int { return cmp.Or(models[b]-models[a], cmp.Compare(a, b)) }) {
-		out.Trailers = append(out.Trailers, "Assisted-by: cursor-agent"+model)
+		by := "Assisted-by: cursor-agent" + model
+		if !sure[model] {
+			by += " (a guess by the text)"
+		}
+		out.Trailers = append(out.Trailers, by)
 	}
 	return out, nil
 }

@@ -108,7 +108,7 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 			gone = append(gone, other.Review)
 		}
 	}
-	return origins.Moved(lines, origins.Nearest(text, gone), true)
+	return diffs.Tell(origins.Moved(lines, origins.Nearest(text, gone), true), text)
 }
 
 // Commit reads a commit of the work tree, as commits.Read says.

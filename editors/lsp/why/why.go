@@ -31,7 +31,7 @@ func Text(from *api.WhySource, title string, former bool) string {
 	}
 	b.WriteString(" · turn " + plaintext.FirstLine(from.TurnID, 64))
 	if from.ByText {
-		b.WriteString(" · known by the text alone")
+		b.WriteString(" · a guess by the text")
 	}
 	b.WriteString("\n\n")
 	if from.Prompt == "" {

@@ -45,7 +45,6 @@ type share struct {
 	source  *api.WhySource // nil: a person, or nobody knows
 	nobodys string         // without a source: whose it is
 	lines   int
-	byText  bool
 	places  []string
 }
 
@@ -70,8 +69,11 @@ func (c Commit) prompts(said api.CommitWhy) string {
 				all = append(all, s)
 			}
 			s.lines += l.To - l.From
-			s.byText = s.byText || l.Source != nil && l.Source.ByText
-			s.places = append(s.places, place(f.Path, l))
+			at := place(f.Path, l)
+			if l.Source != nil && l.Source.ByText {
+				at += "  (a guess by the text)"
+			}
+			s.places = append(s.places, at)
 		}
 	}
 	if len(all) == 0 {
@@ -101,9 +103,6 @@ func (c Commit) prompts(said api.CommitWhy) string {
 		}
 		for _, p := range s.places {
 			fmt.Fprintf(&b, "  %s\n", p)
-		}
-		if s.byText {
-			b.WriteString("  (of some lines only the text tells it)\n")
 		}
 	}
 	if len(dropped) > 0 {

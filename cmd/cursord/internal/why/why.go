@@ -155,7 +155,7 @@ func byText(s *api.WhySource) string {
 	if !s.ByText {
 		return ""
 	}
-	return "; known by the text, because somebody moved the lines or brought them back"
+	return "; a guess by the text, because somebody moved the lines or brought them back"
 }
 
 // former says what lines were before.
@@ -197,7 +197,9 @@ func annotated(lines []api.WhyLine, path string, columns int) string {
 				when = s.At.Local().Format(layout)
 			}
 			mark := " "
-			if s.State == api.WhyPending {
+			if s.ByText {
+				mark = "?"
+			} else if s.State == api.WhyPending {
 				mark = "*"
 			}
 			about = fmt.Sprintf("%s%-*s %s", mark, len(layout), when, term.Clean(strings.Join(strings.Fields(s.Prompt), " ")))

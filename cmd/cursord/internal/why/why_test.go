@@ -52,6 +52,10 @@ func TestShown(t *testing.T) {
 	require.Contains(t, shown, "*2031-05-04 12:00 add lines")
 	require.Contains(t, shown, " 3  three\n")
 	require.Equal(t, "                    1  one\n*2031-05-04 add li… 2  ␛[2J two\n*2031-05-04 add li… 3  three\n", annotated(lines, path, 40))
+	guess := []api.WhyLine{{From: 0, To: 3, Source: &api.WhySource{Prompt: "add", ByText: true, State: api.WhyAccepted}}}
+	require.Contains(t, annotated(guess, path, 0), "?                 add  ")
+	require.Contains(t, Commit{}.prompts(api.CommitWhy{Files: []api.CommitFile{{Path: "f", Lines: guess}}}), "f:1-3  (a guess by the text)\n")
+	require.Contains(t, Why{File: "f"}.runs([]api.WhyLine{{To: 1, Commit: "0123456789abcdef"}}, nil), "f:1  of commit 0123456789, which a command of an agent brought\n")
 	require.NotContains(t, shown, "\x1b")
 	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines, nil)
 	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")

@@ -39,14 +39,14 @@ func whyLines(e *world.Editor, path string) (prompts []string) {
 func TestSourcesOfAnImport(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
-	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "agent 3\n", 7: "agent 7\nmore\n"})
+	before, after := world.Numbered(9, nil), world.Numbered(9, map[int]string{3: "the agent's line 3\n", 7: "the agent's line 7\nmore\n"})
 	w.Put("dir/f", before)
 	w.Put("g", "1\n2\n")
 	w.Start()
 	e := w.Opens()
-	w.Plays(world.Lines(world.Edits("c1", "dir/f", before, after), world.Edits("c2", "g", "1\n2\n", "1\ng\n2\n"))...)
+	w.Plays(world.Lines(world.Edits("c1", "dir/f", before, after), world.Edits("c2", "g", "1\n2\n", "1\nthe agent's in g\n2\n"))...)
 	turn := e.Turn(world.Obj{"prompt": "first"})
-	w.Plays(world.Lines(world.Edits("c3", "dir/f", after, strings.Replace(after, "line 1\n", "second 1\n", 1)))...)
+	w.Plays(world.Lines(world.Edits("c3", "dir/f", after, strings.Replace(after, "line 1\n", "the second line 1\n", 1)))...)
 	e.Turn(world.Obj{"prompt": "second", "sessionId": turn.SessionID})
 	e.Decides("diff/accept", world.Obj{"all": true})
 	file := w.Path("../session.ndjson")
@@ -63,7 +63,7 @@ func TestSourcesOfAnImport(t *testing.T) {
 		"the same file":   {false, text, want},
 		"with new ids":    {true, text, want},
 		"a person's line": {false, "mine\n" + text, append([]string{""}, want...)},
-		"another file":    {false, before + "agent 3\n", make([]string, 10)},
+		"another file":    {false, before + "the agent's line 3\n", make([]string, 10)},
 		"no file":         {false, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestSourcesOfAnImport(t *testing.T) {
 			if one.text != "" {
 				there.Put("dir/f", one.text)
 			}
-			there.Put("g", "1\ng\n2\n")
+			there.Put("g", "1\nthe agent's in g\n2\n")
 			there.Start()
 			e := there.Opens()
 			var imported rpc.SessionResult

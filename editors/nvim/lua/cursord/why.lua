@@ -15,6 +15,7 @@ local prompt_most, turns_most, tries_most = 5, 20, 3
 --- @field prompt string "" if the session was deleted
 --- @field at? string
 --- @field state 'pending'|'accepted'
+--- @field byText? boolean a guess: only the text of the lines tells it
 
 --- Lines with the same answer.
 --- @class cursord.Because
@@ -106,7 +107,7 @@ local function group(at, first, last, runs)
     if there and runs[i] and runs[i].from <= there then
       source = runs[i].source
     end
-    local key = not there and 'unsaved' or source and source.turnId .. source.state or ''
+    local key = not there and 'unsaved' or source and source.turnId .. source.state .. tostring(source.byText or false) or ''
     if not by[key] then
       by[key] = { source = source, unsaved = not there, rows = {} }
       out[#out + 1] = by[key]
@@ -154,8 +155,11 @@ local function about(one, titles)
     return { 'yours, or older than cursord' }
   end
   local facts, title = { source.state }, titles[source.sessionId]
+  if source.byText then
+    facts[#facts + 1] = 'a guess by the text'
+  end
   if type(source.at) == 'string' then
-    facts[2] = times.age(source.at)
+    facts[#facts + 1] = times.age(source.at)
   end
   facts[#facts + 1] = title and ('"%s"'):format(message.cut(title:gsub('%s+', ' '), 40))
     or 'its session was deleted'
