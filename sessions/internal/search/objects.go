@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -48,6 +49,10 @@ type searchable struct {
 	Kind      string `json:"kind"`
 	Status    string `json:"status"`
 	Tool      *struct {
+		Name    string   `json:"name"`
+		Title   string   `json:"title"`
+		Output  string   `json:"output"`
+		Error   string   `json:"error"`
 		Command string   `json:"command"`
 		Paths   []string `json:"paths"`
 	} `json:"tool"`
@@ -85,6 +90,12 @@ func passages(e *Object) (of searchable, list []passage, at time.Time) {
 		add("command", of.Tool.Command)
 		for _, path := range of.Tool.Paths {
 			add("path", path)
+		}
+		if of.Tool.Name == "question" { // the output has the questions with the answers
+			add("text", cmp.Or(of.Tool.Output, of.Tool.Title))
+		}
+		if of.Tool.Name == "question" || of.Kind == "plan" {
+			add("text", of.Tool.Error)
 		}
 	}
 	return of, list, of.StartedAt

@@ -29,3 +29,16 @@ func TestNoticesAreNotSearched(t *testing.T) {
 		require.Len(t, list, texts, kind)
 	}
 }
+
+// TestQuestionsAreSearched: what the agent has asked, and what was answered, is found as other texts are.
+func TestQuestionsAreSearched(t *testing.T) {
+	for object, want := range map[string][]passage{
+		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","output":"Which? One or two\nTwo"}}`: {{"text", "Which? One or two\nTwo"}},
+		`{"kind":"tool","status":"cancelled","tool":{"name":"question","title":"Ask Which?"}}`:                                   {{"text", "Ask Which?"}},
+		`{"kind":"plan","status":"rejected","text":"do it","tool":{"name":"createplan","error":"rejected: no tests"}}`:           {{"text", "do it"}, {"text", "rejected: no tests"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"shell","title":"ls","command":"ls","output":"many files"}}`:         {{"command", "ls"}},
+	} {
+		_, list, _ := passages(&Object{Kind: Item, JSON: []byte(object)})
+		require.Equal(t, want, list)
+	}
+}
