@@ -8,6 +8,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/forked"
 	"cursord/daemon/internal/origins"
+	"cursord/daemon/internal/prompt"
 	"cursord/daemon/internal/review"
 	"cursord/sessions"
 )
@@ -120,6 +121,7 @@ func (w *workspace) cutTurns(c *commit, cut *review.Cut) {
 		}
 		if t, err := w.turn(id); err == nil {
 			s.Spend(t)
+			s.Title = prompt.Retitle(s.Title, t.Prompt, ls.resend != nil && s.Turns == len(cut.Turns))
 		}
 		w.seq++
 		c.ops = append(c.ops, sessions.RemoveTurn{ID: id, Seq: w.seq})

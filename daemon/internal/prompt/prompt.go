@@ -175,3 +175,11 @@ func Title(prompt string) string {
 	}
 	return ""
 }
+
+// Retitle returns the title of a session whose first prompt another one is about to replace: "" if that prompt has given the title.
+func Retitle(title, first string, replaced bool) string {
+	if replaced && title == Title(first) {
+		return ""
+	}
+	return title
+}

@@ -71,6 +71,29 @@ func TestResend(t *testing.T) {
 	require.Nil(t, begun.Rewound)
 }
 
+// TestTitleOfAFirstPromptThatIsReplaced: the title that the first prompt has given goes with it, one that a person has given stays.
+func TestTitleOfAFirstPromptThatIsReplaced(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := w.Opens()
+	first := e.Turn(world.Obj{"prompt": "first"})
+	second := e.Turn(world.Obj{"prompt": "second", "sessionId": first.SessionID})
+	title := func(after world.Obj) string {
+		after["sessionId"] = first.SessionID
+		first = e.Turn(after)
+		var all api.Transcript
+		e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+		return all.Session.Title
+	}
+	require.Equal(t, "first", title(world.Obj{"prompt": "third", "rewind": second.ID}))
+	var all api.Transcript
+	e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+	require.Equal(t, "another", title(world.Obj{"prompt": "another", "rewind": all.Turns[0].ID}))
+	e.Must("session/update", world.Obj{"sessionId": first.SessionID, "title": "named"}, nil)
+	require.Equal(t, "named", title(world.Obj{"prompt": "last", "rewind": first.ID}))
+}
+
 // TestRewindOfAnUnsavedFile: an editor holds a file unsaved that a rewind would change. Nothing is taken back, also not of other files; once
 // the turn went all the same, and its change of the file stayed for good.
 func TestRewindOfAnUnsavedFile(t *testing.T) {
