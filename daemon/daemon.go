@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"cursord/agent"
 	"cursord/agent/hooks"
 	"cursord/agent/process"
 	"cursord/daemon/api"
@@ -28,6 +26,7 @@ import (
 	"cursord/daemon/internal/copies"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/drivers"
+	"cursord/daemon/internal/killed"
 	"cursord/daemon/internal/params"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/statusmessages"
@@ -84,6 +83,7 @@ type Daemon struct {
 	docs        *documents.Set
 	pictures    pictures.Store
 	copies      *copies.Keeper
+	killed      *killed.Turns
 	overlays    *apart.Prober // whether isolated sessions get overlays
 	started     sessions.Time
 	began       time.Time // the same, by the monotonic clock
@@ -149,7 +149,7 @@ func Open(o Options) (*Daemon, error) {
 	if o.Reload != nil {
 		which.Reload = func() { o.Reload(d) }
 	}
-	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: unseen}
+	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: killed.Unseen, Unanswered: killed.Unanswered}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
 	}
@@ -177,6 +177,9 @@ func Open(o Options) (*Daemon, error) {
 	if n := process.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
+	if d.killed, err = killed.Open(o.StateDir, store, d.log); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	images := d.pictures.Folders()
 	d.agent.Refresh()
 	d.copies = copies.New(copies.Setup{
@@ -189,15 +192,6 @@ func Open(o Options) (*Daemon, error) {
 	d.keeping.Go(func() { d.housekeep(ctx, images) })
 	d.keeping.Go(func() { d.resumeAll(ctx) })
 	return d, nil
-}
-
-// unseen returns a notice for an item that the last daemon left running, about what nobody has seen of it; "" if nothing.
-func unseen(it *sessions.Item) string {
-	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
-		return ""
-	}
-	return fmt.Sprintf("The daemon was killed while this ran: %s. Its changes may not be listed for review.",
-		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
 // storeVariable is the name of the variable in storeMark.

@@ -115,6 +115,7 @@ func (d *Daemon) Close() error {
 	d.copies.Close()
 	d.atEnd.Close()
 	d.saves.Close()
+	d.killed.Close()
 	unstored := d.store.Unstored()
 	err := d.store.Close()
 	if trouble := d.store.Trouble(); trouble != nil && unstored != "" {

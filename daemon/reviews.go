@@ -112,7 +112,8 @@ func (d *Daemon) resumeAll(ctx context.Context) {
 	if err != nil {
 		d.log.Error("an unfinished decision of the last daemon cannot be read", "err", err)
 	}
-	for _, root := range roots {
+	defer d.killed.Done()
+	for _, root := range append(roots, d.killed.Roots()...) {
 		if ctx.Err() != nil {
 			return
 		}
@@ -189,6 +190,9 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 		}
 		for _, diff := range change.Diffs {
 			w.put(c, diff, nil)
+		}
+		for _, item := range change.Items {
+			w.put(c, item, nil)
 		}
 		w.putViews(c, change)
 		if change.Cut != nil {

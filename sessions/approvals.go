@@ -139,7 +139,7 @@ func (w space) putApproval(a *Approval, v stored) error {
 }
 
 // withdrawApprovals ends the pending approvals of a turn, in the order in which they were asked.
-func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32, seq *uint64, damaged func(Damage)) error {
+func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32, seq *uint64, damaged func(Damage)) (ended []*Approval, err error) {
 	type asked struct {
 		at  spot
 		seq uint64
@@ -156,15 +156,16 @@ func (w space) withdrawApprovals(b *bolt.Bucket, session string, ordinal uint32,
 	for _, o := range open {
 		a, err := decodeSound[Approval](w, o.at, damaged)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		*seq++
 		a.Status, a.Seq = ApprovalWithdrawn, *seq
 		if err := w.put(a, nil); err != nil {
-			return err
+			return nil, err
 		}
+		ended = append(ended, a)
 	}
-	return nil
+	return ended, nil
 }
 
 // standInApproval makes an approval that asks nothing.

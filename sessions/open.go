@@ -130,7 +130,7 @@ func (s *Store) ready(report *Report, idle []string) (err error) {
 		if err := removeUnfilled(tx); err != nil {
 			return err
 		}
-		report.Interrupted, err = interrupt(tx, s.alive, idle, s.o.LeftOpen, s.o.OnDamage)
+		report.Interrupted, err = interrupt(tx, s.alive, idle, s.o)
 		return err
 	})
 }

@@ -12,10 +12,9 @@ import (
 
 // interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
 // running items become cancelled, with the text that was kept; their pending approvals become withdrawn; their sessions become idle. They get new seqs in the order in
-// which a live end is published: items, session, turns. idle names more sessions that can no longer be busy; leftOpen and
-// damaged are those of Options. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it
+// which a live end is published: items, session, turns. idle names more sessions that can no longer be busy. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it
 // did something. interrupt returns the turns, by workspace and age.
-func interrupt(tx *bolt.Tx, alive Time, idle []string, leftOpen func(*Item) string, damaged func(Damage)) ([]*Turn, error) {
+func interrupt(tx *bolt.Tx, alive Time, idle []string, o Options) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {
 		open[id] = nil
@@ -46,7 +45,7 @@ func interrupt(tx *bolt.Tx, alive Time, idle []string, leftOpen func(*Item) stri
 	var out []*Turn
 	for _, id := range names {
 		slices.Sort(open[id])
-		turns, err := interruptSession(tx, id, open[id], leftOpen, damaged, alive)
+		turns, err := interruptSession(tx, id, open[id], o, alive)
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", id, err)
 		}
@@ -58,7 +57,7 @@ func interrupt(tx *bolt.Tx, alive Time, idle []string, leftOpen func(*Item) stri
 	return out, nil
 }
 
-func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*Item) string, damaged func(Damage), alive Time) ([]*Turn, error) {
+func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, o Options, alive Time) ([]*Turn, error) {
 	b := tx.Bucket(bucketSessions).Bucket([]byte(id))
 	if b == nil {
 		return nil, nil
@@ -69,14 +68,18 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	seq := workspaceRecord(w.root, w.b).Seq
 	for _, ordinal := range ordinals {
-		if err := w.cancelItems(b, id, ordinal, &seq, leftOpen, damaged, alive); err != nil {
+		if err := w.cancelItems(b, id, ordinal, &seq, o.LeftOpen, o.OnDamage, alive); err != nil {
 			return nil, err
 		}
-		if err := w.withdrawApprovals(b, id, ordinal, &seq, damaged); err != nil {
+		asked, err := w.withdrawApprovals(b, id, ordinal, &seq, o.OnDamage)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.addUnanswered(b, ordinal, asked, o.Unanswered, &seq, alive); err != nil {
 			return nil, err
 		}
 	}
-	s, err := decodeSound[Session](w, spot{session: id, key: keySession}, damaged)
+	s, err := decodeSound[Session](w, spot{session: id, key: keySession}, o.OnDamage)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func interruptSession(tx *bolt.Tx, id string, ordinals []uint32, leftOpen func(*
 	}
 	var out []*Turn
 	for _, ordinal := range ordinals {
-		t, err := decodeSound[Turn](w, spot{session: id, key: turnKey(ordinal)}, damaged)
+		t, err := decodeSound[Turn](w, spot{session: id, key: turnKey(ordinal)}, o.OnDamage)
 		if err != nil {
 			return nil, err
 		}
@@ -171,6 +174,31 @@ func (w space) cancelItems(
 		if err := w.put(it, nil); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// addUnanswered adds to a turn, as calls that did not run, what the agent had asked permission for. A call that has an item is not added.
+func (w space) addUnanswered(b *bolt.Bucket, ordinal uint32, asked []*Approval, unanswered func(*Approval) (*Tool, []byte), seq *uint64, alive Time) error {
+	next := 0
+	if k := lastKey(b, itemKey(prefixItem, ordinal, 0)[:5]); k != nil {
+		next = int(indexOf(k)) + 1
+	}
+	for _, a := range asked {
+		if unanswered == nil || a.Kind != ApprovalPermission || a.ItemID != "" {
+			continue
+		}
+		tool, detail := unanswered(a)
+		ended := later(a.CreatedAt, alive)
+		*seq++
+		it := &Item{
+			ID: ItemID(a.TurnID, next), TurnID: a.TurnID, SessionID: a.SessionID, Workspace: a.Workspace, Index: next, Kind: ItemTool, Status: ItemRejected,
+			Tool: tool, StartedAt: a.CreatedAt, EndedAt: &ended, Seq: *seq,
+		}
+		if err := w.put(it, detail); err != nil {
+			return err
+		}
+		next++
 	}
 	return nil
 }

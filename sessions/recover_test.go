@@ -97,3 +97,35 @@ func TestOpenTellsOfWhatWasLeftOpen(t *testing.T) {
 	require.Equal(t, 3, notice.Index)
 	require.Equal(t, "shell ran", notice.Text)
 }
+
+// TestOpenAddsWhatWasAsked: a permission that was pending becomes a call that did not run, unless its call has an item.
+func TestOpenAddsWhatWasAsked(t *testing.T) {
+	path := dbPath(t)
+	s, _ := openAt(t, path)
+	busy := session("s1", 1)
+	busy.State = SessionRunning
+	must(t, s, puts(busy, turn("t1", "s1", TurnRunning, 2), item("t1", "s1", 0, ItemCompleted, 3))...)
+	ask := func(tag, item string, kind ApprovalKind, seq uint64) *Approval {
+		return &Approval{ID: ApprovalID(tag, "t1"), Workspace: busy.Workspace, SessionID: "s1", TurnID: "t1", Kind: kind, CallID: tag, ItemID: item,
+			Title: "run " + tag, Options: []ApprovalOption{}, Status: ApprovalPending, CreatedAt: Now(), Seq: seq}
+	}
+	must(t, s, puts(ask("b", "", ApprovalPermission, 4), ask("a", "", ApprovalPermission, 5), ask("c", "t1:0", ApprovalPermission, 6), ask("d", "", ApprovalQuestion, 7))...)
+	require.NoError(t, s.Close())
+
+	s, _, err := Open(path, Options{Unanswered: func(a *Approval) (*Tool, []byte) {
+		return &Tool{CallID: a.CallID, Name: "shell", Title: a.Title, Paths: []string{}}, nil
+	}})
+	require.NoError(t, err)
+	defer s.Close()
+	_, items, _, err := s.Transcript("s1", "", 0)
+	require.NoError(t, err)
+	require.Len(t, items, 3)
+	for i, call := range []string{"b", "a"} {
+		it := items[i+1]
+		require.Equal(t, []any{ItemTool, ItemRejected, call}, []any{it.Kind, it.Status, it.Tool.CallID})
+		require.NotNil(t, it.EndedAt)
+	}
+	a, err := s.Approval(ApprovalID("a", "t1"))
+	require.NoError(t, err)
+	require.Equal(t, ApprovalWithdrawn, a.Status)
+}

@@ -24,6 +24,9 @@ type Options struct {
 	// LeftOpen is called by Open for each item that the last daemon left running. What it returns, if not "", becomes a
 	// notice in the item's turn.
 	LeftOpen func(*Item) (notice string)
+	// Unanswered returns, for a pending permission whose call has no item, the tool of the item that Open adds, and its detail or nil. nil adds
+	// none.
+	Unanswered func(*Approval) (*Tool, []byte)
 	// Fault, for tests, is called before each commit; if it returns an error, the commit fails with it.
 	Fault func() error
 }

@@ -30,7 +30,7 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	save("named", "a")
 	in := newWorktree(root, "", nil, func() {})
 	turn := &Turn{tree: in, waits: true}
-	turn.start, turn.stop = new(snapshot.List).Take(root, t.TempDir(), nil, true, nil)
+	turn.start, turn.stop = new(snapshot.List).Take(root, t.TempDir(), "", nil, true, nil)
 	defer turn.start.Close()
 	turn.watchBetween()
 	<-turn.start.Ready()

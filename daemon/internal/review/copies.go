@@ -282,11 +282,9 @@ func (r *Reviewer) placesOf(session string) apart.Places {
 }
 
 // take begins to take the snapshot of a turn's tree. If only the agent's changes differ from the work tree, it is one of that.
-func (r *Reviewer) take(in *Worktree) (s *snapshot.Snapshot, stop func()) {
-	if in.isolated() {
-		if shift := in.apart.Shift(); shift != nil {
-			return r.shared().starts.Take(in.work, r.setup.StateDir, r.setup.Git, false, shift)
-		}
+func (r *Reviewer) take(in *Worktree, turn string) (s *snapshot.Snapshot, stop func()) {
+	if in.isolated() && in.apart.Shift() != nil {
+		return r.shared().starts.Take(in.work, r.setup.Killed.Dir, "", r.setup.Git, false, in.apart.Shift())
 	}
-	return in.starts.Take(in.name, r.setup.StateDir, r.guardOf(in), in.isolated(), nil)
+	return in.starts.Take(in.name, r.setup.Killed.Dir, turn, r.guardOf(in), in.isolated(), nil)
 }

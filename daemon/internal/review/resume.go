@@ -7,6 +7,7 @@ import (
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -156,4 +157,13 @@ func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 		in = r.treeOf(x.Session)
 	}
 	return &treeChange{in: in, Change: c}, nil
+}
+
+// takeUp takes in what a turn had changed when the last daemon was killed, and puts notices into its transcript.
+func (r *Reviewer) takeUp(s *snapshot.Snapshot, changes []snapshot.Change, notices []*sessions.Item) {
+	t := r.shared()
+	t.starts.Add(s)
+	r.agentFound(t, s, changes)
+	t.starts.Remove(s)
+	_ = r.setup.Loop.Commit(&Commit{Items: notices, Numbered: func() {}}) // an error means that the loop has ended
 }

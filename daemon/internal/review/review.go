@@ -100,10 +100,7 @@ func New(setup Setup) (*Reviewer, error) {
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{newWorktree(setup.Root, "", setup.Documents, r.windowClosed)}
 	r.shared().calls.Watch = setup.Saves
-	if err := r.loadReviews(); err != nil {
-		return nil, err
-	}
-	if err := r.loadLog(); err != nil {
+	if err := cmp.Or(r.loadReviews(), r.loadLog()); err != nil {
 		return nil, err
 	}
 	intents, err := setup.Store.Intents(setup.Root)
@@ -117,6 +114,7 @@ func New(setup Setup) (*Reviewer, error) {
 		r.resume(intents)
 		r.dropLost()
 		r.save() // publishes diffs of damaged reviews
+		setup.Killed.Take(setup.Root, setup.Git, r.takeUp)
 		// Nobody watched while no daemon ran: changes since then are people's.
 		r.refreshPending()
 	})

@@ -12,6 +12,7 @@ import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/killed"
 	"cursord/daemon/internal/savewatch"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/survivors"
@@ -34,6 +35,7 @@ type Setup struct {
 	Hooks     *hooks.Finder
 	Saves     *savewatch.Watch
 	Survivors *survivors.Turns
+	Killed    *killed.Turns // what the last daemon's turns left, and where this one's snapshots are
 	Watching  watch.Limits
 	Large     diffs.Limits
 	Copy      copytree.Options                                  // for sessions' copies; the Reviewer sets Git
@@ -76,6 +78,7 @@ type Commit struct {
 	Ops      []sessions.Op
 	Cut      *stored.Cut      // turns that leave a session's transcript; or nil
 	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
+	Items    []*sessions.Item // each gets a seq
 	Views    []*views.View    // each gets a revision
 	Numbered func()           // called when all have their numbers, before anything is published
 	Stored   func(error)      // called once all is durable and before it is published; may be nil

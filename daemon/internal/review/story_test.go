@@ -20,6 +20,7 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
+	"cursord/daemon/internal/killed"
 	"cursord/daemon/internal/survivors"
 	"cursord/daemon/internal/watch"
 	"cursord/diffs"
@@ -113,7 +114,7 @@ func newStory(t require.TestingT, store *sessions.Store, root string, n int) *st
 	limits := watch.DefaultLimits()
 	limits.Settle = time.Hour // only requests look
 	s.setup = Setup{
-		Root: root, StateDir: filepath.Join(root, ".state"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: store, Loop: s.loop,
+		Root: root, StateDir: filepath.Join(root, ".state"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: store, Loop: s.loop, Killed: &killed.Turns{Dir: root},
 		Documents: s.docs, Survivors: &survivors.Turns{}, Watching: limits, Settings: func() *config.Config { return &config.Config{HistorySize: 1 << 30} },
 		Running: func() int { return 0 }, Polls: func(string) {},
 		Damaged: func(what string, err error) { require.NoError(t, err, what) },

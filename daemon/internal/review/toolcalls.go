@@ -137,7 +137,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 		waits: turn.Mode == sessions.ModeAgent || turn.Driver == config.DriverACP, say: say, runs: map[string][]*run{},
 		postponed: map[string]postponed{}, hooks: r.setup.Hooks.Find(in.name),
 	}
-	t.start, t.stop = r.take(in)
+	t.start, t.stop = r.take(in, turn.ID)
 	t.head = commits.Begin(in.name, r.guardOf(in))
 	t.watchBetween()
 	if !in.isolated() {
@@ -263,7 +263,7 @@ func (t *Turn) begin(ev *agent.ToolStart) {
 		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
 			full, begun := f.tree.absolute(f.path), from-int64(attribution.Tick)
 			within := dated && filestat.ChangeTimes && filestat.Of(full).Changed() >= begun
-			if within {
+			if t.start.Recall(f.path, f.before, within); within {
 				f.tree.calls.Missed(f.path, func() int { return t.folders.Load().Since(full, begun) })
 			}
 			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: within})

@@ -216,9 +216,12 @@ func (s *Snapshot) Note(name string, st filestat.Stat, img atomicfile.State) {
 	}
 	if !img.Exists {
 		s.files.delete(name)
+		s.record.note(name, nil)
 		return
 	}
-	s.files.set(name, &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())})
+	e := &entry{Stat: st, racy: st.Racy(now), content: s.spool.put(img.Bytes())}
+	s.files.set(name, e)
+	s.record.note(name, e)
 	if written := st.Written(); written > s.began {
 		if s.texts == nil {
 			s.texts = map[int64]bool{}
@@ -233,6 +236,7 @@ func (s *Snapshot) NoteGone(name string) {
 	defer s.mu.Unlock()
 	if e := s.files.change(name); e != nil {
 		e.gone = true
+		s.record.note(name, e)
 	}
 }
 
@@ -257,7 +261,9 @@ func (s *Snapshot) Saved(name string, img, disk atomicfile.State) {
 		st := e.Stat
 		st.Size, st.Mtime, st.Ctime = int64(len(img.Data)), 0, 0 // differs from every real state
 		s.mixed = true
-		s.files.set(name, &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()})
+		saved := &entry{Stat: st, racy: true, content: s.spool.put(img.Data), until: clock.Now()}
+		s.files.set(name, saved)
+		s.record.note(name, saved)
 	}
 }
 
@@ -270,10 +276,12 @@ func (s *Snapshot) Close() {
 	if s.left != nil {
 		<-s.left
 	}
+	s.record.close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spool.close()
-	s.first.close()
+	for _, one := range append(s.earlier, s.spool, s.first) {
+		one.close()
+	}
 }
 
 // Useless returns the reason why nothing can be compared with the snapshot; "" if it can be used.

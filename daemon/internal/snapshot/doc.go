@@ -20,5 +20,8 @@
 //   - It writes nothing in the workspace, and no git that it runs starts a program that the repository names.
 //
 // The caller decides who made a change: it gives Scan a function that gets each change with its time. Several goroutines may
-// use a Snapshot. It keeps contents in two unnamed files, until Close; the next snapshot may use one of them.
+// use a Snapshot. It keeps contents in two files, until Close; the next snapshot may use one of them.
+//
+// A snapshot of a turn is written down with its notes (record.go). If the process is killed, the next one restores it from there
+// (Recorded.Restore), and a scan then finds what has changed since the last notes.
 package snapshot

@@ -273,7 +273,7 @@ func TestWhatIsKeptIsWhatIsRead(t *testing.T) {
 				guard := &askgit.Guard{Home: filepath.Join(t.TempDir(), "git"), Root: dir}
 				state := t.TempDir()
 				take := func(l *List) *Snapshot {
-					s, _ := l.Take(dir, state, guard, false, nil)
+					s, _ := l.Take(dir, state, "", guard, false, nil)
 					<-s.Ready()
 					require.Empty(t, s.Useless())
 					return s

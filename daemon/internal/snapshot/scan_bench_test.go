@@ -98,7 +98,7 @@ func against(b *testing.B, t benchTree, before, f func()) {
 func BenchmarkSnapshot(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
 		against(b, t, before, func() {
-			s, _ := new(List).Take(t.dir, b.TempDir(), guardIn(b, t.dir), false, nil)
+			s, _ := new(List).Take(t.dir, b.TempDir(), "", guardIn(b, t.dir), false, nil)
 			<-s.ready
 			if why := s.Useless(); why != "" {
 				b.Log(why)
@@ -113,7 +113,7 @@ func BenchmarkSnapshotAgain(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
 		var keeps List
 		take := func() {
-			s, _ := keeps.Take(t.dir, b.TempDir(), guardIn(b, t.dir), false, nil)
+			s, _ := keeps.Take(t.dir, b.TempDir(), "", guardIn(b, t.dir), false, nil)
 			<-s.ready
 			if why := s.Useless(); why != "" {
 				b.Log(why)
@@ -128,7 +128,7 @@ func BenchmarkSnapshotAgain(b *testing.B) {
 // BenchmarkScan scans after changes of 10 files.
 func BenchmarkScan(b *testing.B) {
 	sizes(b, func(b *testing.B, t benchTree, before func()) {
-		s, _ := new(List).Take(t.dir, b.TempDir(), guardIn(b, t.dir), false, nil)
+		s, _ := new(List).Take(t.dir, b.TempDir(), "", guardIn(b, t.dir), false, nil)
 		<-s.ready
 		for i := range 10 {
 			require.NoError(b, os.WriteFile(filepath.Join(t.dir, "0", "0", fmt.Sprint(i)), []byte(fmt.Sprintln("new", b.Name(), b.N)), 0o644))

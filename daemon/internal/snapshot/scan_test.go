@@ -33,7 +33,7 @@ func takeSnapshot(t *testing.T, repo bool, files ...string) *Snapshot {
 	if repo {
 		commitAll(t, dir)
 	}
-	s, _ := new(List).Take(dir, t.TempDir(), guardIn(t, dir), false, nil)
+	s, _ := new(List).Take(dir, t.TempDir(), "", guardIn(t, dir), false, nil)
 	t.Cleanup(s.Close)
 	<-s.ready
 	require.Empty(t, s.Useless())

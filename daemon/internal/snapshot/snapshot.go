@@ -62,6 +62,8 @@ type Snapshot struct {
 	sight    sight                       // since all were looked at for this snapshot
 	first    *spool                      // the contents when the turn began; later snapshots may use it
 	spool    *spool                      // later contents
+	earlier  []*spool                    // contents of an earlier process, from which it was restored
+	record   *record                     // nil: it is not written down
 	mixed    bool                        // the state of a file has another state's content
 	listed   bool                        // files and dirs are complete
 	begun    bool                        // the agent may be at work, although no call of it is known yet
@@ -85,13 +87,14 @@ type entry struct {
 
 type inode struct{ dev, ino uint64 }
 
-// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in stateDir. If the
-// folder is an isolated copy, git's folders are left out. A shift, if not nil, says where the agent's changes lie; what it has changed
+// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in dir. If turn is not "", the snapshot
+// is written down there for the case that the process is killed while that turn runs (ReadRecorded). If the
+// folder is an isolated copy, git's folders are left out, and nothing is written down. A shift, if not nil, says where the agent's changes lie; what it has changed
 // before belongs to the snapshot.
-func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool, shift *Shift) (s *Snapshot, stop func()) {
+func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, shift *Shift) (s *Snapshot, stop func()) {
 	s = &Snapshot{
 		root: root, keeper: &l.kept, guard: guard, isolated: isolated, shift: shift, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),
-		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, noted: map[string]bool{}, spool: newSpool(stateDir),
+		dirs: map[string]inode{}, whole: map[string]bool{}, nested: map[string]bool{}, long: map[string]bool{}, noted: map[string]bool{}, spool: newSpool(dir),
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshotTime)
 	ready := sync.OnceFunc(func() { close(s.ready) })
@@ -103,6 +106,9 @@ func (l *List) Take(root, stateDir string, guard *askgit.Guard, isolated bool, s
 		defer close(s.left)
 		defer cancel()
 		was := s.take(ctx)
+		if !isolated {
+			s.writeDown(turn)
+		}
 		late.Stop()
 		l.kept.leaving.RLock()
 		defer l.kept.leaving.RUnlock()

@@ -13,15 +13,14 @@ const (
 	spoolLate  = 256 << 10 // of small contents that are written at once
 )
 
-// A spool keeps contents on disk while somebody uses it. Where the system allows it, the file has no name, so that nothing is
-// left behind.
+// A spool keeps contents on disk while somebody uses it. If the process is killed, the file stays, for Recorded.Restore.
 type spool struct {
 	dir string
 
 	mu    sync.Mutex // guards all below
 	users int
 	file  *os.File // nil until needed
-	name  string   // of file, if it has one
+	name  string   // of file
 	size  int64
 	late  []byte // the last contents, which are not in the file yet
 	err   error
@@ -46,6 +45,13 @@ func (s *spool) use() bool {
 	}
 	s.users++
 	return true
+}
+
+// path returns the name of the file; "" if there is none.
+func (s *spool) path() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.name
 }
 
 // length returns how many bytes it holds.
@@ -104,9 +110,7 @@ func (s *spool) add(data []byte) spooled {
 		if s.file, s.err = os.CreateTemp(s.dir, "before-*"); s.err != nil {
 			return nowhere
 		}
-		if os.Remove(s.file.Name()) != nil { // Windows cannot while it is open
-			s.name = s.file.Name()
-		}
+		s.name = s.file.Name()
 	}
 	at := s.size
 	s.size += int64(len(data))
@@ -151,9 +155,7 @@ func (s *spool) close() {
 	s.users = 0
 	if s.file != nil {
 		s.file.Close()
-		if s.name != "" {
-			os.Remove(s.name)
-		}
+		os.Remove(s.name)
 		s.file, s.late = nil, nil
 	}
 	s.err = errors.New("closed")

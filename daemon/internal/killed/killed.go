@@ -1,0 +1,282 @@
+// Package killed takes up what turns had changed when their daemon was killed.
+//
+// A running turn has its snapshot written down (snapshot.Recorded), in a folder that belongs to one life of the daemon. The next start
+// compares the disk with it. A change that was made while the daemon certainly lived is the turn's, if a call of the turn explains it
+// as it would have explained it then. What was changed later may be a person's, and nothing tells it apart: it is not under review, and a notice in the
+// turn names the files.
+package killed
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"cursord/agent"
+	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/clock"
+	"cursord/daemon/internal/editorfile"
+	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/wire"
+	"cursord/daemon/paths"
+	"cursord/diffs"
+	"cursord/sessions"
+)
+
+// folders is the pattern of the folders of which each is of one life of the daemon.
+const folders = "turns-*"
+
+// keptTime is how long what an earlier daemon has left waits for its workspace.
+const keptTime = 30 * 24 * time.Hour
+
+// Turns are the turns that were running when earlier daemons were killed, and the folder for those of this one.
+type Turns struct {
+	Dir string // for the snapshots of this life
+
+	store *sessions.Store
+	log   *slog.Logger
+	old   []string // folders of earlier daemons
+
+	mu   sync.Mutex
+	left map[string][]*snapshot.Recorded // guarded by mu; by root, those that nobody has taken
+}
+
+// Open finds what earlier daemons have left in stateDir. Only the daemon that has the store may call it.
+func Open(stateDir string, store *sessions.Store, log *slog.Logger) (*Turns, error) {
+	t := &Turns{store: store, log: log, left: map[string][]*snapshot.Recorded{}}
+	t.old, _ = filepath.Glob(filepath.Join(stateDir, folders)) // the pattern is good
+	for _, dir := range t.old {
+		names, _ := filepath.Glob(filepath.Join(dir, "*.turn"))
+		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > keptTime {
+			names = nil
+		}
+		for _, name := range names {
+			if r, err := snapshot.ReadRecorded(name); err != nil {
+				log.Warn("what a turn of the last daemon had changed cannot be told", "err", err)
+			} else {
+				t.left[r.Root] = append(t.left[r.Root], r)
+			}
+		}
+	}
+	var err error
+	t.Dir, err = os.MkdirTemp(stateDir, folders)
+	return t, err
+}
+
+// Roots lists the workspaces with turns that nobody has taken.
+func (t *Turns) Roots() (roots []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for root := range t.left {
+		roots = append(roots, root)
+	}
+	slices.Sort(roots)
+	return roots
+}
+
+// Done removes what earlier daemons have left, if all of it has been taken up. What is left of a workspace whose folder is not there waits.
+func (t *Turns) Done() {
+	if len(t.Roots()) == 0 {
+		t.remove(t.old...)
+	}
+}
+
+// Close removes the folder of this life. No turn may be running.
+func (t *Turns) Close() { t.remove(t.Dir) }
+
+func (t *Turns) remove(dirs ...string) {
+	for _, dir := range dirs {
+		if err := os.RemoveAll(dir); err != nil {
+			t.log.Warn("a folder with snapshots of turns could not be removed", "err", err)
+		}
+	}
+}
+
+// Take calls take for each turn of a workspace, once: with its snapshot, what has changed since, and notices for its transcript.
+func (t *Turns) Take(root string, guard *askgit.Guard, take func(*snapshot.Snapshot, []snapshot.Change, []*sessions.Item)) {
+	t.mu.Lock()
+	left := t.left[root]
+	delete(t.left, root)
+	t.mu.Unlock()
+	for _, r := range left {
+		if err := t.takeOne(r, guard, take); err != nil {
+			t.log.Warn("what a turn had changed when the last daemon was killed cannot be told", "turn", r.Turn, "err", err)
+		}
+		r.Remove()
+	}
+}
+
+func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(*snapshot.Snapshot, []snapshot.Change, []*sessions.Item)) error {
+	turn, items, err := t.read(r.Turn)
+	if err != nil || turn.Status != sessions.TurnInterrupted {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), snapshot.LastScanTime)
+	defer cancel()
+	s, err := r.Restore(ctx, guard)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	b := newBlame(r, turn, items)
+	changes, left := s.Scan(ctx, true, b.judge)
+	take(s, changes, b.notice(turn, len(items), changes, left.After(snapshot.LastScanTime)))
+	return nil
+}
+
+func (t *Turns) read(id string) (*sessions.Turn, []*sessions.Item, error) {
+	turn, err := t.store.Turn(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, err := t.store.TurnItems(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	items := make([]*sessions.Item, len(entries))
+	for i, e := range entries {
+		if err := json.Unmarshal(e.JSON, &items[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	return turn, items, nil
+}
+
+// How much earlier a call may have begun than its item: in the time early, a change may be a person's; soon is for files that the call names.
+const (
+	early = time.Second
+	soon  = early / 4
+)
+
+// A blame knows which changes a turn's calls explain.
+type blame struct {
+	root   string
+	alive  int64
+	ledger attribution.Ledger
+	named  map[string][]window // by path, calls that name it
+	late   map[string]bool     // paths that were changed when the daemon may have been dead
+}
+
+type window struct {
+	source   diffs.Source
+	from, to int64
+}
+
+func newBlame(r *snapshot.Recorded, turn *sessions.Turn, items []*sessions.Item) *blame {
+	b := &blame{root: r.Root, alive: r.Alive, named: map[string][]window{}, late: map[string]bool{}}
+	for _, it := range items {
+		if it.Tool == nil || it.Status == sessions.ItemRejected {
+			continue
+		}
+		call := agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}
+		w := window{diffs.Source{SessionID: turn.SessionID, TurnID: turn.ID, ItemID: it.ID, Via: diffs.ViaEdit}, clock.Known(it.StartedAt.UnixNano()), r.Alive}
+		if it.EndedAt != nil && it.Status != sessions.ItemCancelled { // the end of a cancelled one is that of the last write of the store
+			w.to = min(w.to, clock.Known(it.EndedAt.UnixNano())+int64(time.Millisecond)) // items have whole ms
+		}
+		switch call.Writes() {
+		case agent.WritesNamed:
+			for _, p := range it.Tool.Paths {
+				p = paths.CanonicalOf(r.Root, r.Root, p, it.Tool.Name != "delete")
+				b.named[p] = append(b.named[p], w)
+			}
+		case agent.WritesAnything:
+			if w.source.Via = diffs.ViaTool; it.Tool.Name == "shell" {
+				w.source.Via = diffs.ViaShell
+			}
+			b.ledger.End(b.ledger.OpenAny(w.source, w.from-int64(early), w.from), w.to)
+		}
+	}
+	return b
+}
+
+// judge returns the author of a change.
+func (b *blame) judge(c snapshot.ChangeTime) (a snapshot.Attribution) {
+	if c.When > b.alive {
+		b.late[c.Path] = true
+		return a
+	}
+	for _, w := range slices.Backward(b.named[c.Path]) {
+		if c.When < w.from-int64(early) || c.When > w.to {
+			continue
+		}
+		if a.Source = &w.source; c.When < w.from-int64(soon) {
+			a.Source.Via = diffs.ViaUnknown
+		}
+		return a
+	}
+	if editorfile.Own(c.Path) {
+		return a
+	}
+	of := attribution.Change{When: c.When}
+	for _, e := range c.Earlier {
+		of.Earlier = append(of.Earlier, attribution.Change{When: e.When, By: e.By})
+	}
+	a.Source = b.ledger.Author(of)
+	return a
+}
+
+// notice says which files cannot be told apart, in a turn that has n items, if there is something to say.
+func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, left string) []*sessions.Item {
+	const most = 20
+	var late []string
+	for _, c := range changes {
+		if c.From != nil && b.late[c.From.Path] {
+			late = append(late, c.From.Path)
+		}
+		if b.late[c.Path] {
+			late = append(late, c.Path)
+		}
+	}
+	var text string
+	if len(late) > 0 {
+		names := make([]string, min(len(late), most))
+		for i := range names {
+			names[i] = paths.Shown(late[i])
+		}
+		if more := len(late) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		text = "Changed while cursord was not running: " + strings.Join(names, ", ") +
+			". These changes may be the agent's or yours, so they are not under review; git diff shows them."
+	}
+	if left != "" {
+		text = strings.TrimSpace(text + " " + left)
+	}
+	if text == "" {
+		return nil
+	}
+	at := *cmp.Or(turn.EndedAt, &turn.CreatedAt)
+	return []*sessions.Item{{
+		ID: sessions.ItemID(turn.ID, n), TurnID: turn.ID, SessionID: turn.SessionID, Workspace: turn.Workspace,
+		Index: n, Kind: sessions.ItemNotice, Status: sessions.ItemCompleted, Text: text, StartedAt: at, EndedAt: &at,
+	}}
+}
+
+// Unseen returns a notice for an item that the last daemon left running, about what nobody has seen of it; "" if nothing.
+func Unseen(it *sessions.Item) string {
+	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
+		return ""
+	}
+	return fmt.Sprintf("The daemon was killed while this ran: %s. Its changes may not be listed for review.",
+		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
+}
+
+// Unanswered returns the call for which the agent was asking permission when the daemon was killed, and the whole of it if it is cut.
+func Unanswered(a *sessions.Approval) (*sessions.Tool, []byte) {
+	tool := &sessions.Tool{
+		CallID: a.CallID, Name: "other", RawName: "other", Title: a.Title, Command: a.Command, Paths: append([]string{}, a.Paths...),
+		Error: "the daemon was killed before anybody allowed it, so it did not run",
+	}
+	if a.Command != "" {
+		tool.Name, tool.RawName = "shell", "shell"
+	}
+	return wire.CutTool(tool)
+}
