@@ -101,6 +101,15 @@ func gitMode(c diffs.Content) string {
 // HunkID names hunk id of review n: short enough to type, unique in the workspace.
 func HunkID(n, id uint64) string { return fmt.Sprintf("%d.%d", n, id) }
 
+// Remark returns what a person says about a hunk of a path, for the agent's next prompt in the session, the latest that has changed it; "" if
+// none is known.
+func Remark(path string, h sessions.Hunk, said string) (session, text string) {
+	if n := len(h.Sources); n > 0 {
+		session = h.Sources[n-1].SessionID
+	}
+	return session, fmt.Sprintf("on your change of %s, line %d: %s", path, FirstChanged(h), said)
+}
+
 // FirstChanged returns the first line that a hunk changes in the file, counted from 1. If the hunk only removes lines, it is
 // the line that now stands in their place.
 func FirstChanged(h sessions.Hunk) int { return firstChanged(h.Lines, h.NewStart, h.NewLines) }

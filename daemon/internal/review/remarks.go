@@ -1,7 +1,6 @@
 package review
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,20 +18,12 @@ func comment(choices []*choice, text string) []decisionlog.Rejection {
 		}
 		for _, h := range c.f.diff.Hunks {
 			if text != "" && (c.prints == nil || slices.ContainsFunc(c.ids, func(id uint64) bool { return diffshape.HunkID(c.f.n, id) == h.ID })) {
-				return []decisionlog.Rejection{remark(c.f, h, text)}
+				session, said := diffshape.Remark(c.f.path, h, text)
+				return []decisionlog.Rejection{{Session: session, Text: said, Comment: true}}
 			}
 		}
 	}
 	return nil
-}
-
-func remark(f *file, h sessions.Hunk, text string) decisionlog.Rejection {
-	session := ""
-	if len(h.Sources) > 0 {
-		session = h.Sources[len(h.Sources)-1].SessionID
-	}
-	text = fmt.Sprintf("on your change of %s, line %d: %s", f.path, diffshape.FirstChanged(h), text)
-	return decisionlog.Rejection{Session: session, Text: text, Comment: true}
 }
 
 // Comment keeps a remark about a hunk for the agent's next prompt.
@@ -47,8 +38,7 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 		var f *file
 		if f, _, err = r.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
-			said := remark(f, f.diff.Hunks[max(i, 0)], text)
-			r.setup.Loop.Remark(said.Session, said.Text)
+			r.setup.Loop.Remark(diffshape.Remark(f.path, f.diff.Hunks[max(i, 0)], text))
 		}
 	}); stopped != nil {
 		return stopped
