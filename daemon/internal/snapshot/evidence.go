@@ -130,6 +130,7 @@ func (l *List) Close() {
 	defer l.kept.mu.Unlock()
 	l.kept.watch.Close()
 	l.kept.watch, l.kept.closed = nil, true
+	l.kept.outdate()
 }
 
 // restless returns the files of the table that a sight has as such.

@@ -28,6 +28,7 @@ type keeper struct {
 	last    *kept            // guarded by mu
 	watch   *treewatch.Watch // the latest; guarded by mu
 	closed  bool             // there shall be no other; guarded by mu
+	written *tableFile       // the latest; guarded by mu
 }
 
 // A kept is what a snapshot knew when it was taken. It never changes.

@@ -1,8 +1,10 @@
 package snapshot
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"hash/crc32"
 	"os"
 	"path/filepath"
@@ -16,9 +18,11 @@ import (
 
 // A snapshot is written down for the case that this process is killed: then the next one compares the disk with it (restore.go). The file
 // is not synced, because it is of use only after the end of a process, not of the machine. It is a list of frames, each with a
-// checksum: a header, the folders and the states of files, and then each note. Its time shows that the process lives.
+// checksum: a header, the folders, the states of files that differ from the snapshot's table, and then each note. The table, which
+// snapshots share, is in a file of its own. The record's time shows that the process lives.
 
 const (
+	smallTable   = 5_000                  // files of a table that takes no time to write
 	recordedMost = 200_000                // files of a snapshot that is written down
 	beat         = 100 * time.Millisecond // between two signs of life
 	soon         = 250 * time.Millisecond // a message of the agent's is seldom read later
@@ -38,33 +42,107 @@ type header struct {
 	Root, Turn string
 	Began      int64 // as the clock shows it
 	Git        bool  // the files were listed by git
+	Table      string
 }
 
 // A record is a snapshot that is being written down.
 type record struct {
 	ended, quiet chan struct{} // closed by close; closed when no sign of life follows
+	keeper       *keeper
+	table        *tableFile
 
 	mu   sync.Mutex
 	file *os.File // guarded by mu; nil: nothing more can be written
-	late []byte   // guarded by mu; notes that came before all states were written
-	full bool     // guarded by mu; all states are written
+}
+
+// A tableFile is a table that is written down, for all records of snapshots that share it.
+type tableFile struct {
+	table *table
+	name  string
+	users int  // guarded by keeper.mu: records that need it
+	stale bool // guarded by keeper.mu: there is a newer one
+}
+
+// writes returns the file of a table, and makes it if there is none yet. The caller has to let it go.
+func (k *keeper) writes(t *table, dir string) (*tableFile, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if w := k.written; w != nil && w.table == t {
+		w.users++
+		return w, nil
+	}
+	file, err := os.CreateTemp(dir, "*.table")
+	if err != nil {
+		return nil, err
+	}
+	k.outdate()
+	k.written = &tableFile{table: t, name: file.Name(), users: 1}
+	to := bufio.NewWriterSize(file, 1<<16)
+	var one []byte
+	for i := range t.len() {
+		e := t.entry(i)
+		one = frame(one[:0], fileFrame(t.name(i), &e))
+		_, _ = to.Write(one) // Flush returns the error
+	}
+	return k.written, errors.Join(to.Flush(), file.Close())
+}
+
+// isWritten reports whether the table is written down, or small.
+func (s *Snapshot) isWritten() bool {
+	s.mu.Lock()
+	base := s.files.base
+	s.mu.Unlock()
+	s.keeper.mu.Lock()
+	defer s.keeper.mu.Unlock()
+	return base.len() <= smallTable || s.keeper.written != nil && s.keeper.written.table == base
+}
+
+// outdate lets go the present file of a table. k.mu must be held.
+func (k *keeper) outdate() {
+	if w := k.written; w != nil {
+		w.stale, k.written = true, nil
+		w.tidy()
+	}
+}
+
+// tidy removes the file if nobody needs it. keeper.mu must be held.
+func (w *tableFile) tidy() {
+	if w.stale && w.users == 0 {
+		_ = os.Remove(w.name) // the next start of the daemon does, where this fails
+	}
+}
+
+func (k *keeper) release(w *tableFile) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	w.users--
+	w.tidy()
 }
 
 // writeDown writes the snapshot down for a turn.
 func (s *Snapshot) writeDown(turn string) {
 	s.mu.Lock()
-	if turn == "" || !s.listed || !filestat.ChangeTimes || s.files.base.len() > recordedMost {
+	if turn == "" || s.keeper == nil || !s.listed || !filestat.ChangeTimes || s.files.base.len() > recordedMost {
 		s.mu.Unlock()
+		return
+	}
+	s.files.shared = true
+	base := s.files.base
+	s.mu.Unlock()
+	t, err := s.keeper.writes(base, s.spool.dir)
+	if err != nil {
 		return
 	}
 	file, err := os.CreateTemp(s.spool.dir, "*.turn")
 	if err != nil {
-		s.mu.Unlock()
+		s.keeper.release(t)
 		return
 	}
-	r := &record{ended: make(chan struct{}), quiet: make(chan struct{}), file: file}
-	s.record, s.files.shared = r, true
-	h, _ := json.Marshal(header{Root: s.root, Turn: turn, Began: clock.Shown(time.Now().UnixNano()) - (clock.Now() - s.began), Git: len(s.repos) > 0})
+	r := &record{ended: make(chan struct{}), quiet: make(chan struct{}), file: file, keeper: s.keeper, table: t}
+	s.mu.Lock()
+	h, _ := json.Marshal(header{
+		Root: s.root, Turn: turn, Began: clock.Shown(time.Now().UnixNano()) - (clock.Now() - s.began), Git: len(s.repos) > 0, Table: filepath.Base(t.name),
+	})
 	all := frame(nil, append([]byte{frameHeader}, h...))
 	for dir, is := range s.dirs {
 		all = frame(all, folderFrame(dir, is, s.whole[dir]))
@@ -76,21 +154,12 @@ func (s *Snapshot) writeDown(turn string) {
 		b := binary.AppendUvarint(text([]byte{frameLinks}, name), l.Dev)
 		all = frame(all, binary.AppendUvarint(binary.AppendUvarint(b, l.Ino), l.Names))
 	}
-	files := s.files.clone()
-	for name, e := range files.own {
+	for name, e := range s.files.own {
 		all = frame(all, fileFrame(name, e))
 	}
+	r.write(all)
+	s.record = r
 	s.mu.Unlock()
-	for i := range files.base.len() {
-		if name := files.base.name(i); !files.hides(name) {
-			e := files.base.entry(i)
-			all = frame(all, fileFrame(name, &e))
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.write(append(all, r.late...))
-	r.late, r.full = nil, true
 	go r.live(file.Name())
 }
 
@@ -148,10 +217,6 @@ func (r *record) note(name string, e *entry) {
 	all := frame(nil, fileFrame(name, e))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.full {
-		r.late = append(r.late, all...)
-		return
-	}
 	r.write(all)
 }
 
@@ -196,6 +261,7 @@ func (r *record) close() {
 	}
 	close(r.ended)
 	<-r.quiet
+	defer r.keeper.release(r.table)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drop()

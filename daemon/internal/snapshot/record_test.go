@@ -76,3 +76,39 @@ func TestRestoredSnapshot(t *testing.T) {
 		require.Empty(t, left)
 	}
 }
+
+// TestTheTableIsWrittenOnce: the records of snapshots that share a table share its file, which goes with the last of them.
+func TestTheTableIsWrittenOnce(t *testing.T) {
+	if !filestat.ChangeTimes {
+		t.Skip("the file system has no change times")
+	}
+	dir, state := t.TempDir(), t.TempDir()
+	old := time.Now().Add(-time.Hour)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte("a\n"), 0o644))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "a"), old, old))
+	tables := func() []string {
+		names, err := filepath.Glob(filepath.Join(state, "*.table"))
+		require.NoError(t, err)
+		return names
+	}
+	var l List
+	var all []*Snapshot
+	take := func(turn string) {
+		s, _ := l.Take(dir, state, turn, guardIn(t, dir), false, nil)
+		<-s.left
+		all = append(all, s)
+	}
+	take("1")
+	first := tables()
+	require.Len(t, first, 1)
+	take("2")
+	if all[0].files.base == all[1].files.base {
+		require.Equal(t, first, tables())
+	}
+	all[0].Close()
+	require.NotEmpty(t, tables())
+	l.Close()
+	require.Len(t, tables(), 1)
+	all[1].Close()
+	require.Empty(t, tables())
+}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"cursord/daemon/internal/askgit"
@@ -99,7 +100,11 @@ func (r *Recorded) Restore(ctx context.Context, guard *askgit.Guard) (*Snapshot,
 		}
 		s.repos, s.nested = list.All, list.Nested
 	}
-	for rest := r.rest; len(rest) > 0; {
+	table, err := os.ReadFile(filepath.Join(filepath.Dir(r.name), filepath.Base(r.header.Table)))
+	if err != nil {
+		return nil, err
+	}
+	for rest := slices.Concat(table, r.rest); len(rest) > 0; {
 		body, more, ok := nextFrame(rest)
 		if !ok {
 			break // the process was killed while it wrote this

@@ -106,7 +106,11 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 		defer close(s.left)
 		defer cancel()
 		was := s.take(ctx)
-		if !isolated {
+		if isolated {
+			turn = ""
+		}
+		atOnce := s.isWritten()
+		if atOnce {
 			s.writeDown(turn)
 		}
 		late.Stop()
@@ -114,6 +118,9 @@ func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, 
 		defer l.kept.leaving.RUnlock()
 		if shift == nil {
 			ready()
+		}
+		if !atOnce { // nobody waits for so many files
+			s.writeDown(turn)
 		}
 		s.leave(was)
 		if shift != nil { // what is noted now is not for the next snapshot
