@@ -11,6 +11,7 @@ import (
 
 	"cursord/daemon/internal/allow"
 	"cursord/daemon/internal/approvals"
+	"cursord/daemon/internal/callchanges"
 	"cursord/daemon/internal/params"
 )
 
@@ -28,6 +29,8 @@ func TestProtocolNamesLimits(t *testing.T) {
 		"| attempts at a prompt; the name of their group | %d;":    params.AttemptsMax,
 		"| a model, or the agent's name of a chat | %d characters": params.WordMax,
 		"| text in one item | %d MiB,":                             maxText >> 20,
+		"| changes of a call (`changes`) | %d;":                    callchanges.MaxFiles,
+		"Their patches: %d KiB,":                                   callchanges.MaxPatch >> 10,
 		"| a command in an approval | %d KiB;":                     approvals.MaxCommand >> 10,
 		"| a text in an approval | %d KiB;":                        approvals.MaxDetail >> 10,
 		"| pending approvals of a turn | %d;":                      approvals.MaxPending,

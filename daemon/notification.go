@@ -21,6 +21,7 @@ type Notification struct {
 	Delta     *Delta
 
 	only      api.ClientID // if not 0, only this client gets it
+	stored    bool         // JSON is in the store once the commit is; a newer form has a notification of its own
 	again     bool         // the item is unchanged but has a new seq: it is for those who do not know it
 	textLen   int          // for a growing item in a catch-up: how many bytes of text JSON has
 	published func()       // called by the loop once subscribers have it, before the next one; may be nil

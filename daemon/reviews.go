@@ -194,6 +194,11 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 		for _, item := range change.Items {
 			w.put(c, item, nil)
 		}
+		for _, call := range change.Calls {
+			w.seq++
+			c.ops = append(c.ops, sessions.PutChanges{ItemID: call.ItemID, Seq: w.seq, Changes: call.Changes, More: call.More})
+			c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: sessions.KindItem, ID: call.ItemID, Seq: w.seq, stored: true})
+		}
 		w.putViews(c, change)
 		if change.Cut != nil {
 			w.cutTurns(c, change.Cut)

@@ -109,26 +109,6 @@ type commit struct {
 	submitted, durable time.Time
 }
 
-// sizeOf returns about how much memory operations take, in bytes.
-func sizeOf(ops []sessions.Op) (size int64) {
-	const each = 512
-	for _, op := range ops {
-		size += each
-		switch op := op.(type) {
-		case sessions.Put:
-			size += int64(len(op.JSON) + len(op.Detail))
-		case sessions.AppendText:
-			size += int64(len(op.Text))
-		case sessions.PutReview:
-			size += int64(len(op.State))
-			for _, b := range op.Blobs {
-				size += int64(len(b))
-			}
-		}
-	}
-	return size
-}
-
 func newWorkspace(d *Daemon, rec sessions.WorkspaceRecord) (*workspace, error) {
 	w := &workspace{
 		d:         d,
@@ -308,7 +288,7 @@ func (w *workspace) submit(c *commit) {
 		w.awaited[c] = struct{}{}
 	}
 	ops := c.ops
-	c.ops, c.size = nil, sizeOf(ops)
+	c.ops, c.size = nil, sessions.SizeOf(ops)
 	w.unstored.Add(c.size)
 	c.submitted = time.Now()
 	w.d.store.Submit(w.root, ops, func(err error) {
@@ -328,6 +308,13 @@ func (w *workspace) committed(c *commit) {
 		return
 	}
 	for _, n := range c.notes {
+		if n.stored {
+			e, err := w.d.store.Entry(w.root, n.Kind, n.ID)
+			if err != nil || e.Seq != n.Seq {
+				continue
+			}
+			n.JSON = e.JSON
+		}
 		w.publish(n)
 		if n.published != nil {
 			n.published()

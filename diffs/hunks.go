@@ -21,6 +21,11 @@ type Hunk struct {
 	Sources            []Source // each once
 }
 
+// FromTurn reports whether a turn has made some of the hunk.
+func (h Hunk) FromTurn(turn string) bool {
+	return slices.ContainsFunc(h.Sources, func(s Source) bool { return s.TurnID == turn })
+}
+
 // The kinds of hunks.
 const (
 	TextHunk = "text"

@@ -146,10 +146,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 			fmt.Fprintf(b, "index %s..%s 120000\n", blobName(*f.Old), blobName(*f.New))
 		}
 		fmt.Fprintf(b, "--- %s\n+++ %s\n", headerPath(oldName), headerPath(newName))
-		drift := 0
-		for _, h := range joinHunks(hunks) {
-			h.NewStart = startLine(endLine(h.OldStart, h.OldLines)+drift, h.NewLines)
-			drift += h.NewLines - h.OldLines
+		for _, h := range drifted(hunks) {
 			writeHunk(b, h)
 		}
 	}
@@ -173,6 +170,17 @@ func wholeHunk(old, now Content) Hunk {
 	h.NewLines, h.NewNoEOL = add("+", now)
 	h.OldStart, h.NewStart = startLine(0, h.OldLines), startLine(0, h.NewLines)
 	return h
+}
+
+// drifted returns hunks as a patch has them: joined, and on its new side where they are if it has no others.
+func drifted(hunks []Hunk) []Hunk {
+	joined, drift := joinHunks(hunks), 0
+	for i := range joined {
+		h := &joined[i]
+		h.NewStart = startLine(endLine(h.OldStart, h.OldLines)+drift, h.NewLines)
+		drift += h.NewLines - h.OldLines
+	}
+	return joined
 }
 
 // endLine is the inverse of startLine: it returns the number of lines before the hunk.

@@ -242,7 +242,7 @@ func TestProtocolNamesLimits(t *testing.T) {
 	for _, line := range lines[2:] {
 		what, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
 		if line != "" && !slices.Contains([]string{"a session's title", "`turnId`", "attempts at a prompt; the name of their group", "a model, or the agent's name of a chat", "text in one item",
-			"a command in an approval", "a text in an approval", "pending approvals of a turn", "a text in `approval/answer`", "rules of a workspace"}, what) {
+			"a command in an approval", "a text in an approval", "pending approvals of a turn", "a text in `approval/answer`", "rules of a workspace", "changes of a call (`changes`)"}, what) {
 			t.Errorf("no test compares this row with the code: %s\nadd it above; if its constant is in package daemon, "+
 				"to TestProtocolNamesLimits there and to the list here", line)
 		}

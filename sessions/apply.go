@@ -45,6 +45,13 @@ func prepare(root string, ops []Op) (_ []Op, size int, err error) {
 			}
 			ops[i] = op
 			size += len(op.JSON) + len(op.Detail)
+		case PutChanges:
+			if op.ItemID == "" || op.Seq == 0 {
+				return nil, 0, fmt.Errorf("store: changes of item %q without an id or a seq", op.ItemID)
+			}
+			for i := range op.Changes {
+				size += len(op.Changes[i].Patch)
+			}
 		case AppendText:
 			if op.Offset < 0 {
 				return nil, 0, fmt.Errorf("store: text of item %q at offset %d", op.ItemID, op.Offset)
@@ -156,6 +163,8 @@ func (w space) applyOne(op Op) error {
 		case *Diff:
 			return w.replace(w.b.Bucket(bucketDiffs), []byte(o.Path), v, changed{kind: KindDiff, id: o.Path})
 		}
+	case PutChanges:
+		return errors.Join(w.raise(op.Seq), w.putChanges(op))
 	case RemoveSession:
 		if err := w.raise(op.Seq); err != nil {
 			return err
@@ -378,23 +387,4 @@ func (w space) appendText(op AppendText) error {
 		return err
 	}
 	return b.Put(key, []byte(op.Text))
-}
-
-// deletePrefix deletes the keys that have a prefix; with from, only those from that key on. It collects the keys first,
-// because a deletion moves the cursor past other keys.
-func deletePrefix(b *bolt.Bucket, prefix, from []byte) error {
-	if from == nil {
-		from = prefix
-	}
-	var doomed [][]byte
-	c := b.Cursor()
-	for k, _ := c.Seek(from); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
-		doomed = append(doomed, k)
-	}
-	for _, k := range doomed {
-		if err := b.Delete(k); err != nil {
-			return err
-		}
-	}
-	return nil
 }

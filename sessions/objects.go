@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -217,13 +216,13 @@ type Item struct {
 	Text      string     `json:"text,omitempty"`
 	Reason    string     `json:"reason,omitempty"` // of a notice that clients may act on: ReasonChatLost
 	Tool      *Tool      `json:"tool,omitempty"`
-	StartedAt Time       `json:"startedAt"`
-	EndedAt   *Time      `json:"endedAt,omitempty"`
-	Seq       uint64     `json:"seq"`
+	// Changes is what a call has changed in files, in the order in which it did; it comes when the call has ended.
+	Changes     []Change `json:"changes,omitempty"`
+	MoreChanges int      `json:"moreChanges,omitempty"` // how many changes are not in Changes, because there were too many
+	StartedAt   Time     `json:"startedAt"`
+	EndedAt     *Time    `json:"endedAt,omitempty"`
+	Seq         uint64   `json:"seq"`
 }
-
-// ItemID returns the id of a turn's item.
-func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }
 
 // A Tool is a tool call as clients see it; rpc/PROTOCOL.md says what is cut.
 type Tool struct {

@@ -13,6 +13,15 @@ type Put struct {
 	Detail []byte
 }
 
+// PutChanges stores what a call has changed as its item's Changes, and gives the item a new seq. Everything else of the item stays. It
+// does nothing if the item is not stored.
+type PutChanges struct {
+	ItemID  string
+	Seq     uint64
+	Changes []Change
+	More    int // the item's MoreChanges
+}
+
 // RemoveSession deletes a session with its turns and items and leaves a tombstone at Seq. It does nothing if the session is
 // not stored.
 type RemoveSession struct {
@@ -92,6 +101,7 @@ type Forget struct{}
 type SetClaims struct{ Hashes []string }
 
 func (Put) isOp()           {}
+func (PutChanges) isOp()    {}
 func (RemoveSession) isOp() {}
 func (RemoveTurn) isOp()    {}
 func (Revive) isOp()        {}
@@ -109,3 +119,27 @@ func (DropRule) isOp()      {}
 func (SetTrust) isOp()      {}
 func (SetClaims) isOp()     {}
 func (Forget) isOp()        {}
+
+// SizeOf returns about how much memory operations take, in bytes.
+func SizeOf(ops []Op) (size int64) {
+	const each = 512
+	for _, op := range ops {
+		size += each
+		switch op := op.(type) {
+		case Put:
+			size += int64(len(op.JSON) + len(op.Detail))
+		case PutChanges:
+			for i := range op.Changes {
+				size += int64(len(op.Changes[i].Patch))
+			}
+		case AppendText:
+			size += int64(len(op.Text))
+		case PutReview:
+			size += int64(len(op.State))
+			for _, b := range op.Blobs {
+				size += int64(len(b))
+			}
+		}
+	}
+	return size
+}

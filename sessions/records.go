@@ -1,5 +1,11 @@
 package sessions
 
+import (
+	"bytes"
+
+	bolt "go.etcd.io/bbolt"
+)
+
 // An Entry is the newest form of an object, or a deleted session's tombstone.
 type Entry struct {
 	Kind    Kind
@@ -31,4 +37,23 @@ type ReviewRecord struct {
 type Numbered struct {
 	N    uint64
 	Data []byte
+}
+
+// deletePrefix deletes the keys that have a prefix; with from, only those from that key on. It collects the keys first,
+// because a deletion moves the cursor past other keys.
+func deletePrefix(b *bolt.Bucket, prefix, from []byte) error {
+	if from == nil {
+		from = prefix
+	}
+	var doomed [][]byte
+	c := b.Cursor()
+	for k, _ := c.Seek(from); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		doomed = append(doomed, k)
+	}
+	for _, k := range doomed {
+		if err := b.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
 }

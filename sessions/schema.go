@@ -224,3 +224,6 @@ func parseBlobID(id string) (k blobKey, ok bool) {
 	_, err := hex.Decode(k[:], []byte(id))
 	return k, err == nil
 }
+
+// ItemID returns the id of a turn's item.
+func ItemID(turn string, index int) string { return turn + ":" + strconv.Itoa(index) }

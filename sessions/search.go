@@ -192,6 +192,8 @@ func searchedIn(ops []Op) (n int) {
 			if kind, _ := op.Object.Key(); kind != KindDiff {
 				n += len(op.JSON)
 			}
+		case PutChanges: // its item is read again, if that is short
+			n += 1 << 10
 		case RemoveSession:
 			n += search.Small
 		}

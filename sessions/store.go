@@ -183,6 +183,8 @@ func (s *Store) Unstored() string {
 				add(string(kind), id)
 			case AppendText:
 				add(string(KindItem), op.ItemID)
+			case PutChanges:
+				add(string(KindItem), op.ItemID)
 			case RemoveSession:
 				add("deleted session", op.ID)
 			case RemoveTurn:

@@ -6,6 +6,22 @@ import (
 	"cursord/diffs"
 )
 
+// Formatted has a review take in what hooks of the turns in the list have changed in lines that their turn has just written; now is what
+// the file holds. The other changes are a person's.
+func (l *Sources) Formatted(review *diffs.Review, now diffs.Content) {
+	current := review.Current()
+	if !isText(now) || !isText(current) {
+		return
+	}
+	for _, turn := range l.All() {
+		text := Split(string(current.Data), string(now.Data), review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID }))
+		if text != string(current.Data) {
+			current.Data = []byte(text)
+			review.Observe(current, &turn)
+		}
+	}
+}
+
 // Split returns text with some of the changes towards now: those that touch lines for which mine is true. So it separates a
 // formatter's changes of the agent's fresh lines from others. mine has one entry for each line of text; an insertion touches
 // the two lines around it.

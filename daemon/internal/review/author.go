@@ -53,23 +53,6 @@ func (t *Worktree) writerAt(seen snapshot.ChangeTime, loose *diffs.Source) *diff
 	return src
 }
 
-// formatted takes in what hooks of a running agent have changed in lines that its turn has just written. The other changes
-// on disk are a person's.
-func (r *Reviewer) formatted(f *file, now diffs.Content) {
-	current := f.Review.Current()
-	if !now.Exists || now.Target != "" || !current.Exists || current.Target != "" {
-		return
-	}
-	for _, turn := range f.tree.formatters.All() {
-		mine := f.Review.Wrote(func(s diffs.Source) bool { return s.TurnID == turn.TurnID })
-		text := attribution.Split(string(current.Data), string(now.Data), mine)
-		if text != string(current.Data) {
-			current.Data = []byte(text)
-			f.Review.Observe(current, &turn)
-		}
-	}
-}
-
 // Root returns the workspace's folder.
 func (r *Reviewer) Root() string { return r.setup.Root }
 

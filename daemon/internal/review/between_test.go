@@ -28,7 +28,7 @@ func TestSavesBetweenCommandsAreSeen(t *testing.T) {
 	}
 	save("f", "a")
 	save("named", "a")
-	in := newWorktree(root, "", nil, func() {})
+	in := (&Reviewer{setup: Setup{Root: root}}).newWorktree("")
 	turn := &Turn{tree: in, waits: true}
 	turn.start, turn.stop = new(snapshot.List).Take(root, t.TempDir(), "", nil, true, nil)
 	defer turn.start.Close()

@@ -146,7 +146,7 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 func (r *Reviewer) chooseConflicts(c *choice, dec api.Decision, skip func(uint64, error)) {
 	for _, h := range c.f.Review.Hunks() {
 		switch one := c.buffer.Conflict(h.ID); {
-		case one == nil || one.IDs[0] != h.ID || dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case one == nil || one.IDs[0] != h.ID || dec.TurnID != "" && !h.FromTurn(dec.TurnID):
 		case dec.Accept:
 			skip(h.ID, &api.Error{
 				Kind: api.KindConflict, Message: "you and the agent have both changed these lines", Hint: "decide this hunk alone, as mine, the agent's or both",

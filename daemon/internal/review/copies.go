@@ -24,7 +24,7 @@ func (r *Reviewer) treeOf(session string) *Worktree {
 			return t
 		}
 	}
-	t := newWorktree(r.setup.Root, session, r.setup.Documents, r.windowClosed)
+	t := r.newWorktree(session)
 	t.source = diffs.Source{SessionID: session, Via: diffs.ViaTool}
 	if last, err := r.setup.Store.LastTurn(session); err == nil {
 		t.source.TurnID = last.ID
@@ -154,6 +154,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	if !here.Exists {
 		f.vanished = f.Review.Copy()
 	}
+	f.tree.made.Note(f.tree.place(f.path), "", f.Review.Current(), here.Content, by)
 	f.Review.Observe(here.Content, by)
 	f.gone = f.Review.Rev()
 	f.tree.updateSnapshots(f.path, here)

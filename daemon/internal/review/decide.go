@@ -307,7 +307,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 			return err
 		}
 		for _, h := range c.review.Hunks() {
-			if dec.TurnID == "" || fromTurn(h, dec.TurnID) {
+			if dec.TurnID == "" || h.FromTurn(dec.TurnID) {
 				skip(h.ID, err)
 			}
 		}
@@ -335,7 +335,7 @@ func (r *Reviewer) prepare(c *choice, dec api.Decision, skipped *[]api.Skipped) 
 		case c.buffer.Conflict(h.ID) != nil:
 		case f.UnsavedConflict(h.ID) && dec.Accept:
 			skip(h.ID, r.conflicting(c, h.ID, dec))
-		case dec.TurnID != "" && !fromTurn(h, dec.TurnID):
+		case dec.TurnID != "" && !h.FromTurn(dec.TurnID):
 		case err != nil:
 			skip(h.ID, r.decisionError(f, err))
 		case yours[h.ID]:

@@ -11,20 +11,13 @@ import (
 // of these the file at path, unless path is "". It decides nothing, writes no file, and cannot be undone. It returns the
 // number of files. A later change by an agent lists a file again.
 func (r *Reviewer) Dismiss(path string, gone bool) (n int, err error) {
-	stored := make(chan struct{})
-	if stopped := r.call(func() {
+	if stopped := r.callStored(func() {
 		r.refreshPending()
 		n, err = r.dismiss(path, gone)
-		r.setup.Loop.WhenStored(func() { close(stored) })
 	}); stopped != nil {
 		return 0, stopped
 	}
-	select {
-	case <-stored:
-		return n, err
-	case <-r.done:
-		return 0, api.ErrStopped
-	}
+	return n, err
 }
 
 func (r *Reviewer) dismiss(path string, gone bool) (int, error) {

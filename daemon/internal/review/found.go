@@ -5,6 +5,7 @@ import (
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 )
 
@@ -93,11 +94,12 @@ func (r *Reviewer) takeFound(t *Worktree, s *snapshot.Snapshot, fd snapshot.Chan
 	}
 	f.lookedAt = fd.At
 	if fd.Source != nil {
+		t.made.Found(t.place(fd.Path), guess, fd.After.Content, fd.Source)
 		f.agents = f.Review.Rev()
 		f.guessed(guess)
 	}
 	if fd.Source != nil && !fd.Was.Exists() {
-		f.made = union(f.made, s.MissingDirs(fd.Path))
+		f.made = stored.Union(f.made, s.MissingDirs(fd.Path))
 	}
 	for _, st := range []filestat.Stat{fd.Was, fd.Is} {
 		if st.Mode.IsRegular() && st.Exists() {

@@ -47,6 +47,8 @@ func (r *Reviewer) doubtGuesses(t *Worktree) {
 			continue
 		}
 		now := f.Review.Current()
+		t.made.TakeBack(t.place(f.path), g.before.Current(), now)
+		t.made.Note(t.place(f.path), "", g.before.Current(), now, by)
 		review := g.before.Copy()
 		review.Supersede(f.Review)
 		review.Observe(now, by)
@@ -69,6 +71,7 @@ func (f *file) giveUp(wrong func(before, now diffs.Content) bool) bool {
 	if !wrong(g.before.Current(), f.Review.Current()) {
 		return false
 	}
+	f.tree.made.TakeBack(f.tree.place(f.path), g.before.Current(), f.Review.Current())
 	g.before.Supersede(f.Review)
 	f.Review, f.guess = g.before, nil
 	return true
@@ -88,6 +91,7 @@ func (f *file) giveUpSave(doc *documents.Document, saved, disk atomicfile.State)
 	})
 	if given && !doc.Base.Same(atomicfile.State{Content: f.Review.Current()}) {
 		by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: doc.Based}, nil)
+		f.tree.made.Note(f.tree.place(f.path), "", f.Review.Current(), doc.Base.Content, by)
 		if f.Review.Observe(doc.Base.Content, by); by != nil {
 			f.agents = f.Review.Rev()
 		}

@@ -13,11 +13,7 @@ import (
 
 // patch returns the file's pending hunks, or those of a turn.
 func (f *file) patch(turn string) diffs.FilePatch {
-	return f.Review.Patch(f.path, func(h diffs.Hunk) bool { return turn == "" || fromTurn(h, turn) })
-}
-
-func fromTurn(h diffs.Hunk, turn string) bool {
-	return slices.ContainsFunc(h.Sources, func(s diffs.Source) bool { return s.TurnID == turn })
+	return f.Review.Patch(f.path, func(h diffs.Hunk) bool { return turn == "" || h.FromTurn(turn) })
 }
 
 // named returns the path of the file that a client names by a path or a URI. If a link is under review, its path names the
@@ -108,22 +104,29 @@ func pathsOf(files []*file) []string {
 // returns.
 func (r *Reviewer) Diffs(client api.ClientID, path, turn string) (list []*sessions.Diff, err error) {
 	list = []*sessions.Diff{}
-	stored := make(chan struct{})
-	stopped := r.call(func() {
+	stopped := r.callStored(func() {
 		r.refreshPending()
 		var files []*file
 		files, err = r.listed(client, path, turn)
 		list = append(list, r.shownAt(client, pathsOf(files))...)
-		r.setup.Loop.WhenStored(func() { close(stored) })
 	})
 	if stopped != nil {
 		return nil, stopped
 	}
+	return list, err
+}
+
+// callStored is call, and returns once all that f has submitted is on disk.
+func (r *Reviewer) callStored(f func()) error {
+	stored := make(chan struct{})
+	if err := r.call(func() { f(); r.setup.Loop.WhenStored(func() { close(stored) }) }); err != nil {
+		return err
+	}
 	select {
 	case <-stored:
-		return list, err
+		return nil
 	case <-r.done:
-		return nil, api.ErrStopped
+		return api.ErrStopped
 	}
 }
 

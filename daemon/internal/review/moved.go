@@ -3,6 +3,7 @@ package review
 import (
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/stored"
 	"cursord/diffs"
 	"cursord/sessions"
 )
@@ -34,10 +35,12 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 		return nil
 	}
 	f.vanished = nil
-	f.Review.Begin(before, t.others()) // with what a person has changed since the last decision
+	f.Review.Begin(before, t.others())                      // with what a person has changed since the last decision
+	t.made.TakeBack(t.place(from), before, diffs.Content{}) // that the file disappeared is a part of it
+	t.made.Note(t.place(to), from, before, after.Content, fd.Source)
 	f.Review.Rename(from, to, fd.Source)
 	f.Review.Observe(after.Content, fd.Source)
-	f.made = union(f.made, s.MissingDirs(to))
+	f.made = stored.Union(f.made, s.MissingDirs(to))
 	r.rekey(f, to)
 	return f
 }

@@ -5,9 +5,7 @@ import (
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/threeway"
-	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/paths"
-	"cursord/diffs"
 )
 
 // Places returns the places of hunks in a client's open texts of a path. It finds lines by their authors, not by their
@@ -71,27 +69,10 @@ func (f *file) placed(doc *documents.Document) (all []api.PlacedHunk) {
 		}
 		diffshape.Shift(before, string(f.Real().Data), string(doc.Known.Data), spans, sides)
 	}
-	for _, h := range f.hunksFor(b) {
+	for _, h := range f.HunksFor(b) {
 		if s, there := spans[h]; there {
 			all = append(all, api.PlacedHunk{ID: diffshape.HunkID(f.n, h), From: s.From, To: s.To, Side: sides[h]})
 		}
 	}
 	return all
-}
-
-// hunksFor lists the hunks of text that a client sees of a file.
-func (f *file) hunksFor(b *unsaved.Buffer) (ids []uint64) {
-	review := f.Review
-	if b != nil && b.Review != nil {
-		review = f.Seen(b.Doc.Client)
-		for _, c := range b.Conflicts {
-			ids = append(ids, c.IDs[0])
-		}
-	}
-	for _, h := range review.Hunks() {
-		if h.Kind == diffs.TextHunk && b.Conflict(h.ID) == nil {
-			ids = append(ids, h.ID)
-		}
-	}
-	return ids
 }

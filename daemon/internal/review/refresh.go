@@ -49,7 +49,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 			}
 		}
 		if by == nil && r.setup.Documents.Typed(r.absolute(f), s.here) == nil {
-			r.formatted(f, s.here.Content)
+			f.tree.formatters.Formatted(f.Review, s.here.Content)
 		}
 		if by != nil && !s.here.Exists {
 			f.vanished = f.Review.Copy()
@@ -60,6 +60,7 @@ func (r *Reviewer) refresh(f *file) (s sides, err error) {
 		}
 		before := f.Review.Copy()
 		if f.Review.Observe(s.here.Content, by); by != nil {
+			f.tree.made.Note(f.tree.place(f.path), "", before.Current(), s.here.Content, by)
 			f.agents = f.Review.Rev()
 			f.guessed(before)
 			f.seenDuring(*by, f.lookedAt)

@@ -11,6 +11,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/callchanges"
 	"cursord/daemon/internal/commits"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/diffshape"
@@ -46,6 +47,7 @@ type Reviewer struct {
 	saves     unsaved.CallSaves // by path of the work tree: saves of buffers while calls are open that name the path
 	waiting   waiting.Queue     // requests that wait for an agent
 	ops       []sessions.Op     // operations for the next commit
+	made      callchanges.Log   // what the calls of running turns have changed
 	cut       *stored.Cut       // turns that the next commit cuts off their session; or nil
 	viewed    map[string]bool   // paths that some client may see differently now
 	vacated   map[string]bool   // paths that files have left; to be published
@@ -97,8 +99,9 @@ func New(setup Setup) (*Reviewer, error) {
 		deferred: map[*file]bool{}, saves: unsaved.CallSaves{}, head: commits.Head{Root: setup.Root, Guard: setup.Git},
 	}
 	r.later.Init()
+	r.made = callchanges.Log{Limits: setup.Large, Stored: func(id string) *sessions.Item { _ = setup.Loop.Persist(); it, _ := setup.Store.Item(id); return it }}
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
-	r.trees = []*Worktree{newWorktree(setup.Root, "", setup.Documents, r.windowClosed)}
+	r.trees = []*Worktree{r.newWorktree("")}
 	r.shared().calls.Watch = setup.Saves
 	if err := cmp.Or(r.loadReviews(), r.loadLog()); err != nil {
 		return nil, err
@@ -148,6 +151,7 @@ func (r *Reviewer) windowClosed() {
 		r.takeInEnded()
 		r.refreshLate()
 		r.saves.Forget(r.shared().ledger.Pending)
+		r.submit(nil, nil, nil)
 		r.waiting.Retry()
 	})
 }
@@ -341,16 +345,16 @@ func (r *Reviewer) submit(published []*sessions.Diff, ops []sessions.Op, then fu
 func (r *Reviewer) submitThen(published []*sessions.Diff, ops []sessions.Op, numbered func(), then func(error)) {
 	views := r.takeViews()
 	ops, r.ops = append(ops, r.ops...), nil
-	cut := r.cut
+	cut, calls := r.cut, r.made.Take()
 	r.cut = nil
-	if len(ops) == 0 && len(published) == 0 && len(views) == 0 && cut == nil {
+	if len(ops) == 0 && len(published) == 0 && len(views) == 0 && cut == nil && len(calls) == 0 {
 		numbered()
 		if then != nil {
 			then(nil)
 		}
 		return
 	}
-	err := r.setup.Loop.Commit(&Commit{Ops: ops, Cut: cut, Diffs: published, Views: views, Stored: then, Numbered: func() {
+	err := r.setup.Loop.Commit(&Commit{Ops: ops, Cut: cut, Calls: calls, Diffs: published, Views: views, Stored: then, Numbered: func() {
 		for _, v := range views {
 			r.published[v.Path], v.Published = v.Published, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/callchanges"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/killed"
@@ -76,12 +77,13 @@ type Loop interface {
 // A Commit is a set of changes that a Reviewer stores and publishes together.
 type Commit struct {
 	Ops      []sessions.Op
-	Cut      *stored.Cut      // turns that leave a session's transcript; or nil
-	Diffs    []*sessions.Diff // each gets a seq, and a revision if it has none
-	Items    []*sessions.Item // each gets a seq
-	Views    []*views.View    // each gets a revision
-	Numbered func()           // called when all have their numbers, before anything is published
-	Stored   func(error)      // called once all is durable and before it is published; may be nil
+	Calls    []callchanges.Call // what calls have changed; each gets a seq
+	Items    []*sessions.Item   // each gets a seq
+	Cut      *stored.Cut        // turns that leave a session's transcript; or nil
+	Diffs    []*sessions.Diff   // each gets a seq, and a revision if it has none
+	Views    []*views.View      // each gets a revision
+	Numbered func()             // called when all have their numbers, before anything is published
+	Stored   func(error)        // called once all is durable and before it is published; may be nil
 }
 
 // Claims decide which claims of repositories count. A claim names a program or a place.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -49,6 +48,7 @@ type Turn struct {
 	runs    map[string][]*run // open calls, by call id
 	past    []*run            // all calls that were not refused, open ones included, oldest first
 	begun   []*run            // calls whose items are not known yet
+	named   []*watchedCall    // calls that name files, and whose items are not known yet
 	ended   []*run            // calls that have ended since the last scan
 	arrived int64             // the earliest moment at which the agent may have written the present events
 	asked   int64             // when the present events came
@@ -70,6 +70,8 @@ type Turn struct {
 type watchedCall struct {
 	files []watchedFile // sorted; no map, because thousands of calls may be open
 	open  []namedCall
+	start int    // its index among the ToolStarts of the batch, while it is in Turn.named
+	item  string // "": not known yet
 }
 
 // A watchedFile is a file that a call names, as it was when the call began.
@@ -77,19 +79,6 @@ type watchedFile struct {
 	spot
 	before atomicfile.State
 	by     *diffs.Source // the agent that may have made before; nil: people
-}
-
-func compareSpots(a, b spot) int {
-	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
-}
-
-// by returns the agent that may have made the content that a file had when the call began; nil stands for people.
-func (w *watchedCall) by(s spot) *diffs.Source {
-	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
-	if !ok {
-		return nil
-	}
-	return w.files[i].by
 }
 
 // A spot is a file that a call names. An agent in a copy may also name a file of the work tree, or a file outside of both.
@@ -154,6 +143,7 @@ func (r *Reviewer) Watch(turn *sessions.Turn, in *Worktree, say func(string)) *T
 	}
 	// Changes of files under review since the last look are people's.
 	r.do(func() {
+		r.made.Begin(t.turn)
 		in.starts.Add(t.start)
 		r.refreshAll(r.sorted())
 		r.headMoved(r.setup.Running() <= 1) // the turn itself has not done anything yet
@@ -185,7 +175,7 @@ func (t *Turn) Ready() <-chan struct{} {
 }
 
 // Curious reports whether Report needs the items of the events that See saw last.
-func (t *Turn) Curious() bool { return len(t.begun) > 0 || len(t.ended) > 0 || t.overdue }
+func (t *Turn) Curious() bool { return len(t.begun)+len(t.named)+len(t.ended) > 0 || t.overdue }
 
 // See reads the disk for each event. Give the result to Report once the loop has numbered the items.
 func (t *Turn) See(events []agent.Event) (files []Written) {
@@ -202,7 +192,7 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 				t.start.CallBegins()
 			}
 			if agentcalls.Write(&ev.Call) {
-				t.begin(&ev)
+				t.begin(&ev, starts)
 			}
 			if agentcalls.WriteAnything(&ev.Call) {
 				t.beginRun(&ev, starts)
@@ -236,8 +226,8 @@ func (t *Turn) spot(path, tool string) (spot, bool) {
 	return spot{in, p}, p != ""
 }
 
-func (t *Turn) begin(ev *agent.ToolStart) {
-	call, w := &ev.Call, &watchedCall{}
+func (t *Turn) begin(ev *agent.ToolStart, start int) {
+	call, w := &ev.Call, &watchedCall{start: start}
 	from, dated := agentcalls.SaidAt(ev.Said, t.arrived, t.asked)
 	for _, p := range call.Paths {
 		if s, ok := t.spot(p, call.Name); ok {
@@ -270,6 +260,7 @@ func (t *Turn) begin(ev *agent.ToolStart) {
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)
+	t.named = append(t.named, w)
 }
 
 func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
@@ -309,7 +300,7 @@ func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
 // Report gives the result of See to the reviewer, with the items of the calls.
 func (t *Turn) Report(files []Written, items Items) {
 	t.nameRuns(items)
-	if len(files) == 0 {
+	if len(files)+len(items.Ended) == 0 {
 		return
 	}
 	sources := make([]diffs.Source, len(files))
@@ -328,8 +319,10 @@ func (t *Turn) Report(files []Written, items Items) {
 		t.say(snapshot.Unreviewable(odd))
 	}
 	t.r.do(func() {
+		t.r.made.Ended(t.turn, items.Ended...)
 		t.r.agentWrote(files, sources)
 		t.r.follow(files)
+		t.r.submit(nil, nil, nil)
 	})
 }
 
@@ -355,6 +348,8 @@ func (t *Turn) End() {
 		t.tree.formatters.Remove(t.source(diffs.ViaHook))
 		t.r.headEnds()
 		t.tree.forgetGuesses()
+		t.r.made.EndTurn(t.turn)
+		t.r.submit(nil, nil, nil)
 		if t.unattended {
 			t.tree.unattended.Add(-1)
 		}
@@ -370,15 +365,16 @@ func (t *Turn) endCalls() {
 	var open []namedCall
 	for _, calls := range t.open {
 		for _, c := range calls {
-			files = append(files, t.unfinished(c)...)
 			open = append(open, c.open...)
+			for _, f := range t.unfinished(c) {
+				src := t.source(diffs.ViaEdit)
+				src.ItemID = c.item
+				files, sources = append(files, f), append(sources, src)
+			}
 		}
 	}
 	if len(open) == 0 {
 		return
-	}
-	for range files {
-		sources = append(sources, t.source(diffs.ViaEdit))
 	}
 	if len(files) > 0 {
 		files[len(files)-1].open, open = open, nil

@@ -116,8 +116,14 @@ func (t *Turn) dropRun(r *run) {
 	t.past = slices.DeleteFunc(t.past, func(one *run) bool { return one == r })
 }
 
-// nameRuns gives the runs of the last batch their items.
+// nameRuns gives the calls of the last batch their items.
 func (t *Turn) nameRuns(items Items) {
+	for _, w := range t.named {
+		if w.start < len(items.Started) {
+			w.item = items.Started[w.start]
+		}
+	}
+	t.named = nil
 	for _, r := range t.begun {
 		if r.start < len(items.Started) {
 			t.tree.ledger.Name(r.call, items.Started[r.start])
@@ -263,15 +269,10 @@ func (t *Turn) scan(limit time.Duration, list bool, judge func(snapshot.ChangeTi
 
 // warn says in the transcript, once per turn, which changes cannot be found.
 func (t *Turn) warn() {
-	if t.warned {
-		return
+	if text := t.start.Warning(); text != "" && !t.warned {
+		t.say(text)
 	}
 	t.warned = true
-	if why := t.start.Useless(); why != "" {
-		t.say("Changes by commands are not searched for in this workspace: " + why + ".")
-	} else if lacks := t.start.Lacks(); lacks != "" {
-		t.say("Some changes by commands may be missing, or may lack their earlier content: " + lacks + ".")
-	}
 }
 
 // reportOutside puts control files outside of the workspace on the list if they have changed during the turn's commands.

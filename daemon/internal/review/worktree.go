@@ -12,6 +12,7 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/attribution"
+	"cursord/daemon/internal/callchanges"
 	"cursord/daemon/internal/callfiles"
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/documents"
@@ -30,6 +31,7 @@ type Worktree struct {
 	ledger  attribution.Ledger
 	docs    *documents.Set
 	calls   callfiles.Files
+	made    *callchanges.Log
 	closed  func() // called when a call has ended that names files; must not block
 
 	// Owned by the reviewer's goroutine. A turn may read name and apart: they do not change while it runs.
@@ -49,14 +51,19 @@ type Worktree struct {
 
 func (t *Worktree) isolated() bool { return t.session != "" }
 
-func newWorktree(work, session string, docs *documents.Set, closed func()) *Worktree {
-	t := &Worktree{session: session, work: work, docs: docs, files: map[string]*file{}, closed: closed}
+func (r *Reviewer) newWorktree(session string) *Worktree {
+	t := &Worktree{session: session, work: r.setup.Root, docs: r.setup.Documents, files: map[string]*file{}, made: &r.made, closed: r.windowClosed}
 	t.calls.Ledger, t.calls.Absolute, t.calls.Read = &t.ledger, t.absolute, t.read
 	t.calls.Raw = func(path string) atomicfile.State { return atomicfile.Read(t.under(path), path) }
 	if session == "" {
-		t.name = work
+		t.name = t.work
 	}
 	return t
+}
+
+// place is a path of the tree for the log of what calls have changed.
+func (t *Worktree) place(path string) callchanges.Place {
+	return callchanges.Place{Session: t.session, Path: path}
 }
 
 // under returns the folder below which a path's file lies.

@@ -11,7 +11,7 @@ import (
 // TestADateIsAskedWhileTurnsComeAndGo: a turn asks when a file was changed while the reviewer notes other changes. Only the
 // race detector sees the former fault.
 func TestADateIsAskedWhileTurnsComeAndGo(t *testing.T) {
-	in := newWorktree(t.TempDir(), "", nil, func() {})
+	in := (&Reviewer{setup: Setup{Root: t.TempDir()}}).newWorktree("")
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		for range 1000 {

@@ -113,19 +113,10 @@ func (r *Reviewer) missingDirs(in *Worktree, name string) []string {
 // makes records the folders that a change creates for the file.
 func (f *file) makes(c *treeChange) {
 	if c.in == f.tree {
-		f.made = union(f.made, c.Dirs)
+		f.made = stored.Union(f.made, c.Dirs)
 	} else {
-		f.accepted = union(f.accepted, c.Dirs)
+		f.accepted = stored.Union(f.accepted, c.Dirs)
 	}
-}
-
-func union(list, more []string) []string {
-	for _, s := range more {
-		if !slices.Contains(list, s) {
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // reverse returns the change that undoes a change that was carried out.

@@ -2,6 +2,10 @@ package review
 
 import (
 	"cmp"
+	"slices"
+	"strings"
+	"time"
+
 	"cursord/agent"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/atomicfile"
@@ -9,8 +13,8 @@ import (
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/stored"
 	"cursord/diffs"
-	"time"
 )
 
 // A Written is a file that a finished call reports as changed.
@@ -99,6 +103,11 @@ func (r *Reviewer) takeIn(wr *Written) {
 	if len(steps) == 0 {
 		return
 	}
+	var was *diffs.Review
+	if f != nil {
+		was = f.Review
+	}
+	wr.tree.made.Chain(wr.tree.place(wr.path), was, steps, known)
 	if last := steps[len(steps)-1].Content; wr.after.Same(atomicfile.State{Content: last}) {
 		wr.start.Note(wr.path, filestat.Stat{}, wr.after)
 	} // else somebody has written the file since; if it was the next command, the look at that command's end must find the change
@@ -106,7 +115,7 @@ func (r *Reviewer) takeIn(wr *Written) {
 		return
 	}
 	f.lookedAt = wr.at
-	f.made = union(f.made, wr.start.MissingDirs(wr.path))
+	f.made = stored.Union(f.made, wr.start.MissingDirs(wr.path))
 	for _, img := range []diffs.Content{steps[0].Content, wr.after.Content} {
 		if img.Exists && img.Mode != 0 {
 			f.mode = img.Mode
@@ -223,4 +232,17 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 		}
 	}
 	return files
+}
+
+func compareSpots(a, b spot) int {
+	return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.tree.session, b.tree.session))
+}
+
+// by returns the agent that may have made the content that a file had when the call began; nil stands for people.
+func (w *watchedCall) by(s spot) *diffs.Source {
+	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
+	if !ok {
+		return nil
+	}
+	return w.files[i].by
 }

@@ -284,6 +284,16 @@ func (s *Snapshot) Close() {
 	}
 }
 
+// Warning says for people which changes by commands cannot be found; "" if all can be.
+func (s *Snapshot) Warning() string {
+	if why := s.Useless(); why != "" {
+		return "Changes by commands are not searched for in this workspace: " + why + "."
+	} else if lacks := s.Lacks(); lacks != "" {
+		return "Some changes by commands may be missing, or may lack their earlier content: " + lacks + "."
+	}
+	return ""
+}
+
 // Useless returns the reason why nothing can be compared with the snapshot; "" if it can be used.
 func (s *Snapshot) Useless() string {
 	s.mu.Lock()

@@ -4,6 +4,7 @@ package stored
 
 import (
 	"io/fs"
+	"slices"
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
@@ -171,4 +172,14 @@ func (x *IntendedFile) Change(store *sessions.Store) (c atomicfile.Change, err e
 	return atomicfile.Change{
 		From: x.From, To: x.To, Temp: x.Temp, Before: atomicfile.State{Content: before}, After: after, Mode: fs.FileMode(x.Mode), Dirs: x.Dirs, Links: x.Links,
 	}, err
+}
+
+// Union returns a list with those of more that are not in it.
+func Union(list, more []string) []string {
+	for _, s := range more {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	return list
 }

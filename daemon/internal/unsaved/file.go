@@ -91,3 +91,20 @@ func (f *File) observe(review *diffs.Review, now diffs.Content) {
 
 // WritesReal reports whether a decision writes the work tree: an accept of a file in a copy, or a reject of another file.
 func (f *File) WritesReal(accept bool) bool { return accept == f.Isolated }
+
+// HunksFor lists the hunks of text that a client sees of a file.
+func (f *File) HunksFor(b *Buffer) (ids []uint64) {
+	review := f.Review
+	if b != nil && b.Review != nil {
+		review = f.Seen(b.Doc.Client)
+		for _, c := range b.Conflicts {
+			ids = append(ids, c.IDs[0])
+		}
+	}
+	for _, h := range review.Hunks() {
+		if h.Kind == diffs.TextHunk && b.Conflict(h.ID) == nil {
+			ids = append(ids, h.ID)
+		}
+	}
+	return ids
+}

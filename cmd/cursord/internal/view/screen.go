@@ -170,6 +170,10 @@ func (s *Screen) think(text string) {
 // tool shows a tool call: on a terminal while it runs, and everywhere when it has ended.
 func (s *Screen) tool(item *sessions.Item) {
 	if item.Status != sessions.ItemRunning {
+		if s.shown[item.ID] > 0 { // it comes again, with what it has changed
+			return
+		}
+		s.shown[item.ID] = 1
 		s.Line(ToolLine(s.Palette, item))
 		s.reply(item)
 		return
