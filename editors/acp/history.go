@@ -1,8 +1,6 @@
 package acp
 
 import (
-	"slices"
-
 	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -11,33 +9,10 @@ import (
 // A replaying gives an editor the whole history of a session, page by page, at the speed at which the editor reads. Turns that
 // may still change become news of the session.
 type replaying struct {
-	s       *Server
-	r       *request
-	at      *session
-	last    *sessions.Turn              // of those that do not change any more
-	pending map[string][]*sessions.Diff // what is left to review, by the turns whose changes it has
-}
-
-// start reads what is left to review, and then the first page. Calls that do not report what they have changed show these hunks.
-func (h *replaying) start() {
-	h.s.pendingAt(h.at.folder, func(pending []*sessions.Diff) {
-		h.pending = map[string][]*sessions.Diff{}
-		for _, d := range pending {
-			for i := range d.Hunks {
-				for _, from := range d.Hunks[i].Sources {
-					if !slices.Contains(h.pending[from.TurnID], d) {
-						h.pending[from.TurnID] = append(h.pending[from.TurnID], d)
-					}
-				}
-			}
-		}
-		h.page("")
-	})
-}
-
-// pendingAt calls then with what is left to review in a folder: nothing if that cannot be read.
-func (s *Server) pendingAt(in *folder, then func([]*sessions.Diff)) {
-	call(s, "diff/list", rpc.DiffParams{Workspace: in.path}, func(list rpc.DiffList, _ error) { then(list.Diffs) })
+	s    *Server
+	r    *request
+	at   *session
+	last *sessions.Turn // of those that do not change any more
 }
 
 func (h *replaying) page(cursor string) {
@@ -85,9 +60,6 @@ func (h *replaying) turn(t *sessions.Turn) {
 func (h *replaying) end() {
 	if h.last == nil {
 		return
-	}
-	for _, d := range h.pending[h.last.ID] {
-		h.at.tell.Diff(d)
 	}
 	h.at.tell.Turn(h.last)
 	h.last = nil

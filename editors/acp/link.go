@@ -102,8 +102,6 @@ func (l *link) heard(method string, params json.RawMessage) {
 		hearing(l, params, (*Server).itemChanged)
 	case "turn/changed":
 		hearing(l, params, (*Server).turnChanged)
-	case "diff/changed":
-		hearing(l, params, (*Server).diffChanged)
 	case "session/changed":
 		hearing(l, params, (*Server).sessionChanged)
 	case "approval/changed":
@@ -137,7 +135,7 @@ func (s *Server) subscribeTo(path string, then func(*folder, error)) {
 		then(at, nil)
 		return
 	}
-	call(s, "workspace/subscribe", rpc.SubscribeParams{Workspace: path}, func(said api.Subscribed, err error) {
+	call(s, "workspace/subscribe", rpc.SubscribeParams{Workspace: path, Diffs: "summary"}, func(said api.Subscribed, err error) {
 		if err != nil {
 			then(nil, err)
 			return
@@ -177,31 +175,8 @@ func (s *Server) itemChanged(n *rpc.ItemChanged) {
 	case at.news != nil:
 		at.news.item(n.Item, false)
 	default:
-		s.tellItem(at, n.Item)
+		at.tell.Item(n.Item, false)
 	}
-}
-
-// tellItem tells the editor of an item. If it was cut, it is read whole first; the end of its turn waits for that.
-func (s *Server) tellItem(at *session, i *sessions.Item) {
-	if !at.tell.Item(i, false) {
-		return
-	}
-	at.reading[i.TurnID]++
-	call(s, "item/read", rpc.ItemReadParams{ItemID: i.ID}, func(read rpc.ItemResult, err error) {
-		if err != nil || read.Item == nil {
-			read.Item = i // better cut than not at all
-		}
-		at.tell.Item(read.Item, true)
-		at.reading[i.TurnID]--
-		if at.reading[i.TurnID] > 0 {
-			return
-		}
-		delete(at.reading, i.TurnID)
-		if ended := at.endings[i.TurnID]; ended != nil {
-			delete(at.endings, i.TurnID)
-			s.turnEnded(at, ended)
-		}
-	})
 }
 
 func (s *Server) turnChanged(n *rpc.TurnChanged) {
@@ -241,10 +216,6 @@ func (s *Server) turnChanged(n *rpc.TurnChanged) {
 
 // turnEnded tells the editor the end of a turn, and answers its prompt after that.
 func (s *Server) turnEnded(at *session, t *sessions.Turn) {
-	if at.reading[t.ID] > 0 {
-		at.endings[t.ID] = t
-		return
-	}
 	p := at.promptOf(t.ID)
 	if p != nil && t.StopReason != sessions.StopRefusal { // which is no error of the prompt
 		at.tell.Told(t.ID)
@@ -257,15 +228,6 @@ func (s *Server) turnEnded(at *session, t *sessions.Turn) {
 	}
 	if p != nil {
 		s.endPrompt(p, t)
-	}
-}
-
-func (s *Server) diffChanged(n *rpc.DiffChanged) {
-	s.came(n.Workspace, n.Seq)
-	for _, at := range s.sessions {
-		if at.folder.path == n.Workspace && at.news == nil {
-			at.tell.Diff(n.Diff)
-		}
 	}
 }
 

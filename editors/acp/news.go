@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"cursord/editors/acp/updates"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -72,7 +71,7 @@ func (n *news) removed(turnID string) {
 // incomplete returns the ids of the items of which more can be read.
 func (n *news) incomplete() (ids []string) {
 	for id, i := range n.items {
-		if i.Tool == nil && i.Status == sessions.ItemRunning || updates.IsCut(i) {
+		if i.Tool == nil && i.Status == sessions.ItemRunning {
 			ids = append(ids, id)
 		}
 	}
@@ -123,8 +122,7 @@ func (n *news) stories() (all []*story) {
 // complete reads what the news of a session lack, gives them to the editor, and ends the request that loads or resumes the session.
 func (s *Server) complete(r *request, at *session, resumes bool) {
 	missing := at.news.incomplete()
-	left := len(missing) + 2
-	var pending []*sessions.Diff
+	left := len(missing) + 1
 	var asked rpc.ApprovalList
 	unknown := false // what is asked
 	read := func() {
@@ -134,7 +132,7 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 		if resumes { // its editor gets no update before the answer
 			s.opened(r, at, "")
 		}
-		s.tellNews(at, pending)
+		s.tellNews(at)
 		if !resumes {
 			s.opened(r, at, "")
 		}
@@ -155,17 +153,9 @@ func (s *Server) complete(r *request, at *session, resumes bool) {
 			read()
 		})
 	}
-	if len(at.news.items) == 0 {
-		read()
-		return
-	}
-	s.pendingAt(at.folder, func(list []*sessions.Diff) {
-		pending = list
-		read()
-	})
 }
 
-func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
+func (s *Server) tellNews(at *session) {
 	n := at.news
 	at.news = nil
 	for id, pieces := range n.pieces {
@@ -184,13 +174,10 @@ func (s *Server) tellNews(at *session, pending []*sessions.Diff) {
 			if n.said[i.ID] {
 				at.tell.Pass(n.before(i))
 			}
-			s.tellItem(at, i)
+			at.tell.Item(i, false)
 			for _, piece := range n.pieces[i.ID] {
 				at.tell.Delta(piece)
 			}
-		}
-		for _, d := range pending {
-			at.tell.Diff(d)
 		}
 		if one.turn != nil && one.turn.Status.Final() {
 			at.since = max(at.since, one.turn.Seq) // what comes late of the turn is no news

@@ -30,7 +30,6 @@ func TestNewsOfALoad(t *testing.T) {
 	}
 	e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"cwd":"/ws","sessionId":"s"}}`)
 	e.replies(e.request("session/read"), `{"session":{"id":"s","workspace":"/ws","mode":"agent","isolation":"none","turns":1,"seq":2,"createdAt":"2026-01-02T03:04:05.000Z","updatedAt":"2026-01-02T03:04:05.000Z"}}`)
-	e.replies(e.request("diff/list"), `{"diffs":[]}`)
 	e.replies(e.request("session/export"), `{"parts":[{"turn":{"id":"t","sessionId":"s","prompt":"Go","status":"running","seq":3,`+at+`}},
 		{"item":`+command(0, 4, "running")+`},{"item":`+item(1, "assistant", 5, `"status":"running"`)+`}]}`)
 	read := e.request("item/read")
@@ -39,8 +38,6 @@ func TestNewsOfALoad(t *testing.T) {
 	changed(command(0, 8, "completed"), 8)
 	e.notifies("item/delta", rpc.DeltaParams{Workspace: "/ws", SessionID: "s", TurnID: "t", ItemID: "t:1", Kind: "assistant", Offset: 2, Text: "e two"})
 	e.replies(read, `{"item":`+item(1, "assistant", 5, `"status":"running","text":"one"`)+`}`)
-	pending := e.request("diff/list")
-	e.replies(pending, `{"diffs":[]}`)
 
 	var told []string
 	e.hears("the answer", func(m rpc.Message) bool {
@@ -86,12 +83,10 @@ func TestLateNotifications(t *testing.T) {
 			read := e.request("session/read")
 			e.notifies("item/changed", json.RawMessage(`{"workspace":"/ws","seq":4,"item":`+strings.Replace(item("running", "", 4), "t:0", "t:9", 1)+`}`)) // behind the request: it waits
 			e.replies(read, `{`+about+`}`)
-			e.replies(e.request("diff/list"), `{"diffs":[]}`)
 			e.replies(e.request("session/export"), `{"parts":[{"turn":`+one.turn+`},{"item":`+one.exported+`}]}`)
 			if one.read != "" {
 				e.replies(e.request("item/read"), `{"item":`+one.read+`}`)
 			}
-			e.replies(e.request("diff/list"), `{"diffs":[]}`)
 			var text string
 			until := func(id string) {
 				e.hears(id, func(m rpc.Message) bool {

@@ -65,7 +65,7 @@ func (s *Server) openSession(r *request, replay bool) {
 					s.giveUp(at)
 				}
 				if replay {
-					(&replaying{s: s, r: r, at: at}).start()
+					(&replaying{s: s, r: r, at: at}).page("")
 				} else {
 					s.pass(r, at)
 				}
@@ -137,7 +137,7 @@ func (s *Server) giveUp(at *session) {
 
 // goesOn tells the editor what has waited for a session that is not loaded after all, and asks what has been asked meanwhile.
 func (s *Server) goesOn(at *session) {
-	s.tellNews(at, nil)
+	s.tellNews(at)
 	s.goOnOpening(at)
 	call(s, "approval/list", rpc.ApprovalListParams{Workspace: at.folder.path}, func(list rpc.ApprovalList, err error) {
 		if err == nil && s.sessions[at.info.ID] == at && at.news == nil {

@@ -34,11 +34,9 @@ type session struct {
 	then    []func()         // what waits until it is loaded or resumed
 	turn    string           // the id of the turn that runs, whoever started it
 	prompts []*prompt
-	reading map[string]int            // by turn: how many of its items are being read
-	endings map[string]*sessions.Turn // turns whose end waits for that
-	told    string                    // the options that the editor has, encoded
-	setting int                       // changes that the editor has asked for; their answers tell it of these
-	through bool                      // accepts are written by the editor
+	told    string // the options that the editor has, encoded
+	setting int    // changes that the editor has asked for; their answers tell it of these
+	through bool   // accepts are written by the editor
 
 	approvals map[string]*askedApproval // pending, by id
 	commands  []*request                // that have no answer yet
@@ -66,8 +64,8 @@ func openable(p *protocol.SessionParams) error {
 // owns enters a session as open in the editor. If it was open before, its prompts go on.
 func (s *Server) owns(in *folder, p *protocol.SessionParams, info *sessions.Session) *session {
 	at := &session{
-		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq, reading: map[string]int{},
-		endings: map[string]*sessions.Turn{}, approvals: map[string]*askedApproval{},
+		info: info, cwd: filepath.Clean(p.CWD), dirs: p.AdditionalDirectories, folder: in, since: in.seq,
+		approvals: map[string]*askedApproval{},
 	}
 	at.tell = updates.NewSession(at.cwd, func(update json.RawMessage) { s.update(info.ID, update) })
 	if old := s.sessions[info.ID]; old != nil { // it is opened again

@@ -1,12 +1,11 @@
 package updates
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"cursord/agent/jsontext"
+	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
 	"cursord/sessions"
 )
@@ -20,22 +19,116 @@ const (
 	maxHunks = 200
 )
 
-// IsCut reports whether an item says what it wrote and was cut: item/read has the whole of it.
-func IsCut(i *sessions.Item) bool {
-	if i.Tool == nil {
-		return false
+// changed returns what a call has changed. past says that its turn has ended: if its item has no changes, because an older daemon has stored
+// it, the agent's own report stands for them.
+func (s *Session) changed(i *sessions.Item, past bool) (all []protocol.Content) {
+	if len(i.Changes) == 0 && past && i.Status != sessions.ItemRunning {
+		if d := s.reported(i.Tool); d != nil {
+			all = append(all, shortened(d))
+		}
+		return all
 	}
-	switch i.Tool.Name {
-	case "write", "edit", "delete":
-		return i.Status == sessions.ItemCompleted && (bytes.Contains(i.Tool.Result, cutMark) || bytes.Contains(i.Tool.Args, cutMark))
+	left := 0
+	for n := range i.Changes {
+		c := &i.Changes[n]
+		hunks := s.hunks(c)
+		if len(hunks) > maxHunks-len(all) {
+			left++
+			continue
+		}
+		all = append(all, hunks...)
+		if len(hunks) == 0 || c.Cut {
+			all = append(all, protocol.TextContent(about(c)))
+		}
 	}
-	return false
+	if left += i.MoreChanges; left > 0 {
+		all = append(all, protocol.TextContent(fmt.Sprintf("… and more changes of %s", plaintext.Count(left, "file"))))
+	}
+	return all
 }
 
-var cutMark = []byte("…(")
+// about says in words what a change is that its hunks do not show, or not all of it.
+func about(c *sessions.Change) string {
+	words := c.Path + ": " + string(c.Kind)
+	if c.OldPath != "" {
+		words = c.OldPath + " → " + words
+	}
+	if c.Added+c.Removed > 0 {
+		words += fmt.Sprintf(", +%d −%d", c.Added, c.Removed)
+	}
+	if c.Cut {
+		words += "; not all of it is shown"
+	}
+	return words
+}
 
-// reported returns the change that a call itself reports, with the texts from before and after it; nil if it reports none. The review's
-// hunks say it then (Diff).
+// hunks returns the hunks of a change, each as a change of the lines that it shows.
+func (s *Session) hunks(c *sessions.Change) (all []protocol.Content) {
+	var old, now *strings.Builder
+	end := func() {
+		if now == nil {
+			return
+		}
+		d := &protocol.Diff{Type: "diff", Path: s.Absolute(c.Path), NewText: now.String()}
+		if c.Kind != sessions.DiffCreated {
+			text := old.String()
+			d.OldText = &text
+		}
+		all = append(all, d)
+	}
+	last := byte(0)
+	for line := range strings.Lines(c.Patch) {
+		switch line[0] {
+		case '@':
+			end()
+			old, now = &strings.Builder{}, &strings.Builder{}
+		case '\\': // the line before has no end
+			if last != '+' {
+				cutEnd(old)
+			}
+			if last != '-' {
+				cutEnd(now)
+			}
+		case '+':
+			now.WriteString(line[1:])
+		case '-':
+			old.WriteString(line[1:])
+		default:
+			old.WriteString(line[1:])
+			now.WriteString(line[1:])
+		}
+		last = line[0]
+	}
+	end()
+	return all
+}
+
+// cutEnd cuts the last line end off.
+func cutEnd(b *strings.Builder) {
+	text := strings.TrimSuffix(b.String(), "\n")
+	b.Reset()
+	b.WriteString(text)
+}
+
+// changedLine returns the first line that a change makes different, from 1; 0 if it is not known.
+func changedLine(c *sessions.Change) int {
+	line := 0
+	for text := range strings.Lines(c.Patch) {
+		switch text[0] {
+		case '@':
+			if _, err := fmt.Sscanf(text[strings.IndexByte(text, '+')+1:], "%d", &line); err != nil {
+				return 0
+			}
+		case ' ':
+			line++
+		default:
+			return max(line, 1)
+		}
+	}
+	return line
+}
+
+// reported returns the change that a call itself reports, with the texts from before and after it; nil if it reports none.
 func (s *Session) reported(t *sessions.Tool) *protocol.Diff {
 	if len(t.Paths) == 0 {
 		return nil
@@ -98,81 +191,6 @@ func same(a, b []string) (head, tail int) {
 	return head, tail
 }
 
-// firstChange returns the first line that a change makes different, from 1.
-func firstChange(d *protocol.Diff) int {
-	if d.OldText == nil {
-		return 1
-	}
-	line := 1
-	for i := range min(len(*d.OldText), len(d.NewText)) {
-		if d.NewText[i] != (*d.OldText)[i] {
-			break
-		}
-		if d.NewText[i] == '\n' {
-			line++
-		}
-	}
-	return line
-}
-
-// Diff takes a file under review. Calls of turns that have not ended, and that have not reported themselves what they changed there, as
-// commands do, get its hunks.
-func (s *Session) Diff(d *sessions.Diff) {
-	byItem := map[string][]protocol.Content{}
-	var order []string
-	for n := range d.Hunks {
-		h := &d.Hunks[n]
-		change := s.ofHunk(d, h)
-		for _, from := range h.Sources {
-			if from.ItemID == "" || slices.Contains(byItem[from.ItemID], change) {
-				continue
-			}
-			if byItem[from.ItemID] == nil {
-				order = append(order, from.ItemID)
-			}
-			byItem[from.ItemID] = append(byItem[from.ItemID], change)
-		}
-	}
-	path := s.Absolute(d.Path)
-	others := s.mistaken(path, byItem)
-	for _, id := range append(order, others...) {
-		known := s.toolOf(id)
-		if known == nil || known.reported || known.unseen || known.status == "" {
-			continue
-		}
-		known.hunks = slices.DeleteFunc(known.hunks, func(c protocol.Content) bool { return pathOf(c) == path })
-		known.hunks = append(known.hunks, byItem[id]...)
-		known.hunks = known.hunks[:min(len(known.hunks), maxHunks)]
-		if content := append(slices.Clip(known.hunks), known.words...); known.isNews(content) {
-			// All of the call: some editors forget a call that has ended.
-			s.emit(protocol.Encode(&protocol.ToolCall{
-				Update: "tool_call_update", ToolCallID: known.id, Title: known.title, Kind: known.kind, Status: known.status, Content: content,
-				Locations: known.locations,
-			}))
-		}
-	}
-}
-
-// mistaken returns the calls that show the client a change of a file, although the review now says that another call made it.
-func (s *Session) mistaken(path string, byItem map[string][]protocol.Content) (ids []string) {
-	sure := map[string]bool{}
-	for _, changes := range byItem {
-		for _, c := range changes {
-			sure[string(protocol.Encode(c))] = true
-		}
-	}
-	for _, t := range s.turns {
-		for _, id := range t.order {
-			if known := t.items[id].tool; known != nil && byItem[id] == nil && slices.ContainsFunc(known.hunks, func(c protocol.Content) bool {
-				return pathOf(c) == path && sure[string(protocol.Encode(c))]
-			}) {
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
 func (s *Session) toolOf(itemID string) *tool {
 	for _, t := range s.turns {
 		if i := t.items[itemID]; i != nil {
@@ -180,58 +198,4 @@ func (s *Session) toolOf(itemID string) *tool {
 		}
 	}
 	return nil
-}
-
-func pathOf(c protocol.Content) string {
-	switch c := c.(type) {
-	case *protocol.Diff:
-		return c.Path
-	case *about:
-		return c.path
-	}
-	return ""
-}
-
-// An about is a change that cannot be shown as text.
-type about struct {
-	protocol.Text
-	path string
-}
-
-// ofHunk returns a hunk as a change of the lines that it shows.
-func (s *Session) ofHunk(d *sessions.Diff, h *sessions.Hunk) protocol.Content {
-	path := s.Absolute(d.Path)
-	if h.Kind != "text" && len(h.Lines) == 0 {
-		return &about{*protocol.TextContent(fmt.Sprintf("%s: %s", d.Path, d.Kind)), path}
-	}
-	old, now := Sides(h)
-	change := &protocol.Diff{Type: "diff", Path: path, NewText: now}
-	if d.Kind != sessions.DiffCreated || h.OldLines > 0 {
-		change.OldText = &old
-	}
-	return change
-}
-
-// Sides returns the lines of a hunk before and after its change.
-func Sides(h *sessions.Hunk) (old, now string) {
-	var a, b strings.Builder
-	for _, line := range h.Lines {
-		if line == "" {
-			continue
-		}
-		if line[0] != '+' {
-			a.WriteString(line[1:] + "\n")
-		}
-		if line[0] != '-' {
-			b.WriteString(line[1:] + "\n")
-		}
-	}
-	old, now = a.String(), b.String()
-	if h.OldNoEOL {
-		old = strings.TrimSuffix(old, "\n")
-	}
-	if h.NewNoEOL {
-		now = strings.TrimSuffix(now, "\n")
-	}
-	return old, now
 }

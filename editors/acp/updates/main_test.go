@@ -48,11 +48,7 @@ func play(t *testing.T, recorded []line, times int) (out []byte) {
 			case "item/changed":
 				n := &rpc.ItemChanged{}
 				require.NoError(t, json.Unmarshal(l.Params, n))
-				s.Item(n.Item, true)
-			case "diff/changed":
-				n := &rpc.DiffChanged{}
-				require.NoError(t, json.Unmarshal(l.Params, n))
-				s.Diff(n.Diff)
+				s.Item(n.Item, false)
 			}
 		}
 	}

@@ -169,9 +169,8 @@ func (s *Session) Pass(i *sessions.Item) {
 	}
 }
 
-// Item takes an item in its newest form. It returns true, and has done nothing, if the item must be read whole first; whole says that
-// it was.
-func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
+// Item takes an item in its newest form; past says that its turn has ended.
+func (s *Session) Item(i *sessions.Item, past bool) {
 	t := s.turn(i.TurnID)
 	known := t.items[i.ID]
 	if known == nil {
@@ -179,13 +178,13 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 	}
 	switch {
 	case i.Seq < known.seq:
-		return false // a notification that comes after what was read
+		return // a notification that comes after what was read
 	case i.Tool == nil:
 		if known.text == nil {
 			known.text = newText(i)
 		}
 		if i.Seq == known.seq && len(i.Text) < known.text.sent {
-			return false // so does this: it was sent when the text was shorter
+			return // so does this: it was sent when the text was shorter
 		}
 		known.text.take(i.NoticeText(recapOffer), i.Status != sessions.ItemRunning, s.emit)
 	case i.Tool.Name == "todo":
@@ -194,11 +193,8 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		}
 		s.plan(known.tool, i.Tool.Todos)
 	default:
-		if known.tool != nil && known.tool.ended() {
-			return false // it comes again
-		}
-		if !whole && IsCut(i) {
-			return true
+		if known.tool != nil && known.tool.ended() && (known.tool.unseen || len(i.Changes) == 0) {
+			return // it comes again
 		}
 		if known.tool == nil {
 			known.tool = t.shown[i.Tool.CallID]
@@ -207,14 +203,13 @@ func (s *Session) Item(i *sessions.Item, whole bool) (cut bool) {
 		if known.tool == nil {
 			known.tool = &tool{id: i.ID}
 		}
-		s.call(i, known.tool)
+		s.call(i, known.tool, past)
 	}
 	known.seq = i.Seq
 	if t.items[i.ID] == nil {
 		t.items[i.ID] = known
 		t.order = append(t.order, i.ID)
 	}
-	return false
 }
 
 // Delta takes a piece of an item's text. A piece that does not follow what the client has is left to the item's next form.

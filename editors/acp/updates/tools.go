@@ -24,10 +24,7 @@ type tool struct {
 	title     string
 	kind      string
 	locations []protocol.Location
-	reported  bool               // it has said itself what it changed
-	hunks     []protocol.Content // else: what the review says that it changed, at most maxHunks
-	words     []protocol.Content // its output, and why it failed; kept for hunks that come later
-	sum       uint64             // of the content that the client has, or 0 for none; for todos, of the plan
+	sum       uint64 // of the content that the client has, or 0 for none; for todos, of the plan
 }
 
 func (t *tool) ended() bool { return t.status == protocol.Completed || t.status == protocol.Failed }
@@ -45,8 +42,8 @@ func kindOf(name string) string {
 	return "other"
 }
 
-// call tells the client what has changed in a call.
-func (s *Session) call(i *sessions.Item, known *tool) {
+// call tells the client what is new of a call. A call that has ended comes again with what it has changed in files.
+func (s *Session) call(i *sessions.Item, known *tool, past bool) {
 	t := i.Tool
 	now := protocol.ToolCall{Update: "tool_call_update", ToolCallID: known.id, Status: statusOf(i.Status)}
 	if known.status == "" {
@@ -60,14 +57,10 @@ func (s *Session) call(i *sessions.Item, known *tool) {
 			now.RawInput = t.Args
 		}
 	}
-	diffs, line := known.hunks, 0
-	if i.Status != sessions.ItemRunning {
-		if d := s.reported(t); d != nil {
-			line = firstChange(d)
-			diffs, known.hunks, known.reported = []protocol.Content{shortened(d)}, nil, true
-		}
+	content, line := s.changed(i, past), 0
+	if len(i.Changes) > 0 && len(t.Paths) > 0 && i.Changes[0].Path == t.Paths[0] {
+		line = changedLine(&i.Changes[0])
 	}
-	known.words = words(i)
 	changed := first || now.Status != known.status
 	if title := titleOf(t); first || title != known.title {
 		now.Title, known.title, changed = title, title, true
@@ -75,8 +68,11 @@ func (s *Session) call(i *sessions.Item, known *tool) {
 	if locations := s.locations(t, line); !slices.Equal(locations, known.locations) {
 		now.Locations, known.locations, changed = locations, locations, true
 	}
-	if content := append(slices.Clip(diffs), known.words...); known.isNews(content) {
+	if content = append(content, words(i)...); known.isNews(content) {
 		now.Content, changed = content, true
+		if known.ended() { // all of the call: some editors forget one that has ended
+			now.Title, now.Kind, now.Locations = known.title, known.kind, known.locations
+		}
 	}
 	known.status = now.Status
 	if changed {

@@ -80,7 +80,7 @@ func TestText(t *testing.T) {
 			for _, c := range one.come {
 				switch c := c.(type) {
 				case *sessions.Item:
-					require.False(t, s.Item(c, false))
+					s.Item(c, false)
 				case *rpc.DeltaParams:
 					s.Delta(c)
 				case *sessions.Turn:
@@ -189,8 +189,8 @@ func TestPlanStays(t *testing.T) {
 	require.Regexp(t, `1\. do it.*The plan was accepted\.`, string((*all)[1].Content))
 }
 
-// TestChanges: the texts of an edit, whole or shortened, and its first line.
-func TestChanges(t *testing.T) {
+// TestShortened: of large texts, the lines that differ come, with some around.
+func TestShortened(t *testing.T) {
 	lines := func(n int, changed ...string) string {
 		all := strings.Split(strings.Repeat("the same words on each line\n", n), "\n")
 		for i, line := range changed {
@@ -203,21 +203,58 @@ func TestChanges(t *testing.T) {
 	require.Equal(t, strings.Repeat("the same words on each line\n", 8), *short.OldText)
 	require.Equal(t, strings.Repeat("the same words on each line\n", 3)+"new\nand new\n"+strings.Repeat("the same words on each line\n", 3), short.NewText)
 
-	for _, one := range []struct {
-		old  *string
-		now  string
-		line int
-	}{
-		{nil, "a\n", 1}, {pointer(""), "a\n", 1}, {pointer("a\nb\n"), "a\nc\n", 2}, {pointer("a\nb\n"), "a\nb\nc\n", 3}, {pointer("a\nb"), "a", 1}, {pointer("a\n"), "", 1},
-	} {
-		require.Equal(t, one.line, firstChange(&protocol.Diff{OldText: one.old, NewText: one.now}), "%q", one.now)
-	}
-	h := &sessions.Hunk{Lines: []string{" a", "-b", "+c", "+d"}, NewNoEOL: true}
-	before, after := Sides(h)
-	require.Equal(t, []string{"a\nb\n", "a\nc\nd"}, []string{before, after})
 }
 
-func pointer(s string) *string { return &s }
+// TestChangesOfCalls: what a call has changed comes as its hunks, each with its two sides, and in words where these do not show it.
+func TestChangesOfCalls(t *testing.T) {
+	s, all := listening()
+	s.Asked("t")
+	call := func(changes ...sessions.Change) *sessions.Item {
+		return &sessions.Item{
+			ID: "a", TurnID: "t", Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Changes: changes, MoreChanges: len(changes) / 5,
+			Tool: &sessions.Tool{Name: "shell", Title: "make", Output: "done", Paths: []string{}},
+		}
+	}
+	s.Item(call(), false)
+	changed := call(
+		sessions.Change{Path: "f", Kind: sessions.DiffModified, Added: 2, Removed: 1, Patch: "@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9 +9,2 @@\n x\n+--y\n\\ No newline at end of file\n", Cut: true},
+		sessions.Change{Path: "new", Kind: sessions.DiffCreated, Added: 1, Patch: "@@ -0,0 +1 @@\n+n\n"},
+		sessions.Change{Path: "gone", Kind: sessions.DiffDeleted, Removed: 1, Patch: "@@ -1 +0,0 @@\n-g\n\\ No newline at end of file\n"},
+		sessions.Change{Path: "to", OldPath: "from", Kind: sessions.DiffRenamed},
+		sessions.Change{Path: "pic", Kind: sessions.DiffBinary},
+	)
+	s.Item(changed, false)
+	s.Item(changed, false)
+	require.Len(t, *all, 2, "once")
+	require.Equal(t, []string{"tool_call_update", protocol.Completed, "make"}, []string{(*all)[1].Update, (*all)[1].Status, (*all)[1].Title})
+	require.JSONEq(t, `[
+		{"type":"diff","path":"/ws/f","oldText":"a\nb\n","newText":"a\nc\n"},
+		{"type":"diff","path":"/ws/f","oldText":"x\n","newText":"x\n--y"},
+		{"type":"content","content":{"type":"text","text":"f: modified, +2 −1; not all of it is shown"}},
+		{"type":"diff","path":"/ws/new","oldText":null,"newText":"n\n"},
+		{"type":"diff","path":"/ws/gone","oldText":"g","newText":""},
+		{"type":"content","content":{"type":"text","text":"from → to: renamed"}},
+		{"type":"content","content":{"type":"text","text":"pic: binary"}},
+		{"type":"content","content":{"type":"text","text":"… and more changes of 1 file"}},
+		{"type":"content","content":{"type":"text","text":"`+"```\\ndone\\n```"+`"}}
+	]`, string((*all)[1].Content))
+
+	for patch, line := range map[string]int{
+		"": 0, "@@ -0,0 +1 @@\n+a\n": 1, "@@ -1 +0,0 @@\n-a\n": 1, "@@ -4,3 +5,3 @@\n a\n-b\n+c\n d\n": 6, "?\n": 1,
+	} {
+		require.Equal(t, line, changedLine(&sessions.Change{Patch: patch}), patch)
+	}
+
+	// What an older daemon has stored has no changes: the agent's report stands for them, once the turn has ended.
+	old := call()
+	old.ID, old.Tool.Name, old.Tool.Paths = "b", "edit", []string{"f"}
+	old.Tool.Result = json.RawMessage(`{"success":{"beforeFullFileContent":"a\n","afterFullFileContent":"b\n"}}`)
+	s.Item(old, true)
+	require.Contains(t, string((*all)[2].Content), `{"type":"diff","path":"/ws/f","oldText":"a\n","newText":"b\n"}`)
+	old.ID = "c"
+	s.Item(old, false)
+	require.NotContains(t, string((*all)[3].Content), "diff")
+}
 
 // TestFenced: a block of Markdown ends at no fence of its text.
 func TestFenced(t *testing.T) {

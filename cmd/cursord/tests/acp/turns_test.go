@@ -76,7 +76,7 @@ func TestTurn(t *testing.T) {
 	require.Equal(t, []string{"edit", "in_progress", "completed"}, append([]string{edit.kind}, edit.statuses...))
 	require.Equal(t, w.Path("f.txt"), edit.path)
 	require.Equal(t, 20, edit.line)
-	require.Equal(t, []any{map[string]any{"type": "diff", "path": w.Path("f.txt"), "oldText": before, "newText": after}}, edit.content)
+	require.Equal(t, []string{`f.txt "line 17\nline 18\nline 19\nline 20\nline 21\nline 22\nline 23\n"→"line 17\nline 18\nline 19\nagent 20\nline 21\nline 22\nline 23\n"`}, showsChanges(calls)[0])
 	require.Equal(t, []string{"execute", "in_progress", "completed"}, append([]string{shell.kind}, shell.statuses...))
 	require.Len(t, shell.content, 2, "%v", shell.content)
 	require.Equal(t, map[string]any{"type": "diff", "path": w.Path("made.txt"), "oldText": nil, "newText": "made\n"}, shell.content[0], "what a command changed is shown, too")
@@ -144,7 +144,7 @@ func callsOf(all []update) (calls []*toolCall) {
 	return calls
 }
 
-// TestLargeEdit: an edit whose texts are cut in the daemon's notifications comes whole, and before the answer.
+// TestLargeEdit: an edit whose texts are cut in the daemon's notifications comes with what it has changed, before the answer.
 func TestLargeEdit(t *testing.T) {
 	t.Parallel()
 	before := world.Numbered(3000, nil)
@@ -158,7 +158,7 @@ func TestLargeEdit(t *testing.T) {
 	require.Equal(t, "end_turn", c.stops(id))
 	calls := callsOf(c.updates(s, mark, id))
 	require.Len(t, calls, 1)
-	require.Equal(t, []any{map[string]any{"type": "diff", "path": w.Path("f.txt"), "oldText": before, "newText": after}}, calls[0].content)
+	require.Equal(t, []string{`f.txt "line 1497\nline 1498\nline 1499\nline 1500\nline 1501\nline 1502\nline 1503\n"→"line 1497\nline 1498\nline 1499\nagent 1500\nline 1501\nline 1502\nline 1503\n"`}, showsChanges(calls)[0])
 	require.Equal(t, 1500, calls[0].line)
 }
 
