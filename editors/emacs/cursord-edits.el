@@ -134,6 +134,21 @@ Return nil if TOOL has not reported them."
                          (string-match-p "\\`\\(?:\\+\\($\\|[^+]\\|\\+[^+]\\)\\|-\\($\\|[^-]\\|-[^-]\\)\\)" line))
                        (split-string diff "\r?\n"))))))
 
+(defun cursord-change-lines (item)
+  "Return the lines that ITEM, a call, changed in files as the daemon has seen it.
+They have signs.  The name of a file that the call does not name is above its
+lines.  Return nil if the call has changed nothing."
+  (let* ((changes (append (plist-get item :changes) nil))
+         (names (or (cdr changes)
+                    (not (cursord-edit-p (plist-get item :tool))))))
+    (seq-mapcat
+     (lambda (change)
+       (append (and names (list (concat "# " (plist-get change :path))))
+               (seq-filter (lambda (line) (string-match-p "\\`[-+]" line))
+                           (split-string (or (plist-get change :patch) "") "\n"))
+               (and (eq t (plist-get change :cut)) (list "… and more"))))
+     changes)))
+
 (defun cursord-edit-counts (tool lines)
   "Return how many lines TOOL, an edit, added and deleted, as text.
 LINES are these lines, if known.  Return the empty string if nothing is known."

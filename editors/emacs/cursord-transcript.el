@@ -37,7 +37,8 @@
          (status (plist-get item :status))
          (exit (plist-get tool :exitCode))
          (command (plist-get tool :command))
-         (edit (and (equal status "completed") (cursord-edit-lines tool))))
+         (edit (or (and (equal status "completed") (cursord-edit-lines tool))
+                   (cursord-change-lines item))))
     (concat
      (pcase status ("running" "◌ ") ("completed" "✓ ") (_ "✗ "))
      (string-replace (concat (cursord-workspace-path ws) "/") ""
@@ -106,7 +107,8 @@ Its text is from START to END."
                                (1- (cursord--block-end block)) 'cursord-tool)
           (cursord--show-end item (cursord--block-start block)
                              (1- (cursord--block-end block)))
-          (when (cursord-edit-p (plist-get item :tool))
+          (when (or (plist-get item :changes)
+                    (cursord-edit-p (plist-get item :tool)))
             (cursord-edit-faces (cursord--block-start block)
                                 (cursord--block-end block)))
           (put-text-property (cursord--block-start block)

@@ -173,7 +173,15 @@
          (lines (cursord-edit-lines tool)))
     (should (equal '("-b" "+c") lines))
     (should (equal " +1 −1" (cursord-edit-counts tool lines)))
-    (should (equal " +2 −2" (cursord-edit-counts tool nil)))))
+    (should (equal " +2 −2" (cursord-edit-counts tool nil))))
+  ;; What a command has changed comes from the daemon.
+  (let ((item '(:tool (:name "shell")
+                :changes [(:path "f" :patch "@@ -1 +1,2 @@\n a\n+b\n")
+                          (:path "g" :patch "@@ -1 +0,0 @@\n-c\n" :cut t)])))
+    (should (equal '("# f" "+b" "# g" "-c" "… and more")
+                   (cursord-change-lines item)))
+    (should (equal " +1 −1" (cursord-edit-counts (plist-get item :tool)
+                                                 (cursord-change-lines item))))))
 
 (ert-deftest cursord-test-place-of-an-edited-line ()
   "Of equal lines, each leads to its own place; what is decided, to a hunk."

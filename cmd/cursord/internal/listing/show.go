@@ -88,7 +88,10 @@ func printTurn(w io.Writer, p term.Palette, turn *sessions.Turn, items []*sessio
 		text := term.CleanText(strings.Trim(item.Text, "\n"))
 		switch item.Kind {
 		case sessions.ItemTool:
-			fmt.Fprintln(w, view.ToolLine(p, item))
+			fmt.Fprintln(w, view.ToolLine(p, item)+view.Counts(item))
+			for _, line := range view.Changed(item) {
+				fmt.Fprintln(w, p.Dim("    "+line))
+			}
 			printReply(w, p, item)
 		case sessions.ItemThinking:
 			fmt.Fprintln(w, p.Dim("thinking: "+text))

@@ -34,7 +34,9 @@ func (m *Markdown) briefTool(it *sessions.Item) {
 	if failed && it.Status == sessions.ItemCompleted {
 		line += fmt.Sprintf(" (exit status %d)", *t.ExitCode)
 	}
-	if added, removed, known := edit.counts(patch); known && it.Status == sessions.ItemCompleted {
+	if added, removed, known := edit.counts(patch); len(it.Changes) > 0 {
+		patch, line = patches(it), line+Counts(it)
+	} else if known && it.Status == sessions.ItemCompleted {
 		line += fmt.Sprintf(" +%d −%d", added, removed)
 	}
 	m.print("\n%s\n", oneLine(line))
@@ -44,11 +46,11 @@ func (m *Markdown) briefTool(it *sessions.Item) {
 		}
 		m.print("- %s\n", oneLine(line))
 	}
-	switch {
-	case len(patch) > 0:
+	if len(patch) > 0 {
 		m.print("\n")
 		m.fence("diff", abridged(patch, patchLines))
-	case t.Name == "shell" && failed && t.Output != "":
+	}
+	if t.Name == "shell" && failed && t.Output != "" {
 		lines := strings.Split(strings.TrimRight(t.Output, "\n"), "\n")
 		m.print("\n")
 		m.fence("", strings.Join(lines[max(0, len(lines)-outputLines):], "\n"))
@@ -106,7 +108,8 @@ func (m *Markdown) briefTodos() {
 	m.todos = nil
 }
 
-// An edit is the report of a tool call about a file that it has changed. Builds differ in the members that they fill.
+// An edit is the report of a tool call about a file that it has changed, for calls of which the daemon has stored no changes. Builds differ
+// in the members that they fill.
 type edit struct {
 	Path    string
 	Before  *string `json:"beforeFullFileContent"`
@@ -117,9 +120,14 @@ type edit struct {
 	Removed *int    `json:"linesRemoved"`
 }
 
+// editsFile reports whether a call is one that edits the file that its title names.
+func editsFile(t *sessions.Tool) bool {
+	return slices.Contains([]string{"edit", "write", "delete"}, t.Name)
+}
+
 // editOf returns the edit that a call reports, or nil.
 func editOf(t *sessions.Tool) *edit {
-	if !slices.Contains([]string{"edit", "write", "delete"}, t.Name) {
+	if !editsFile(t) {
 		return nil
 	}
 	var result struct {

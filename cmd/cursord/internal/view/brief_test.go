@@ -56,6 +56,22 @@ func TestBrief(t *testing.T) {
 			require.Equal(t, one.want, b.String())
 		})
 	}
+	changed := &sessions.Item{Kind: sessions.ItemTool, Status: sessions.ItemCompleted, Tool: &sessions.Tool{Name: "edit", Title: "Edit a.go"},
+		Changes: []sessions.Change{{Path: "a.go", Kind: sessions.DiffModified, Added: 1, Removed: 1, Patch: "@@ -1 +1 @@\n-x\n+y\n"}}}
+	for _, one := range []struct{ name, title, want string }{
+		{"edit", "Edit a.go", "\n✓ Edit a.go +1 −1\n\n```diff\n@@ -1 +1 @@\n-x\n+y\n```\n"},
+		{"shell", "make", "\n✓ make +1 −1\n\n```diff\n# a.go +1 −1\n@@ -1 +1 @@\n-x\n+y\n```\n"},
+	} {
+		var b strings.Builder
+		changed.Tool = &sessions.Tool{Name: one.name, Title: one.title}
+		(&Markdown{W: &b, Brief: true}).Item(changed)
+		require.Equal(t, one.want, b.String())
+	}
+	require.Equal(t, []string{"a.go +1 −1"}, Changed(changed))
+	changed.Changes = append(changed.Changes, sessions.Change{Path: "b", OldPath: "c", Kind: sessions.DiffRenamed}, sessions.Change{Path: "d", Kind: sessions.DiffBinary})
+	changed.MoreChanges = 2
+	require.Equal(t, []string{"a.go +1 −1", "c → b", "d (binary)", "… and 2 more changes"}, Changed(changed))
+
 	var b strings.Builder
 	m := &Markdown{W: &b, Brief: true}
 	m.Turn(&sessions.Turn{Prompt: "p", Status: sessions.TurnRunning, Background: []string{"sleep 9"}})

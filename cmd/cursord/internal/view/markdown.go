@@ -119,6 +119,10 @@ func (m *Markdown) tool(it *sessions.Item) {
 		m.print("\n%s:\n\n", part.name)
 		m.fence(part.lang, part.text)
 	}
+	if lines := patches(it); len(lines) > 0 {
+		m.print("\nChanges:\n\n")
+		m.fence("diff", strings.Join(lines, "\n"))
+	}
 }
 
 // End ends the last turn.

@@ -105,7 +105,10 @@ func TestNvimCountsWhatAnEditChanged(t *testing.T) {
 		}
 		w.PutAll(world.Tree{"long": before, "same": before, "f": "x\n"})
 		w.Plays(world.Lines(counts(world.Edits("1", "long", before, world.Numbered(600, map[int]string{7: "agent 7\n"}))),
-			counts(world.Edits("2", "same", before, before)), counts(world.Edits("3", "f", "x\n", "x\n")))...)
+			counts(world.Edits("2", "same", before, before)), counts(world.Edits("3", "f", "x\n", "x\n")), []string{
+				world.Started("c", `{"shellToolCall":{"args":{"command":"make"}}}`), world.Execs("echo made > made.txt; echo y >> f"),
+				world.Completed("c", `{"shellToolCall":{"args":{"command":"make"},"result":{"success":{"exitCode":0,"stdout":"built\n","stderr":""}}}}`),
+			})...)
 		w.Start()
 		w.Trusts()
 		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
@@ -113,6 +116,16 @@ func TestNvimCountsWhatAnEditChanged(t *testing.T) {
 		n.untilScreen("✓ Edit long +1 −1")
 		n.untilScreen("✓ Edit same (no change)")
 		n.untilScreen("✓ Edit f (no change)")
+		// What a command has changed comes from the daemon.
+		n.untilScreen("✓ make +2 −0")
+		n.ex("wincmd l")
+		n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
+		n.keys("gg:call search('make +2')<CR>zt<Tab>")
+		for _, line := range []string{"│  │ # f +1 −0", "│  │  x", "│  │ +y", "│  │ # made.txt +1 −0", "│  │ +made", "│  │ built"} {
+			n.untilScreen(line)
+		}
+		n.keys("gg/+made<CR><CR>")
+		n.until("the file", "return vim.fn.expand('%') == 'made.txt'")
 		n.quiet()
 	})
 }

@@ -30,7 +30,7 @@ func TestDamagedByte(t *testing.T) {
 		{"session", `"title":"damage me"`},
 		{"turn", `"prompt":"damage me"`},
 		{"item", `"text":"damage me, too"`},
-		{"diff", `"path":"f"`},
+		{"diff", `/ws/f","kind"`},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			w := world.New(t)

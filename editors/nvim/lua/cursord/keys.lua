@@ -97,7 +97,7 @@ local function follow()
   if shown then
     block, n = shown:call_at(api.nvim_win_get_cursor(0)[1] - 1)
   end
-  local path = block and block.tool.path
+  local path = block and (block.tool.paths[n] or block.tool.path)
   if not ws or not block then
     return go_to_file()
   elseif not path then

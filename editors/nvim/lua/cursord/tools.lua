@@ -17,6 +17,7 @@ local todo_icons = { completed = '[x]', in_progress = '[~]', cancelled = '[-]' }
 --- @field groups table<integer, string> highlight groups, by line number
 --- @field rows table<integer, integer> the rows in the file, by line number
 --- @field path? string the file
+--- @field paths table<integer, string> the files, by line number, if the call does not name one
 --- @field cut? integer the daemon has more, by item/read: how many bytes
 
 --- @param text any a member of an edit's report
@@ -72,16 +73,67 @@ end
 
 local groups = { ['+'] = 'CursordAdd', ['-'] = 'CursordDelete', ['@'] = 'CursordRange' }
 
---- @param out cursord.ToolLines
---- @param tool cursord.Tool
+--- @param added integer
+--- @param removed integer
 --- @return string # " +5 −3"
-local function add_patch(out, tool)
+local function counts_of(added, removed)
+  return added + removed > 0 and (' +%d −%d'):format(added, removed) or ''
+end
+
+--- Adds what a call has changed in files, as the daemon has seen it.
+--- @param out cursord.ToolLines
+--- @param changes cursord.Change[]
+--- @return string # " +5 −3"
+local function add_changes(out, changes)
+  local added, removed, left = 0, 0, patch_most
+  local function add(line, path, row)
+    left = left - 1
+    if left >= 0 then
+      out.lines[#out.lines + 1] = M.bar .. line
+      out.groups[#out.lines], out.rows[#out.lines] = groups[line:sub(1, 1)], row
+      out.paths[#out.lines] = path
+    end
+  end
+  for _, change in ipairs(changes) do
+    added, removed = added + change.added, removed + change.removed
+    local row = 0
+    if not out.path or #changes > 1 then
+      add('# ' .. change.path .. counts_of(change.added, change.removed), change.path, row)
+    end
+    for line in (change.patch or ''):gmatch('([^\n]*)\n') do
+      local sign = line:sub(1, 1)
+      row = sign == '@' and (tonumber(line:match('%+(%d+)')) or 1) - 1 or row
+      if sign ~= '\\' then
+        add(line, change.path, row)
+      end
+      row = row + ((sign == '+' or sign == ' ') and 1 or 0)
+    end
+    if change.cut then
+      add('… and more', change.path, row)
+    end
+  end
+  if left < 0 then
+    out.lines[#out.lines + 1] = ('%s… and %d lines more'):format(M.bar, -left)
+  end
+  return counts_of(added, removed)
+end
+
+--- @param out cursord.ToolLines
+--- @param item cursord.Item
+--- @return string # " +5 −3"
+local function add_patch(out, item)
+  local tool = item.tool --[[@as cursord.Tool]]
   local of = success(tool)
-  if not of then
+  out.path = of and tool.paths and tool.paths[1]
+  local lines, cut
+  if of then
+    lines, cut = patch(of)
+  end
+  if not lines and item.changes then
+    return add_changes(out, item.changes)
+  elseif not of then
     return ''
   end
-  out.path = tool.paths and tool.paths[1]
-  local lines, cut = patch(of)
   out.cut = cut
   local added, removed, row = 0, 0, 0
   for i, line in ipairs(lines or {}) do
@@ -104,7 +156,7 @@ local function add_patch(out, tool)
   elseif not lines and not cut then -- else what the agent counts may be all lines of the file
     added, removed = tonumber(of.linesAdded) or 0, tonumber(of.linesRemoved) or 0
   end
-  return added + removed > 0 and (' +%d −%d'):format(added, removed) or ''
+  return counts_of(added, removed)
 end
 
 --- @param todos { content: string, status: string }[]
@@ -121,7 +173,7 @@ end
 --- @return cursord.ToolLines
 function M.show(item, root)
   local tool = item.tool --[[@as cursord.Tool]]
-  local out = { lines = { '' }, groups = {}, rows = {} } --- @type cursord.ToolLines
+  local out = { lines = { '' }, groups = {}, rows = {}, paths = {} } --- @type cursord.ToolLines
   local function add(lines, prefix)
     for _, line in ipairs(lines) do
       out.lines[#out.lines + 1] = (prefix or M.bar) .. line
@@ -131,7 +183,7 @@ function M.show(item, root)
     text = text and text:gsub('\r', ''):gsub('\n+$', '') or ''
     return text ~= '' and vim.split(text, '\n', { plain = true }) or {}
   end
-  local counts = add_patch(out, tool)
+  local counts = add_patch(out, item)
   if tool.command and tool.command:find('\n') then
     add(split(tool.command))
   end
@@ -147,7 +199,7 @@ function M.show(item, root)
     add(vim.list_slice(said, 1, folded))
     add(vim.list_slice(said, folded + 1), M.blank)
   else
-    add(counts == '' and output or {}) -- an edit's says no more than its patch
+    add((counts == '' or not out.path) and output or {}) -- an edit's says no more than its patch
     add(errors)
   end
   add(M.todos(tool.todos or {}))

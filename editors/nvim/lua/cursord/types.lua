@@ -42,7 +42,15 @@
 --- @field text? string
 --- @field reason? 'chatLost' of a notice
 --- @field tool? cursord.Tool
+--- @field changes? cursord.Change[] what the call has changed in files
 --- @field seq integer
+
+--- @class cursord.Change
+--- @field path string
+--- @field added integer
+--- @field removed integer
+--- @field patch? string hunks
+--- @field cut? boolean the patch lacks some
 
 --- @class cursord.Tool
 --- @field name string
