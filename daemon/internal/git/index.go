@@ -10,7 +10,6 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
-	"path"
 	"strings"
 
 	"cursord/daemon/internal/clock"
@@ -206,14 +205,31 @@ func (r *indexReader) name(read, length int) error {
 		return errIndex // also a path that is longer than the buffer
 	}
 	r.path = append(r.path[:keep], rest[:len(rest)-1]...)
-	name := string(r.path)
 	switch {
-	case length != min(len(name), 0xfff), name != path.Clean(name), name == ".", path.IsAbs(name), name == "..", strings.HasPrefix(name, "../"):
+	case length != min(len(r.path), 0xfff), !staysBelow(r.path):
 		return errIndex
 	case r.version < 4: // NULs to a multiple of 8
-		_, err = r.Discard((read+len(name)+8)&^7 - (read + len(rest)))
+		_, err = r.Discard((read+len(r.path)+8)&^7 - (read + len(rest)))
 	}
 	return err
+}
+
+// staysBelow reports whether a path is a clean one below the work tree.
+func staysBelow(name []byte) bool {
+	for {
+		i := bytes.IndexByte(name, '/')
+		part := name
+		if i >= 0 {
+			part = name[:i]
+		}
+		if len(part) == 0 || part[0] == '.' && (len(part) == 1 || len(part) == 2 && part[1] == '.') {
+			return false
+		}
+		if i < 0 {
+			return true
+		}
+		name = name[i+1:]
+	}
 }
 
 // cut reads how many bytes at the end of the path before are not in an entry's path.

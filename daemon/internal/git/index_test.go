@@ -87,6 +87,8 @@ func (r indexed) git(args ...string) string {
 func (r indexed) differ() {
 	r.git("status") // looks at all of them
 	r.put("a/changed", "CHANGED\n")
+	later := time.Now().Add(-time.Minute)
+	require.NoError(r.t, os.Chtimes(filepath.Join(r.dir, "a/changed"), later, later)) // git may look at whole seconds alone
 	r.put("a/longer", "longer and longer\n")
 	r.put("a/touched", "touched\n")
 	require.NoError(r.t, os.Remove(filepath.Join(r.dir, "a/gone")))

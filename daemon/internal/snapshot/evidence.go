@@ -100,7 +100,11 @@ func (s *Snapshot) watchAll(list listing) sight {
 			add(dir)
 		}
 	}
-	for _, l := range list.files {
+	files := list.files
+	if list.sight.watch != nil {
+		files = files[len(list.stats):] // the folders of the others are watched
+	}
+	for _, l := range files {
 		if dir := paths.Parent(l.Path); dir != last {
 			add(dir)
 			last = dir
