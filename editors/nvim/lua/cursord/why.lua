@@ -107,7 +107,9 @@ local function group(at, first, last, runs)
     if there and runs[i] and runs[i].from <= there then
       source = runs[i].source
     end
-    local key = not there and 'unsaved' or source and source.turnId .. source.state .. tostring(source.byText or false) or ''
+    local key = not there and 'unsaved'
+      or source and source.turnId .. source.state .. tostring(source.byText or false)
+      or ''
     if not by[key] then
       by[key] = { source = source, unsaved = not there, rows = {} }
       out[#out + 1] = by[key]
