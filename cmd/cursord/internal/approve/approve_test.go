@@ -87,7 +87,7 @@ func TestShown(t *testing.T) {
 	t.Parallel()
 	a := permission()
 	a.Command, a.Title, a.Paths = "rm -rf \x1b[2Kx\r\u202ey\nmake "+strings.Repeat("z", 5000), "Run\nit", []string{"a\x1bb"}
-	text := strings.Join(Lines(a, false), "\n")
+	text := strings.Join(Lines(a, false, false), "\n")
 	for _, bad := range []string{"\x1b", "\r", "\u202e"} {
 		require.NotContains(t, text, bad)
 	}
@@ -108,7 +108,7 @@ func TestShown(t *testing.T) {
 		}
 	}
 	odd := &sessions.Approval{Kind: "wish", Title: "?"}
-	require.Equal(t, []string{"The agent asks (wish): ?"}, Lines(odd, false))
+	require.Equal(t, []string{"The agent asks (wish): ?"}, Lines(odd, false, false))
 	require.Empty(t, Offers(odd, CancelsTurn))
 }
 
@@ -188,4 +188,23 @@ func TestEnded(t *testing.T) {
 	require.Equal(t, "ended without an answer", Ended(a))
 	a.Status, a.Answer = sessions.ApprovalExpired, nil
 	require.Equal(t, "expired", Ended(a))
+}
+
+// TestPlanOnTheScreen: a plan that is on the screen already is asked about without its text; elsewhere the question has all of it.
+func TestPlanOnTheScreen(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []bool{true, false} {
+		said := make(chan string, 1)
+		k := NewAsker(nil, strings.NewReader(""), false, func(lines ...string) { said <- strings.Join(lines, "\n") })
+		k.Shown = func(*sessions.Approval) bool { return shown }
+		ctx, stop := context.WithCancel(t.Context())
+		go k.Run(ctx)
+		a := plan()
+		a.Detail = "Paint it."
+		k.Changed(a)
+		text := <-said
+		stop()
+		require.Contains(t, text, "The agent has a plan: Plan")
+		require.Equal(t, !shown, strings.Contains(text, "Paint it."))
+	}
 }

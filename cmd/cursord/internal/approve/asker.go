@@ -25,6 +25,8 @@ type Asker struct {
 	Palette term.Palette
 	CtrlC   string // says what Ctrl-C does
 
+	Shown func(*sessions.Approval) bool // reports whether the person has the text of a plan before them already; or nil
+
 	mu      sync.Mutex
 	changed []*sessions.Approval // guarded by mu; not taken yet
 	wake    chan struct{}
@@ -109,7 +111,7 @@ func (k *Asker) ask() {
 		return
 	}
 	a := k.pending[0]
-	lines := Lines(a, k.Palette)
+	lines := Lines(a, k.Shown != nil && k.Shown(a), k.Palette)
 	if now := time.Now(); now.Sub(a.CreatedAt.Time) > longAgo {
 		lines = append(lines, k.Palette.Dim("  asked "+term.Ago(a.CreatedAt.Time, now)))
 	}

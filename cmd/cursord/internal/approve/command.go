@@ -74,7 +74,7 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 		if a.Kind == sessions.ApprovalQuestion {
 			all = nil // the commands name them
 		}
-		for _, line := range slices.Concat(Lines(a, term.PaletteOf(out)), all, commands(a, short[a.ID])) {
+		for _, line := range slices.Concat(Lines(a, false, term.PaletteOf(out)), all, commands(a, short[a.ID])) {
 			fmt.Fprintln(out, "  "+line)
 		}
 	}

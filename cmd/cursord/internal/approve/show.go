@@ -49,8 +49,8 @@ func commands(a *sessions.Approval, id string) []string {
 	return append(lines, fmt.Sprintf("  cursord deny %s  (no answer)", id))
 }
 
-// Lines returns what is asked, for people: the whole of it, with every character shown.
-func Lines(a *sessions.Approval, p term.Palette) []string {
+// Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
+func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
 	what := map[sessions.ApprovalKind]string{
 		sessions.ApprovalPermission: "The agent asks for permission", sessions.ApprovalQuestion: "The agent asks", sessions.ApprovalPlan: "The agent has a plan",
 	}[a.Kind]
@@ -63,7 +63,11 @@ func Lines(a *sessions.Approval, p term.Palette) []string {
 		what += ":"
 	}
 	lines := []string{p.Yellow(what)}
-	for _, text := range []string{a.Detail, a.Command} {
+	details := a.Detail
+	if above {
+		details = ""
+	}
+	for _, text := range []string{details, a.Command} {
 		if text = strings.TrimRight(text, "\n"); text == "" {
 			continue
 		}

@@ -48,6 +48,7 @@ const together = time.Second
 func (r *Turn) Run(ctx context.Context, client *rpc.Client, f *view.Follower, signals <-chan os.Signal) (*sessions.Turn, error) {
 	defer f.End()
 	asker := approve.NewAsker(client, r.In, term.PaletteOf(r.ErrOut), func(lines ...string) { f.Say(r.ErrOut, lines...) })
+	asker.Shown = func(a *sessions.Approval) bool { return f.Shows(r.ErrOut, a) }
 	f.Asked = asker.Changed
 	if err := r.prepare(ctx, client, f); err != nil {
 		return nil, err

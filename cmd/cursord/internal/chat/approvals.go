@@ -39,7 +39,7 @@ func (v *View) showAsked() {
 	}
 	a := v.asked[0]
 	v.hush()
-	for _, line := range approve.Lines(a, v.show.Palette) {
+	for _, line := range approve.Lines(a, v.show.Shows(a), v.show.Palette) {
 		v.show.Line(line)
 	}
 	for _, line := range approve.Offers(a, approve.CancelsTurn) {

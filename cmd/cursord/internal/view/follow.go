@@ -132,6 +132,13 @@ func (f *Follower) Say(w io.Writer, lines ...string) {
 	}
 }
 
+// Shows reports whether a person who is asked on w has the text before them already: Screen.Shows.
+func (f *Follower) Shows(w io.Writer, a *sessions.Approval) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Show != nil && f.Show.ErrOut == w && f.Show.Shows(a)
+}
+
 // Queued reports whether the turn is still queued.
 func (f *Follower) Queued() bool {
 	f.mu.Lock()

@@ -28,6 +28,7 @@ type Screen struct {
 	silence          string           // the words of Quiet in that line, or ""
 	shown            map[string]int   // bytes of each item's text that are shown
 	last             string           // the item whose text was written to out last
+	plan             string           // the text of the plan that was shown last
 	markdown         *markdown.Stream // renders the agent's text; nil if out takes no colours
 }
 
@@ -87,6 +88,9 @@ func (s *Screen) Item(item *sessions.Item) {
 			s.Line(s.Palette.Dim("(the agent starts that over)"))
 			s.shown[item.ID] = 0
 		}
+		if item.Kind == sessions.ItemPlan && s.shown[item.ID] == 0 {
+			s.plan = item.Text
+		}
 		s.Delta(item.ID, item.Kind, 0, item.Text)
 		s.reply(item)
 	case sessions.ItemNotice:
@@ -109,6 +113,11 @@ func (s *Screen) Delta(id string, kind sessions.ItemKind, offset int, text strin
 	} else {
 		s.say(id, text)
 	}
+}
+
+// Shows reports whether what is asked is about a plan whose text is the agent's last one on the terminal of both outputs.
+func (s *Screen) Shows(a *sessions.Approval) bool {
+	return s.OutTerm && s.errTerm && s.last != "" && s.last == a.ItemID && s.plan == a.Detail
 }
 
 // say shows text of the agent. Each item begins on a line of its own.

@@ -204,3 +204,20 @@ func TestCtrlC(t *testing.T) {
 	require.Equal(t, sessions.TurnCancelled, e.Ends(a.TurnID).Status)
 	notRun(w)
 }
+
+// TestPlanAtATerminal: "cursord run" shows a plan once, as what the agent says, and asks below it; "cursord approvals" has its text.
+func TestPlanAtATerminal(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", `{"fake":"plan","text":"# Paint\n\nPaint the fence."}`, `{"fake":"say","text":"over"}`)
+	e := w.Opens()
+	tm := w.Terminal(t)
+	tm.Types("clear; cursord run 'plan it'", "Enter")
+	a := asked(e)
+	tm.Poll("the question", func() bool { return strings.Contains(tm.Screen(), "y Accept the plan") })
+	require.Equal(t, 1, strings.Count(tm.Screen(), "Paint the fence."), tm.Screen())
+	require.Contains(t, tm.Screen(), "The agent has a plan: Plan")
+	require.Contains(t, w.CursordOK("approvals"), "Paint the fence.")
+	tm.Types("y", "Enter")
+	require.Equal(t, sessions.ApprovalAnswered, ended(e, a.ID).Status)
+	tm.Until("$")
+}
