@@ -26,7 +26,8 @@ func sessionsCommand() *cobra.Command {
 is a turn whose agent asks something, with the command that answers below the list.
 TIME and TOKENS (in and out) are sums over all turns, in a fork over its own; ≥ means that an interrupted turn may have taken longer. On a terminal, titles and ids are cut to its width. --agent
 lists cursor-agent's own chats of the workspace instead, also those started without cursord; "cursord run --chat ID"
-continues one. --tree puts forks below the sessions that they were forked from.`,
+continues one. --tree puts forks below the sessions that they were forked from, and prints each session's PLACE in the list without --tree: @2 is then the
+one that "cursord show @2" shows; with --all it counts in the session's own workspace.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all && p.dir != "" {
 				return errors.New("--workspace and --all exclude each other")

@@ -24,8 +24,9 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	if err != nil {
 		return err
 	}
-	depths := map[string]int{}
+	depths, places := map[string]int{}, map[string]int{}
 	if asTree {
+		places = placesOf(list)
 		nodes := tree(list)
 		for i, n := range nodes {
 			list[i], depths[n.session.ID] = n.session, n.depth
@@ -44,7 +45,7 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	}
 	lines := make([]line, 0, len(list))
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
-		l := line{session: s, status: "-", depth: depths[s.ID], turns: s.Turns}
+		l := line{session: s, status: "-", depth: depths[s.ID], place: places[s.ID], turns: s.Turns}
 		for _, t := range turns {
 			if t.Check && t.Status.Final() {
 				l.turns--
@@ -73,6 +74,7 @@ type line struct {
 	used    Used
 	turns   int // without checks that have ended: no agent has run them
 	depth   int // in the tree of forks
+	place   int // in the list of its workspace, for @N; 0 outside a tree, where the order tells it
 }
 
 // outcome describes the state of a turn in one or two words.
@@ -99,6 +101,10 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 	if all {
 		rows[0] = append(rows[0], "WORKSPACE")
 	}
+	asTree := len(lines) > 0 && lines[0].place > 0
+	if asTree {
+		rows[0] = append(rows[0], "PLACE")
+	}
 	rows[0] = append(rows[0], "STATUS", "TURNS", "TIME", "TOKENS", "UPDATED", "ID")
 	var ids []string
 	for _, l := range lines {
@@ -114,6 +120,9 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 		row := []string{branch(l.depth) + titleOf(s.Title)}
 		if all {
 			row = append(row, term.Clean(s.Workspace))
+		}
+		if asTree {
+			row = append(row, fmt.Sprint("@", l.place))
 		}
 		rows = append(rows, append(row, l.status, fmt.Sprint(l.turns), l.used.time(), l.used.tokens(),
 			term.Ago(s.UpdatedAt.Time, now), term.Clean(id)))

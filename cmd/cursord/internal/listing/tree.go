@@ -61,6 +61,16 @@ func tree(list []*sessions.Session) []node {
 	return out
 }
 
+// placesOf returns the place of each session among those of its workspace, from 1; list has the latest first.
+func placesOf(list []*sessions.Session) map[string]int {
+	places, in := map[string]int{}, map[string]int{}
+	for _, s := range list {
+		in[s.Workspace]++
+		places[s.ID] = in[s.Workspace]
+	}
+	return places
+}
+
 // inCircle reports whether a session is forked from itself, by way of others; a file that was imported may say so.
 func inCircle(s *sessions.Session, known map[string]*sessions.Session) bool {
 	seen := map[string]bool{}

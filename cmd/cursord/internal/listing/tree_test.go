@@ -34,3 +34,28 @@ func TestTree(t *testing.T) {
 	require.Equal(t, []string{"fork"}, draw(session("fork", "gone", 1, 1)))
 	require.Equal(t, []string{"a", "b", "c"}, draw(session("a", "b", 1, 3), session("b", "a", 1, 2), session("c", "c", 1, 1)), "circles of a forged file")
 }
+
+// TestPlacesInATree: a tree, whose order is another one, names each session as @N does, which counts in the list of a workspace.
+func TestPlacesInATree(t *testing.T) {
+	session := func(id, workspace, from string) *sessions.Session {
+		s := &sessions.Session{ID: id, Title: id, Workspace: workspace}
+		if from != "" {
+			s.ForkedFrom = &sessions.Fork{SessionID: from}
+		}
+		return s
+	}
+	list := []*sessions.Session{session("fork", "/w", "root"), session("other", "/v", ""), session("new", "/w", ""), session("root", "/w", "")}
+	places := placesOf(list)
+	var lines []line
+	for _, n := range tree(list) {
+		lines = append(lines, line{session: n.session, depth: n.depth, place: places[n.session.ID]})
+	}
+	rows := sessionRows(lines, true, false, time.Now())
+	var shown []string
+	for _, row := range rows {
+		shown = append(shown, row[0]+" "+row[2])
+	}
+	require.Equal(t, []string{"TITLE PLACE", "other @1", "new @2", "root @3", "└ fork @1"}, shown)
+	lines[0].place = 0
+	require.NotContains(t, sessionRows(lines[:1], true, false, time.Now())[0], "PLACE")
+}
