@@ -37,7 +37,7 @@ func (c Commit) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		}
 		return nil
 	}
-	return term.Page(out, c.prompts(said))
+	return term.Page(out, term.Fold(c.prompts(said), term.Columns(out)))
 }
 
 // A share is the part of a commit that comes from one turn, or from nobody known.

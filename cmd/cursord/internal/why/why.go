@@ -78,10 +78,11 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, w.runs(said.Lines, there)+forgotten(said.Forgotten))
+		_, err = io.WriteString(out, term.Fold(w.runs(said.Lines, there)+forgotten(said.Forgotten), term.Columns(out)))
 		return err
 	}
-	return term.Page(out, annotated(said.Lines, path, term.Columns(out))+forgotten(said.Forgotten))
+	columns := term.Columns(out)
+	return term.Page(out, annotated(said.Lines, path, columns)+term.Fold(forgotten(said.Forgotten), columns))
 }
 
 // forgotten is the remark about a file of which a history was dropped.
@@ -211,8 +212,28 @@ func annotated(lines []api.WhyLine, path string, columns int) string {
 			if i < len(all) {
 				line = term.Clean(all[i])
 			}
-			b.WriteString(strings.TrimRight(fmt.Sprintf("%s %*d  %s", about, width, i+1, line), " ") + "\n")
+			before := fmt.Sprintf("%s %*d  ", about, width, i+1)
+			b.WriteString(beside(before, line, columns))
 		}
 	}
 	return b.String()
+}
+
+// beside sets a text beside what comes before it. What the columns of a terminal do not hold of it goes on below its beginning.
+func beside(before, text string, columns int) string {
+	const least = 4 // cells for the text
+	indent := term.Width(before)
+	if columns-indent < least {
+		return strings.TrimRight(before+text, " ") + "\n"
+	}
+	var b strings.Builder
+	line, at := before, indent
+	for _, r := range text {
+		if at += term.Cells(r); at > columns {
+			b.WriteString(strings.TrimRight(line, " ") + "\n")
+			line, at = strings.Repeat(" ", indent), indent+term.Cells(r)
+		}
+		line += string(r)
+	}
+	return b.String() + strings.TrimRight(line, " ") + "\n"
 }

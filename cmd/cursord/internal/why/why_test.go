@@ -3,6 +3,7 @@ package why
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,4 +61,18 @@ func TestShown(t *testing.T) {
 	said := Why{File: "f", Lines: &api.LineRange{}}.runs(lines, nil)
 	require.Contains(t, said, "f:1  a person's, or older than cursord\n\nf:2-3  an agent's, pending\n  when     2031-05-04 12:00:00 (")
 	require.Contains(t, said, "  > add\n  > lines\n")
+}
+
+// TestLongLines: on a terminal a line that is too wide goes on in its own column, and loses nothing; elsewhere it stays one line.
+func TestLongLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("return a + b // and so on and on\n\t六番目の関数は六を返すだけです\n"), 0o600))
+	at := &sessions.Time{Time: time.Date(2031, 5, 4, 12, 0, 0, 0, time.Local)}
+	lines := []api.WhyLine{{From: 0, To: 2, Source: &api.WhySource{Prompt: "add", At: at, ByText: true, State: api.WhyPending}}}
+	require.Equal(t, "?2031-05-04 add     1  return a + b // a\n"+
+		"                       nd so on and on\n"+
+		"?2031-05-04 add     2  ␉六番目の関数は六\n"+
+		"                       を返すだけです\n", annotated(lines, path, 40))
+	require.Equal(t, 2, strings.Count(annotated(lines, path, 0), "\n"))
+	require.Equal(t, "before  wide\n", beside("before  ", "wide", 11), "there is no room for a column")
 }
