@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/term"
 	"cursord/cmd/cursord/internal/version"
 	"cursord/rpc"
 	"cursord/rpc/dial"
@@ -98,7 +99,9 @@ func dialOptions() dial.Options {
 	}
 }
 
-func saysWaiting(advice string) { fmt.Fprintf(os.Stderr, "cursord: waiting: %s\n", advice) }
+func saysWaiting(advice string) {
+	term.PrintFolded(os.Stderr, fmt.Sprintf("cursord: waiting: %s\n", advice))
+}
 
 // newClient returns a client of the user's daemon, which it starts if none runs; see rpc.NewClient for onNotify.
 func newClient(ctx context.Context, onNotify func(method string, params json.RawMessage)) (*rpc.Client, error) {

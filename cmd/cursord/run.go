@@ -207,7 +207,7 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			}
 			defer client.Close()
 			if note := doctor.IgnoredAgent(o.Joined.Agent); note != "" {
-				fmt.Fprintln(c.ErrOrStderr(), "cursord: "+note)
+				term.PrintFolded(c.ErrOrStderr(), "cursord: "+note+"\n")
 			}
 			if r.Params.SessionID, err = p.session(c.Context(), client, session); err != nil {
 				return err

@@ -57,7 +57,7 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 		fmt.Fprintln(out, "no agent asks anything")
 		return nil
 	case len(list.Approvals) == 0:
-		fmt.Fprintf(out, "no agent asks anything in %s\n", term.Clean(root))
+		term.PrintFolded(out, fmt.Sprintf("no agent asks anything in %s\n", term.Clean(root)))
 		return nil
 	}
 	short := shortest(list.Approvals)
@@ -69,13 +69,13 @@ func (l *Listing) Do(ctx context.Context, client *rpc.Client, root string, out i
 		if l.All {
 			about += " in " + term.Clean(a.Workspace)
 		}
-		fmt.Fprintln(out, about)
+		term.PrintFolded(out, about+"\n")
 		all := All(a)
 		if a.Kind == sessions.ApprovalQuestion {
 			all = nil // the commands name them
 		}
 		for _, line := range slices.Concat(Lines(a, false, term.PaletteOf(out)), all, commands(a, short[a.ID])) {
-			fmt.Fprintln(out, "  "+line)
+			term.PrintFolded(out, "  "+line+"\n")
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, ou
 	case l.JSON:
 		return term.PrintJSON(out, list)
 	case len(list.Rules) == 0:
-		fmt.Fprintf(out, "no rules: agents in %s ask for every command that they may not run by their own settings\n", term.Clean(root))
+		term.PrintFolded(out, fmt.Sprintf("no rules: agents in %s ask for every command that they may not run by their own settings\n", term.Clean(root)))
 	}
 	for _, r := range list.Rules {
 		name, from := "-", "configuration"
@@ -105,7 +105,7 @@ func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, ou
 		case r.Folder != "":
 			from += ", for " + term.Clean(r.Folder)
 		}
-		fmt.Fprintf(out, "%3s  %s  (%s)\n", name, term.Clean(r.Command), from)
+		term.PrintFolded(out, fmt.Sprintf("%3s  %s  (%s)\n", name, term.Clean(r.Command), from))
 	}
 	return nil
 }
@@ -124,16 +124,17 @@ func PrintPending(ctx context.Context, client *rpc.Client, out io.Writer, in fun
 		}
 		if !begun {
 			begun = true
-			fmt.Fprintln(out, "\nAgents wait for your answers (\"cursord approvals --all\" shows the questions in full):")
+			term.PrintFolded(out, "\nAgents wait for your answers (\"cursord approvals --all\" shows the questions in full):\n")
 		}
 		what := term.Clean(plaintext.FirstLine(cmp.Or(a.Command, a.Title, string(a.Kind)), most))
-		fmt.Fprintf(out, "  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))
+		about := fmt.Sprintf("  %s\n    %s, asked %s by turn %s\n", term.PaletteOf(out).Bold(what), term.Clean(string(a.Kind)), term.Ago(a.CreatedAt.Time, now), term.Clean(a.TurnID))
 		if detail := plaintext.FirstLine(a.Detail, 2*most); detail != "" {
-			fmt.Fprintln(out, "    "+term.Clean(detail))
+			about += "    " + term.Clean(detail) + "\n"
 		}
 		for _, line := range commands(a, short[a.ID]) {
-			fmt.Fprintln(out, "    "+line)
+			about += "    " + line + "\n"
 		}
+		term.PrintFolded(out, about)
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func (r *Turn) tellQueued(ctx context.Context, client *rpc.Client, f *view.Follo
 	case f.Show != nil:
 		f.Behind(what)
 	case r.ErrOut != nil && f.Queued():
-		fmt.Fprintln(r.ErrOut, "cursord: "+what)
+		term.PrintFolded(r.ErrOut, "cursord: "+what+"\n")
 	}
 }
 

@@ -154,8 +154,8 @@ func (r *Turn) leave(session string) {
 	if session != "" {
 		see = "cursord show " + session
 	}
-	fmt.Fprintf(r.ErrOut, "cursord: the turn is left to the daemon, and may go on: \"%s\" shows it, and this ends it:\n"+
-		"  cursord cancel %s\n", see, term.ShellWord(r.Params.TurnID))
+	term.PrintFolded(r.ErrOut, fmt.Sprintf("cursord: the turn is left to the daemon, and may go on: \"%s\" shows it, and this ends it:\n"+
+		"  cursord cancel %s\n", see, term.ShellWord(r.Params.TurnID)))
 }
 
 // Begin starts the turn, leaves it to the daemon, and returns its present state.

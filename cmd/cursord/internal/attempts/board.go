@@ -156,7 +156,7 @@ func (b *board) say(w io.Writer, lines ...string) {
 	b.mu.Lock()
 	io.WriteString(b.w, b.cleared())
 	for _, line := range lines {
-		fmt.Fprintln(w, line)
+		term.PrintFolded(w, line+"\n")
 	}
 	b.mu.Unlock()
 	b.draw()

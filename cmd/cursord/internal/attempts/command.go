@@ -52,7 +52,7 @@ func (c *Command) Do(ctx context.Context, client *rpc.Client) error {
 		if c.JSON {
 			return term.PrintJSON(c.Out, list)
 		}
-		fmt.Fprintf(c.ErrOut, "no attempts in %s; begin some with: cursord run --attempts 3 \"…\"\n", term.Clean(c.Root))
+		term.PrintFolded(c.ErrOut, fmt.Sprintf("no attempts in %s; begin some with: cursord run --attempts 3 \"…\"\n", term.Clean(c.Root)))
 		return nil
 	}
 	g, err := c.choose(list.Groups)

@@ -207,7 +207,7 @@ func (r *Run) follow(ctx context.Context, client *rpc.Client, asker *approve.Ask
 			switch {
 			case term.IsHangup(sig), cancelled && time.Since(first) > together:
 				r.board.end()
-				fmt.Fprintf(r.ErrOut, "cursord: the attempts are left to the daemon, and may go on: \"cursord attempts\" shows them, and \"cursord attempts --drop\" ends them\n")
+				term.PrintFolded(r.ErrOut, "cursord: the attempts are left to the daemon, and may go on: \"cursord attempts\" shows them, and \"cursord attempts --drop\" ends them\n")
 				return true, term.SignalError{Signal: sig}
 			case !cancelled:
 				cancelled, first = true, time.Now()

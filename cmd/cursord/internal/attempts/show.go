@@ -88,7 +88,11 @@ func Print(w io.Writer, g api.AttemptGroup, now time.Time) {
 			fmt.Sprint(a.Number), outcome(a.Status, a.Error), fmt.Sprint(a.Files), lines(a), checkOf(a.Check), term.Clean(id), term.Clean(answer),
 		})
 	}
-	term.Table(w, rows, 6)
+	rows, below := fitted(rows, term.Columns(w))
+	term.Table(w, rows)
+	for _, line := range below {
+		term.PrintFolded(w, line+"\n")
+	}
 	for _, a := range g.Attempts {
 		c := a.Check
 		if c == nil || !c.Status.Final() {
@@ -109,6 +113,31 @@ func Print(w io.Writer, g api.AttemptGroup, now time.Time) {
 				a.Number, term.Count(c.Hunks, "hunk"), term.Clean(c.TurnID)))
 		}
 	}
+}
+
+// fitted returns the rows of attempts for a terminal with so many columns; 0: any number. If they are too wide, the answers, which are
+// last in them, become lines of their own.
+func fitted(rows [][]string, columns int) (table [][]string, below []string) {
+	const gap = 2 // cells between columns
+	wide := -gap
+	for i := range rows[0] {
+		most := 0
+		for _, row := range rows {
+			most = max(most, term.Width(row[i]))
+		}
+		wide += most + gap
+	}
+	if columns == 0 || wide <= columns {
+		return rows, nil
+	}
+	for n, row := range rows {
+		last := len(row) - 1
+		table = append(table, row[:last])
+		if n > 0 && row[last] != "" {
+			below = append(below, fmt.Sprintf("attempt %s: %s", row[0], row[last]))
+		}
+	}
+	return table, below
 }
 
 // sayNext says what a person can do with the attempts.

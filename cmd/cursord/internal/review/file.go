@@ -171,8 +171,8 @@ func (p part) line() int {
 	return max(line, 1)
 }
 
-// show returns a part as text with its context. The nearest other changed lines of its hunk are marked with a dot.
-func (p part) show(c term.Palette) string {
+// show returns a part as text with its context; what is said about it is folded to a number of columns. The nearest other changed lines of its hunk are marked with a dot.
+func (p part) show(c term.Palette, columns int) string {
 	const around = 3
 	lines := view.HunkLines(c, p.hunk)
 	head := view.HunkHead(c, p.hunk)
@@ -191,7 +191,7 @@ func (p part) show(c term.Palette) string {
 		first, last := max(at[p.from]-around, 0), min(at[p.to-1]+around+1, len(lines))
 		lines = lines[first:last]
 	}
-	return strings.Join(append([]string{head}, lines...), "\n") + "\n"
+	return strings.Join(append([]string{term.Fold(head, columns)}, lines...), "\n") + "\n"
 }
 
 // sameHunks reports whether the hunks with these ids are the same in two diffs. Hunks without lines never count as the same,

@@ -83,7 +83,7 @@ func (r *review) run(ctx context.Context) error {
 	}
 	if len(r.files) == 0 {
 		if len(r.paths) == 0 {
-			fmt.Fprintf(r.out, "nothing to review in %s\n", term.Clean(r.root))
+			term.PrintFolded(r.out, fmt.Sprintf("nothing to review in %s\n", term.Clean(r.root)))
 		}
 		return missing
 	}
@@ -269,7 +269,7 @@ func (r *review) fail(err error) error {
 func (r *review) show(f *reviewFile, p part) {
 	_, i, of, _ := f.present()
 	term.PrintFolded(r.out, fmt.Sprintf("\n%s, hunk %d of %d%s\n", view.DiffTitle(r.palette, f.diff), i+1, of, r.ofFiles(f.diff.Path)))
-	io.WriteString(r.out, p.show(r.palette))
+	io.WriteString(r.out, p.show(r.palette, term.Columns(r.out)))
 }
 
 // decided asks about a part until there is something new to show.

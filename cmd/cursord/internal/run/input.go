@@ -103,7 +103,7 @@ func HasInput(stdin io.Reader) bool {
 // readAll reads stdin, up to one byte more than a message can hold: the daemon refuses that.
 func readAll(stdin io.Reader, errOut io.Writer) (string, error) {
 	late := time.AfterFunc(patience, func() {
-		fmt.Fprintln(errOut, "cursord: reading the standard input, which has not ended yet; \"</dev/null\" leaves it out")
+		term.PrintFolded(errOut, "cursord: reading the standard input, which has not ended yet; \"</dev/null\" leaves it out\n")
 	})
 	raw, err := io.ReadAll(io.LimitReader(stdin, rpc.MaxMessage+1))
 	if !late.Stop() && err == nil && len(raw) == 0 {

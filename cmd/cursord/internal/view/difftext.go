@@ -57,7 +57,7 @@ func DiffTitle(p term.Palette, d *sessions.Diff) string {
 }
 
 func printHunk(w io.Writer, p term.Palette, h sessions.Hunk) {
-	fmt.Fprintln(w, HunkHead(p, h))
+	term.PrintFolded(w, HunkHead(p, h)+"\n")
 	for _, line := range HunkLines(p, h) {
 		fmt.Fprintln(w, line)
 	}

@@ -127,7 +127,7 @@ func (f *Follower) Say(w io.Writer, lines ...string) {
 		if f.Show != nil && f.Show.ErrOut == w {
 			f.Show.Line(line)
 		} else {
-			fmt.Fprintln(w, line)
+			term.PrintFolded(w, line+"\n")
 		}
 	}
 }

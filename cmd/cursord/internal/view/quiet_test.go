@@ -133,3 +133,24 @@ func TestQuietOnAScreen(t *testing.T) {
 	s.Quiet("no output for 1m 0s")
 	require.Empty(t, out.String(), "nothing of it goes into a pipe")
 }
+
+// narrow is a terminal with 40 columns.
+type narrow struct{ bytes.Buffer }
+
+func (*narrow) Columns() int { return 40 }
+
+// TestWaitIsShownWhole: what a queued turn waits for is not cut at the width of the terminal, and is removed whole.
+func TestWaitIsShownWhole(t *testing.T) {
+	t.Parallel()
+	var w narrow
+	s := NewTerminal(&w, false)
+	s.Behind(`waiting for the turn "paint the fence" of session 01M8HQM764TY3JFQFWTP7PWVFC`)
+	require.Equal(t, "… (Ctrl-C cancels this turn) waiting\n  for the turn \"paint the fence\" of\n  session 01M8HQM764TY3JFQFWTP7PWVFC", w.String())
+	w.Reset()
+	s.Line("ok")
+	require.Equal(t, "\r\x1b[K\x1b[A\x1b[K\x1b[A\x1b[Kok\n", w.String())
+	w.Reset()
+	s.await("… " + "0123456789 0123456789 0123456789 0123456789")
+	s.wipe()
+	require.Equal(t, "… 0123456789 0123456789 0123456789 0…\r\x1b[K", w.String(), "other waits have one line")
+}

@@ -23,7 +23,7 @@ type Screen struct {
 	Palette          term.Palette     // of errOut
 	Recap            string           // how people here ask again with the transcript, after a chat is lost; "": in the notice's words
 	outOpen, errOpen bool             // the last line has no newline yet
-	waiting          bool             // errOut ends in a line of await, which wipe removes
+	waiting          int              // errOut ends in so many lines of await, which wipe removes
 	call             string           // the tool call in that line, or ""
 	silence          string           // the words of Quiet in that line, or ""
 	shown            map[string]int   // bytes of each item's text that are shown
@@ -221,9 +221,17 @@ func (s *Screen) await(what string) {
 	if s.errTerm && s.retracts {
 		s.beginLine()
 		s.endLine(s.ErrOut, &s.errOpen)
-		s.waiting = true
-		io.WriteString(s.ErrOut, s.Palette.Dim(term.Fit(what, s.room())))
+		s.awaitLines(what)
 	}
+}
+
+// awaitLines shows lines that wipe removes.
+func (s *Screen) awaitLines(lines ...string) {
+	s.waiting = len(lines)
+	for i, line := range lines {
+		lines[i] = s.Palette.Dim(term.Fit(line, s.room()))
+	}
+	io.WriteString(s.ErrOut, strings.Join(lines, "\n"))
 }
 
 // room returns the cells of a line that wipe can remove: one less than the width, so that it does not wrap, and without the
@@ -239,7 +247,9 @@ func (s *Screen) room() int {
 // Behind shows why a turn is queued: on a terminal until something else is shown, elsewhere as a line.
 func (s *Screen) Behind(what string) {
 	if s.errTerm && s.retracts {
-		s.await("… (Ctrl-C cancels this turn) " + what)
+		s.beginLine()
+		s.endLine(s.ErrOut, &s.errOpen)
+		s.awaitLines(strings.Split(term.Fold("… (Ctrl-C cancels this turn) "+what, s.room()), "\n")...)
 		return
 	}
 	s.Line(what)
@@ -269,9 +279,9 @@ func (s *Screen) beginLine() {
 // wipe removes the line of await.
 func (s *Screen) wipe() {
 	s.call, s.silence = "", ""
-	if s.waiting {
-		io.WriteString(s.ErrOut, "\r\x1b[K")
-		s.waiting = false
+	if s.waiting > 0 {
+		io.WriteString(s.ErrOut, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.waiting-1))
+		s.waiting = 0
 	}
 }
 
