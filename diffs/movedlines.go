@@ -2,8 +2,6 @@ package diffs
 
 import (
 	"slices"
-	"strings"
-	"unicode"
 
 	"cursord/diffs/history"
 )
@@ -71,7 +69,7 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 					block, from = n, k
 				}
 			}
-			known := func(d gone) bool { return telling(d.text) && here[d.text] == 1 && len(at[d.text]) == 1 }
+			known := func(d gone) bool { return tells(d.text) >= telling && here[d.text] == 1 && len(at[d.text]) == 1 }
 			if b := dead[from : from+block]; !slices.ContainsFunc(b, known) && (block < fewMoved || !slices.ContainsFunc(b, func(d gone) bool { return linkKey(d.text) != "" })) {
 				i++
 				continue
@@ -83,15 +81,4 @@ func (r *Review) moved(lines []atom, found func(i int, by int32)) {
 			i += block
 		}
 	}
-}
-
-// telling reports whether a line has so many letters and digits that hardly anybody else writes it.
-func telling(line string) bool {
-	n := 0
-	return strings.ContainsFunc(line, func(c rune) bool {
-		if unicode.IsLetter(c) || unicode.IsDigit(c) {
-			n++
-		}
-		return n >= 12
-	})
 }
