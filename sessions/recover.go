@@ -11,9 +11,10 @@ import (
 )
 
 // interrupt ends what a daemon that stopped or died left open. Its turns, running or queued, become interrupted; their
-// running items become cancelled, with the text that was kept; their pending approvals become withdrawn; their sessions become idle. They get new seqs in the order in
-// which a live end is published: items, session, turns. idle names more sessions that can no longer be busy. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it
-// did something. interrupt returns the turns, by workspace and age.
+// running items become cancelled, with the text that was kept; their pending approvals become withdrawn; their sessions become
+// idle. They get new seqs in the order in which a live end is published: items, session, turns. idle names more sessions that can
+// no longer be busy. Nobody knows when the daemon died, so all of them end at alive, the last moment at which it did something.
+// interrupt returns the turns, by workspace and age.
 func interrupt(tx *bolt.Tx, alive Time, idle []string, o Options) ([]*Turn, error) {
 	open := map[string][]uint32{}
 	for _, id := range idle {

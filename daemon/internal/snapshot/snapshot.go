@@ -87,10 +87,10 @@ type entry struct {
 
 type inode struct{ dev, ino uint64 }
 
-// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in dir. If turn is not "", the snapshot
-// is written down there for the case that the process is killed while that turn runs (ReadRecorded). If the
-// folder is an isolated copy, git's folders are left out, and nothing is written down. A shift, if not nil, says where the agent's changes lie; what it has changed
-// before belongs to the snapshot.
+// Take begins to take a snapshot of the folder root; stop ends that early. Contents go into files in dir. If turn is not "", the
+// snapshot is written down there for the case that the process is killed while that turn runs (ReadRecorded). If the folder is an
+// isolated copy, git's folders are left out, and nothing is written down. A shift, if not nil, says where the agent's changes lie;
+// what it has changed before belongs to the snapshot.
 func (l *List) Take(root, dir, turn string, guard *askgit.Guard, isolated bool, shift *Shift) (s *Snapshot, stop func()) {
 	s = &Snapshot{
 		root: root, keeper: &l.kept, guard: guard, isolated: isolated, shift: shift, began: clock.Now(), ready: make(chan struct{}), left: make(chan struct{}),

@@ -171,7 +171,8 @@ func (p part) line() int {
 	return max(line, 1)
 }
 
-// show returns a part as text with its context; what is said about it is folded to a number of columns. The nearest other changed lines of its hunk are marked with a dot.
+// show returns a part as text with its context; what is said about it is folded to a number of columns. The nearest other changed
+// lines of its hunk are marked with a dot.
 func (p part) show(c term.Palette, columns int) string {
 	const around = 3
 	lines := view.HunkLines(c, p.hunk)
