@@ -2,7 +2,7 @@
 //
 // A running turn has its snapshot written down (snapshot.Recorded), in a folder that belongs to one life of the daemon. The next start
 // compares the disk with it. A change that was made while the daemon certainly lived is the turn's, if a call of the turn explains it
-// as it would have explained it then. What was changed later may be a person's, and nothing tells it apart: it is not under review, and a notice in the
+// as it would have explained it then. In a file that an open edit names it may be a person's all the same: nobody has heard what the edit wrote. What was changed later may be a person's, and nothing tells it apart: it is not under review, and a notice in the
 // turn names the files.
 package killed
 
@@ -150,11 +150,8 @@ func (t *Turns) read(id string) (*sessions.Turn, []*sessions.Item, error) {
 	return turn, items, nil
 }
 
-// How much earlier a call may have begun than its item: in the time early, a change may be a person's; soon is for files that the call names.
-const (
-	early = time.Second
-	soon  = early / 4
-)
+// early is how much earlier a call may have begun than its item. In that time a change may be a person's.
+const early = time.Second
 
 // A blame knows which changes a turn's calls explain.
 type blame struct {
@@ -177,7 +174,7 @@ func newBlame(r *snapshot.Recorded, turn *sessions.Turn, items []*sessions.Item)
 			continue
 		}
 		call := agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}
-		w := window{diffs.Source{SessionID: turn.SessionID, TurnID: turn.ID, ItemID: it.ID, Via: diffs.ViaEdit}, clock.Known(it.StartedAt.UnixNano()), r.Alive}
+		w := window{diffs.Source{SessionID: turn.SessionID, TurnID: turn.ID, ItemID: it.ID, Via: diffs.ViaUnknown}, clock.Known(it.StartedAt.UnixNano()), r.Alive}
 		if it.EndedAt != nil && it.Status != sessions.ItemCancelled { // the end of a cancelled one is that of the last write of the store
 			w.to = min(w.to, clock.Known(it.EndedAt.UnixNano())+int64(time.Millisecond)) // items have whole ms
 		}
@@ -207,9 +204,7 @@ func (b *blame) judge(c snapshot.ChangeTime) (a snapshot.Attribution) {
 		if c.When < w.from-int64(early) || c.When > w.to {
 			continue
 		}
-		if a.Source = &w.source; c.When < w.from-int64(soon) {
-			a.Source.Via = diffs.ViaUnknown
-		}
+		a.Source = &w.source
 		return a
 	}
 	if editorfile.Own(c.Path) {
@@ -219,7 +214,13 @@ func (b *blame) judge(c snapshot.ChangeTime) (a snapshot.Attribution) {
 	for _, e := range c.Earlier {
 		of.Earlier = append(of.Earlier, attribution.Change{When: e.When, By: e.By})
 	}
-	a.Source = b.ledger.Author(of)
+	src := b.ledger.Author(of)
+	if src != nil && editorfile.Locked(filepath.Join(b.root, filepath.FromSlash(c.Path))) {
+		maybe := *src
+		maybe.Via = diffs.ViaUnknown
+		src = &maybe
+	}
+	a.Source = src
 	return a
 }
 
@@ -244,8 +245,8 @@ func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, le
 		if more := len(late) - len(names); more > 0 {
 			names = append(names, fmt.Sprintf("%d more", more))
 		}
-		text = "Changed while cursord was not running: " + strings.Join(names, ", ") +
-			". These changes may be the agent's or yours, so they are not under review; git diff shows them."
+		text = "Changed when the daemon was killed, or later: " + strings.Join(names, ", ") +
+			". These changes may be the agent's or yours, so they are not under review."
 	}
 	if left != "" {
 		text = strings.TrimSpace(text + " " + left)

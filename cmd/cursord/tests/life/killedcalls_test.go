@@ -130,10 +130,29 @@ func TestKilledInAnEdit(t *testing.T) {
 			it := m.tool()
 			require.Equal(m.T, []string{"a.txt"}, it.Tool.Paths)
 			require.Equal(m.T, sessions.ItemCancelled, it.Status)
-			m.lists("edit", "a.txt")
+			m.lists("unknown", "a.txt") // a person may have saved the file then
 			m.rejectsAll()
+			require.Equal(m.T, "one\nTWO\n", m.Get("a.txt"))
+			m.e.Must("diff/reject", world.Obj{"workspace": m.Root, "hunks": []string{m.e.Diffs()["a.txt"].Hunks[0].ID}}, nil)
 			require.Equal(m.T, "one\ntwo\n", m.Get("a.txt"))
 		})
+}
+
+// TestSavedInAnEditBeforeTheKill: a person's save while an edit of the file is open may be a person's after a kill, too: no reject of all
+// hunks takes it.
+func TestSavedInAnEditBeforeTheKill(t *testing.T) {
+	t.Parallel()
+	edit := world.Edits("1", "a.txt", "one\ntwo\n", "one\nTWO\n")
+	touch, wait := `{"fake":"exec","argv":["touch","../begun"]}`, world.Waits("go")
+	midTurns(t, []string{world.InitLine, edit[0], touch, wait}, []string{`{"fake":"edit","path":"a.txt","text":"one\ntwo\n"}`, touch, wait}, func(m *midTurn) {
+		m.settles("../begun")
+		m.e.Calls(m.turn.ID)
+		m.Put("a.txt", "one\nmine\n")
+		m.settles()
+		m.kills(nil)
+		m.rejectsAll()
+		require.Equal(m.T, "one\nmine\n", m.Get("a.txt"))
+	})
 }
 
 const changes = "sleep 0.2; echo more >>a.txt; rm g/gone.txt; mkdir e; echo new >e/new.txt; echo more >>dirty.txt; mv d/b.txt d/c.txt; touch ../changed; until test -e ../go; do sleep 0.02; done"
