@@ -78,6 +78,7 @@ type watchedCall struct {
 type watchedFile struct {
 	spot
 	before atomicfile.State
+	within bool          // the call may have made before
 	by     *diffs.Source // the agent that may have made before; nil: people
 }
 
@@ -252,11 +253,11 @@ func (t *Turn) begin(ev *agent.ToolStart, start int) {
 		at := clock.Now()
 		if f.before = f.tree.read(f.path); f.before.Unreadable == "" {
 			full, begun := f.tree.absolute(f.path), from-int64(attribution.Tick)
-			within := dated && filestat.ChangeTimes && filestat.Of(full).Changed() >= begun
-			if t.start.Recall(f.path, f.before, within); within {
+			f.within = dated && filestat.ChangeTimes && filestat.Of(full).Changed() >= begun
+			if t.start.Recall(f.path, f.before, f.within); f.within {
 				f.tree.calls.Missed(f.path, func() int { return t.folders.Load().Since(full, begun) })
 			}
-			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: within})
+			f.tree.ledger.Look(f.path, attribution.Look{Content: f.before.Content, At: at, Within: f.within})
 		}
 	}
 	t.open[call.ID] = append(t.open[call.ID], w)

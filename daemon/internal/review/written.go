@@ -227,7 +227,7 @@ func (t *Turn) unfinished(c *watchedCall) (files []Written) {
 			f.start, f.beside = snapshot.Empty(was.tree.name), was.by
 		}
 		f.saves = was.tree.calls.Saves(was.path)
-		if !f.after.Same(was.before) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
+		if (was.within || !f.after.Same(was.before)) && t.r.setup.Documents.Typed(was.tree.absolute(was.path), f.after) == nil {
 			files = append(files, f)
 		}
 	}
