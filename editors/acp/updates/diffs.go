@@ -2,6 +2,7 @@ package updates
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"cursord/agent/jsontext"
@@ -23,7 +24,7 @@ const (
 // it, the agent's own report stands for them.
 func (s *Session) changed(i *sessions.Item, past bool) (all []protocol.Content) {
 	if len(i.Changes) == 0 && past && i.Status != sessions.ItemRunning {
-		if d := s.reported(i.Tool); d != nil {
+		if d := s.reported(i.Tool); d != nil && (d.OldText == nil || *d.OldText != d.NewText) {
 			all = append(all, shortened(d))
 		}
 		return all
@@ -31,14 +32,17 @@ func (s *Session) changed(i *sessions.Item, past bool) (all []protocol.Content) 
 	left := 0
 	for n := range i.Changes {
 		c := &i.Changes[n]
-		hunks := s.hunks(c)
-		if len(hunks) > maxHunks-len(all) {
+		room := maxHunks - len(all)
+		if room <= 0 {
 			left++
 			continue
 		}
+		hunks := s.hunks(c)
+		cut := c.Cut || len(hunks) > room
+		hunks = hunks[:min(len(hunks), room)]
 		all = append(all, hunks...)
-		if len(hunks) == 0 || c.Cut {
-			all = append(all, protocol.TextContent(about(c)))
+		if len(hunks) == 0 || cut {
+			all = append(all, protocol.TextContent(about(c, cut)))
 		}
 	}
 	if left += i.MoreChanges; left > 0 {
@@ -47,8 +51,8 @@ func (s *Session) changed(i *sessions.Item, past bool) (all []protocol.Content) 
 	return all
 }
 
-// about says in words what a change is that its hunks do not show, or not all of it.
-func about(c *sessions.Change) string {
+// about says in words what a change is that its hunks do not show; cut says that they show a part of it.
+func about(c *sessions.Change, cut bool) string {
 	words := c.Path + ": " + string(c.Kind)
 	if c.OldPath != "" {
 		words = c.OldPath + " → " + words
@@ -56,17 +60,19 @@ func about(c *sessions.Change) string {
 	if c.Added+c.Removed > 0 {
 		words += fmt.Sprintf(", +%d −%d", c.Added, c.Removed)
 	}
-	if c.Cut {
+	if cut {
 		words += "; not all of it is shown"
 	}
 	return words
 }
 
-// hunks returns the hunks of a change, each as a change of the lines that it shows.
+// hunks returns the hunks of a change, each as a change of the lines that it shows. A hunk of a changed file that was cut off is left out: it
+// would look as if the lines that are missing were deleted.
 func (s *Session) hunks(c *sessions.Change) (all []protocol.Content) {
 	var old, now *strings.Builder
+	var from, to int // lines of a hunk that are still to come
 	end := func() {
-		if now == nil {
+		if now == nil || c.Kind != sessions.DiffCreated && c.Kind != sessions.DiffDeleted && from+to > 0 {
 			return
 		}
 		d := &protocol.Diff{Type: "diff", Path: s.Absolute(c.Path), NewText: now.String()}
@@ -82,6 +88,7 @@ func (s *Session) hunks(c *sessions.Change) (all []protocol.Content) {
 		case '@':
 			end()
 			old, now = &strings.Builder{}, &strings.Builder{}
+			from, to = linesOf(line)
 		case '\\': // the line before has no end
 			if last != '+' {
 				cutEnd(old)
@@ -91,16 +98,33 @@ func (s *Session) hunks(c *sessions.Change) (all []protocol.Content) {
 			}
 		case '+':
 			now.WriteString(line[1:])
+			to--
 		case '-':
 			old.WriteString(line[1:])
+			from--
 		default:
 			old.WriteString(line[1:])
 			now.WriteString(line[1:])
+			from, to = from-1, to-1
 		}
 		last = line[0]
 	}
 	end()
 	return all
+}
+
+// linesOf returns how many lines a hunk has of both texts, by its header.
+func linesOf(header string) (from, to int) {
+	count := func(sign string) (n int) {
+		_, part, _ := strings.Cut(header, " "+sign)
+		part, _, _ = strings.Cut(part, " ")
+		if _, number, more := strings.Cut(part, ","); more {
+			n, _ = strconv.Atoi(number)
+			return n
+		}
+		return 1
+	}
+	return count("-"), count("+")
 }
 
 // cutEnd cuts the last line end off.

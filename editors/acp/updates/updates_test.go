@@ -239,6 +239,21 @@ func TestChangesOfCalls(t *testing.T) {
 		{"type":"content","content":{"type":"text","text":"`+"```\\ndone\\n```"+`"}}
 	]`, string((*all)[1].Content))
 
+	// Of a hunk that was cut off nothing is shown, of many hunks the first, and a file without room for any is counted.
+	other, seen := listening()
+	other.Asked("t")
+	many := sessions.Change{Path: "many", Kind: sessions.DiffModified, Added: 201, Removed: 201, Patch: strings.Repeat("@@ -1 +1 @@\n-a\n+b\n", 201)}
+	other.Item(call(
+		sessions.Change{Path: "cut", Kind: sessions.DiffModified, Added: 9, Removed: 9, Patch: "@@ -1,9 +1,9 @@\n-a\n-b\n", Cut: true}, many,
+		sessions.Change{Path: "f", Kind: sessions.DiffModified, Added: 1, Removed: 1, Patch: "@@ -1 +1 @@\n-a\n+b\n"},
+	), false)
+	content := string((*seen)[0].Content)
+	require.Equal(t, 199, strings.Count(content, `"newText":"b\n"`))
+	require.NotContains(t, content, `"path":"/ws/cut"`)
+	for _, said := range []string{"cut: modified, +9 −9; not all of it is shown", "many: modified, +201 −201; not all of it is shown", "… and more changes of 1 file"} {
+		require.Contains(t, content, said)
+	}
+
 	for patch, line := range map[string]int{
 		"": 0, "@@ -0,0 +1 @@\n+a\n": 1, "@@ -1 +0,0 @@\n-a\n": 1, "@@ -4,3 +5,3 @@\n a\n-b\n+c\n d\n": 6, "?\n": 1,
 	} {
