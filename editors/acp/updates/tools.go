@@ -115,7 +115,7 @@ func words(i *sessions.Item) (all []protocol.Content) {
 		all = append(all, protocol.TextContent(protocol.Fenced("sh", plaintext.Visible(t.Command, "\n\t"))))
 	}
 	if t.Output != "" && strings.TrimSpace(t.Output) != strings.TrimSpace(t.Error) { // the driver acp has both
-		all = append(all, protocol.TextContent(protocol.Fenced("", plaintext.StripANSI(t.Output))))
+		all = append(all, protocol.TextContent(protocol.Fenced("", plaintext.StripANSI(outputOf(t)))))
 	}
 	switch {
 	case t.Error != "":
@@ -169,4 +169,20 @@ func (s *Session) plan(known *tool, todos []sessions.Todo) {
 		known.sum = sum
 		s.emit(encoded)
 	}
+}
+
+// outputOf returns the output of a call; where the middle of it is missing, it says so between two lines.
+func outputOf(t *sessions.Tool) string {
+	if !t.OutputTruncated {
+		return t.Output
+	}
+	head := plaintext.Cut(t.Output, len(t.Output)/2) // as much of the beginning is kept as of the end
+	tail := t.Output[len(head):]
+	if i := strings.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(tail, '\n'); i >= 0 {
+		tail = tail[i+1:]
+	}
+	return strings.TrimSuffix(head, "\n") + "\n… (the middle is not shown)\n" + tail
 }

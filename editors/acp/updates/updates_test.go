@@ -275,3 +275,10 @@ func TestChangesOfCalls(t *testing.T) {
 func TestFenced(t *testing.T) {
 	require.Equal(t, "````sh\na\n```\nb\n````", protocol.Fenced("sh", "a\n```\nb\n"))
 }
+
+// TestOutputWithoutItsMiddle: two halves of lines do not become one.
+func TestOutputWithoutItsMiddle(t *testing.T) {
+	require.Equal(t, "18\n1860\n", outputOf(&sessions.Tool{Output: "18\n1860\n"}))
+	require.Equal(t, "1\n22\n… (the middle is not shown)\n444\n5", outputOf(&sessions.Tool{Output: "1\n22\n18" + "3\n444\n5", OutputTruncated: true}))
+	require.Equal(t, "xx\n… (the middle is not shown)\nyy", outputOf(&sessions.Tool{Output: "xxyy", OutputTruncated: true}))
+}
