@@ -199,8 +199,32 @@ func (v *acpVoice) question(d *directive) {
 	answer, ok := v.agent.ask("cursor/ask_question", sprintJSON(`{"toolCallId":%s,"questions":[{"id":"q1","prompt":%s,"options":[`+
 		strings.Join(options, ",")+`],"allowMultiple":false}]}`, v.id(), d.Text))
 	if ok {
-		v.chunks("agent_message_chunk", "Answer: "+string(answer.Result)+"\n")
+		v.chunks("agent_message_chunk", "Answer: "+d.chosen(answer.Result)+"\n")
 	}
+}
+
+// chosen is the answer to a question in a person's words: the label of the option, the text, or the JSON if it is no answer.
+func (d *directive) chosen(result []byte) string {
+	var given struct {
+		Outcome struct {
+			Outcome string
+			Answers []struct {
+				QuestionID        string
+				SelectedOptionIDs []string
+			}
+		}
+	}
+	if json.Unmarshal(result, &given) != nil || given.Outcome.Outcome != "answered" || len(given.Outcome.Answers) != 1 ||
+		given.Outcome.Answers[0].QuestionID != "q1" || len(given.Outcome.Answers[0].SelectedOptionIDs) != 1 {
+		return string(result)
+	}
+	id := given.Outcome.Answers[0].SelectedOptionIDs[0]
+	for i, label := range d.Options {
+		if id == fmt.Sprintf("o%d", i+1) {
+			return label
+		}
+	}
+	return id
 }
 
 // plan has a person decide about a plan, and says what was decided.

@@ -230,7 +230,7 @@ func TestQuestionsAndPlans(t *testing.T) {
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
 	require.NotContains(t, w.CursordOK("show", turn.SessionID), "wait for you")
 	said := strings.Join(e.Said(turn.ID, sessions.ItemAssistant), "")
-	require.Contains(t, said, "o2")
+	require.Contains(t, said, "Answer: Blue")
 	require.Contains(t, said, "accepted")
 	_, errOut, status = w.Cursord("approve", q.ID, "1")
 	require.Equal(t, 1, status)
