@@ -30,6 +30,7 @@ func ToolLine(p term.Palette, item *sessions.Item) string {
 }
 
 // Reply returns the lines below a call that was put to a person: the questions with their answers, or what was decided about a plan.
+// A question that is the call's title is not repeated.
 func Reply(p term.Palette, item *sessions.Item) (lines []string) {
 	t := item.Tool
 	if t == nil || item.Status == sessions.ItemRunning {
@@ -42,7 +43,8 @@ func Reply(p term.Palette, item *sessions.Item) (lines []string) {
 		lines = append(lines, p.Red("✗")+" "+term.Clean(t.Error))
 	case item.Kind == sessions.ItemTool && t.Name == "question":
 		for line := range strings.Lines(t.Output) {
-			if line = strings.TrimSpace(line); line != "" {
+			line = strings.TrimSpace(line)
+			if line != "" && (len(lines) > 0 || term.Clean(line) != strings.TrimPrefix(term.Clean(t.Title), "Ask ")) {
 				lines = append(lines, "  "+term.Clean(line))
 			}
 		}
