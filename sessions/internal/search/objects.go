@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -91,12 +92,54 @@ func passages(e *Object) (of searchable, list []passage, at time.Time) {
 		for _, path := range of.Tool.Paths {
 			add("path", path)
 		}
-		if of.Tool.Name == "question" { // the output has the questions with the answers
-			add("text", cmp.Or(of.Tool.Output, of.Tool.Title))
+		if of.Tool.Name == "question" {
+			add("text", asked(e, of.Tool.Title, of.Tool.Output))
 		}
 		if of.Tool.Name == "question" || of.Kind == "plan" {
 			add("text", of.Tool.Error)
 		}
 	}
 	return of, list, of.StartedAt
+}
+
+// asked returns what an agent has asked, and what was answered. The output has that only if a person was asked; no output has the
+// options that were not chosen.
+func asked(e *Object, title, output string) string {
+	var of struct {
+		Tool struct {
+			Args struct {
+				Title     string `json:"title"`
+				Questions []struct {
+					Prompt   string `json:"prompt"`
+					Question string `json:"question"`
+					Options  []struct {
+						Label string `json:"label"`
+						Name  string `json:"name"`
+					} `json:"options"`
+				} `json:"questions"`
+			} `json:"args"`
+		} `json:"tool"`
+	}
+	_ = json.Unmarshal(e.JSON, &of) // what does not look so is not searched
+	args, text := of.Tool.Args, strings.TrimSpace(output)
+	if len(args.Questions) == 0 {
+		return cmp.Or(text, title)
+	}
+	has := func(line string) bool {
+		text := "\n" + text + "\n"
+		return line == "" || strings.Contains(text, "\n"+line+"\n") || strings.Contains(text, "\n→ "+line+"\n")
+	}
+	lines := []string{args.Title}
+	for _, q := range args.Questions {
+		lines = append(lines, cmp.Or(q.Prompt, q.Question))
+		for _, o := range q.Options {
+			lines = append(lines, cmp.Or(o.Label, o.Name))
+		}
+	}
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); !has(line) {
+			text = strings.TrimSpace(text + "\n" + line)
+		}
+	}
+	return text
 }

@@ -33,10 +33,13 @@ func TestNoticesAreNotSearched(t *testing.T) {
 // TestQuestionsAreSearched: what the agent has asked, and what was answered, is found as other texts are.
 func TestQuestionsAreSearched(t *testing.T) {
 	for object, want := range map[string][]passage{
-		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","output":"Which? One or two\nTwo"}}`: {{"text", "Which? One or two\nTwo"}},
-		`{"kind":"tool","status":"cancelled","tool":{"name":"question","title":"Ask Which?"}}`:                                   {{"text", "Ask Which?"}},
-		`{"kind":"plan","status":"rejected","text":"do it","tool":{"name":"createplan","error":"rejected: no tests"}}`:           {{"text", "do it"}, {"text", "rejected: no tests"}},
-		`{"kind":"tool","status":"completed","tool":{"name":"shell","title":"ls","command":"ls","output":"many files"}}`:         {{"command", "ls"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","output":"Which? One or two\nTwo"}}`:                                                                                                   {{"text", "Which? One or two\nTwo"}},
+		`{"kind":"tool","status":"cancelled","tool":{"name":"question","title":"Ask Which?"}}`:                                                                                                                                     {{"text", "Ask Which?"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","output":"Which?\n→ Two\n","args":{"questions":[{"prompt":"Which?","options":[{"id":"1","label":"One"},{"id":"2","label":"Two"}]}]}}}`: {{"text", "Which?\n→ Two\nOne"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","output":"Skipped","args":{"questions":[{"question":"Which?","options":[{"id":"1","name":"One"}]}]}}}`:                                 {{"text", "Skipped\nWhich?\nOne"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"question","title":"Ask Which?","args":{"questions":"Which?"}}}`:                                                                                                       {{"text", "Ask Which?"}},
+		`{"kind":"plan","status":"rejected","text":"do it","tool":{"name":"createplan","error":"rejected: no tests"}}`:                                                                                                             {{"text", "do it"}, {"text", "rejected: no tests"}},
+		`{"kind":"tool","status":"completed","tool":{"name":"shell","title":"ls","command":"ls","output":"many files"}}`:                                                                                                           {{"command", "ls"}},
 	} {
 		_, list, _ := passages(&Object{Kind: Item, JSON: []byte(object)})
 		require.Equal(t, want, list)

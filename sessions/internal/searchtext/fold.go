@@ -14,7 +14,7 @@ import (
 )
 
 // Version grows with each change of what the words of a text are, or of which texts an object has: a segment of an earlier one is to be made anew.
-const Version = 3 // 0: without emoji, and decomposed letters were others; 1 is taken; 2: without questions
+const Version = 4 // 0: without emoji, and decomposed letters were others; 1 is taken; 2: without questions; 3: without their options
 
 // several are runes that fold to more than one, or that Unicode folds only in full.
 var several = map[rune]string{
