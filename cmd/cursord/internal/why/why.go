@@ -73,16 +73,17 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		return term.PrintJSON(out, said)
 	case len(said.Lines) == 0 && w.Lines != nil:
 		return fmt.Errorf("%s has no such line", term.Clean(w.File))
+	}
+	there, err := sessionsOf(ctx, n.Client, said.Lines)
+	switch {
+	case err != nil:
+		return err
 	case w.Lines != nil:
-		there, err := sessionsOf(ctx, n.Client, said.Lines)
-		if err != nil {
-			return err
-		}
 		_, err = io.WriteString(out, term.Fold(w.runs(said.Lines, there)+forgotten(said.Forgotten), term.Columns(out)))
 		return err
 	}
 	columns := term.Columns(out)
-	return term.Page(out, annotated(said.Lines, path, columns)+term.Fold(forgotten(said.Forgotten), columns))
+	return term.Page(out, annotated(said.Lines, path, there, columns)+term.Fold(forgotten(said.Forgotten), columns))
 }
 
 // forgotten is the remark about a file of which a history was dropped.
@@ -173,8 +174,8 @@ func former(b *strings.Builder, s *api.WhySource) {
 	}
 }
 
-// annotated is the file with a remark before each line. On a narrow terminal the remarks take half of its columns; 0: any width.
-func annotated(lines []api.WhyLine, path string, columns int) string {
+// annotated is the file with a remark before each line; there are the sessions that there are. On a narrow terminal the remarks take half of its columns; 0: any width.
+func annotated(lines []api.WhyLine, path string, there map[string]bool, columns int) string {
 	text, _ := os.ReadFile(path) // without it, there are only the remarks
 	var all []string
 	for line := range strings.Lines(string(text)) {
@@ -203,7 +204,14 @@ func annotated(lines []api.WhyLine, path string, columns int) string {
 			} else if s.State == api.WhyPending {
 				mark = "*"
 			}
-			about = fmt.Sprintf("%s%-*s %s", mark, len(layout), when, term.Clean(strings.Join(strings.Fields(s.Prompt), " ")))
+			prompt := term.Clean(strings.Join(strings.Fields(s.Prompt), " "))
+			switch {
+			case s.Prompt == "" && there[s.SessionID]:
+				prompt = "(taken back)"
+			case s.Prompt == "":
+				prompt = "(session deleted)"
+			}
+			about = fmt.Sprintf("%s%-*s %s", mark, len(layout), when, prompt)
 		}
 		about = term.Fit(about, room)
 		about += strings.Repeat(" ", max(room-term.Width(about), 0))
