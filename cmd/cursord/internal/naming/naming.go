@@ -288,7 +288,7 @@ func halfID(name string, all []candidate) error {
 // Shortest maps each id to its shortest beginning, of at least 8 characters, that no other of the ids has.
 func Shortest(ids []string) map[string]string {
 	const least = 8
-	sorted := slices.Sorted(slices.Values(ids))
+	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	short := make(map[string]string, len(ids))
 	for i, id := range sorted {
 		n := least

@@ -51,7 +51,7 @@ func TestHunks(t *testing.T) {
 // TestShortest is no longer than it must be.
 func TestShortest(t *testing.T) {
 	t.Parallel()
-	ids := []string{"01ABCDEFGHJKL", "01ABCDEFGHJKM", "01ABCDEF0", "02", "03ABCDEFGHJKL"}
+	ids := []string{"01ABCDEFGHJKL", "01ABCDEFGHJKM", "01ABCDEF0", "02", "03ABCDEFGHJKL", "03ABCDEFGHJKL"}
 	short := Shortest(ids)
 	require.Equal(t, map[string]string{
 		ids[0]: ids[0], ids[1]: ids[1], ids[2]: "01ABCDEF0", "02": "02", ids[4]: "03ABCDEF",
