@@ -46,7 +46,11 @@ func commands(a *sessions.Approval, id string) []string {
 	if a.Text {
 		lines = append(lines, fmt.Sprintf(`  cursord approve %s --text "…"  (your own words)`, id))
 	}
-	return append(lines, fmt.Sprintf("  cursord deny %s  (no answer)", id))
+	lines = append(lines, fmt.Sprintf("  cursord deny %s  (no answer)", id))
+	if !a.Text {
+		lines = append(lines, "  the agent takes no other answer, so no --text")
+	}
+	return lines
 }
 
 // Lines returns what is asked, for people: the whole of it, with every character shown; without the details if these are above it.
