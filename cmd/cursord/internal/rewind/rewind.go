@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
+	"cursord/cmd/cursord/internal/pages"
 	"cursord/cmd/cursord/internal/term"
 	"cursord/daemon/api"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 // A Rewind is a command line of rewind.
@@ -49,11 +52,15 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	if err != nil {
 		return err
 	}
+	began, err := begin(ctx, n, session, turn)
+	if err != nil {
+		return err
+	}
 	files := !r.NoFiles
 	params := rpc.SessionRewindParams{SessionID: session, TurnID: turn, Files: &files, DryRun: r.DryRun || r.Ask}
 	done, err := n.Client.SessionRewind(ctx, params)
 	if err == nil && r.Ask {
-		if err = preview(done, out, errOut); err != nil {
+		if err = preview(done, began, out, errOut); err != nil {
 			return err
 		}
 		if !term.Agrees(r.In, errOut, "Take this back") {
@@ -68,19 +75,43 @@ func (r Rewind) Do(ctx context.Context, n naming.Names, out, errOut io.Writer) e
 	case r.JSON:
 		return term.PrintJSON(out, done)
 	case r.DryRun:
-		return preview(done, out, errOut)
+		return preview(done, began, out, errOut)
 	}
 	_, err = fmt.Fprintf(out, "took back %s and %s\n", turns(done), changes(done))
-	term.PrintFolded(errOut, left(done.Skipped))
+	term.PrintFolded(errOut, left(done.Skipped)+commits(done, began))
 	return err
 }
 
+// begin returns when a turn of a session began; the zero time if it did not.
+func begin(ctx context.Context, n naming.Names, session, turn string) (at time.Time, err error) {
+	err = pages.Turns(ctx, n.Client, []*sessions.Session{{ID: session}}, func(_ *sessions.Session, turns []*sessions.Turn) {
+		for _, t := range turns {
+			if t.ID == turn && t.StartedAt != nil {
+				at = t.StartedAt.Time
+			}
+		}
+	})
+	return at, err
+}
+
+// commits says that commits stay, if HEAD has moved since the first turn began and the files go back without it.
+func commits(done api.Rewound, began time.Time) string {
+	if began.IsZero() || done.Applied == 0 || done.Session == nil {
+		return ""
+	}
+	head := movedHead(done.Session.Workspace, began)
+	if head == "" {
+		return ""
+	}
+	return fmt.Sprintf("HEAD in git has moved since the turn began, and stays at %s: a rewind takes back no commits\n", head)
+}
+
 // preview prints what a rewind would do.
-func preview(would api.Rewound, out, errOut io.Writer) (err error) {
+func preview(would api.Rewound, began time.Time, out, errOut io.Writer) (err error) {
 	if would.Patch != "" {
 		err = term.Page(out, term.CleanText(would.Patch))
 	}
-	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(would), changes(would))+left(would.Skipped))
+	term.PrintFolded(errOut, fmt.Sprintf("would take back %s and %s\n", turns(would), changes(would))+left(would.Skipped)+commits(would, began))
 	return err
 }
 
