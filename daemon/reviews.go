@@ -194,6 +194,9 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 		for _, item := range change.Items {
 			w.put(c, item, nil)
 		}
+		if change.Turn != nil {
+			w.put(c, change.Turn, nil)
+		}
 		for _, call := range change.Calls {
 			w.seq++
 			c.ops = append(c.ops, sessions.PutChanges{ItemID: call.ItemID, Seq: w.seq, Changes: call.Changes, More: call.More})

@@ -49,6 +49,9 @@ func (d *Daemon) Subscribe(root string, o SubscribeOptions, sink Sink, reply fun
 		return nil
 	}
 	defer w.release()
+	if d.killed.Waiting(w.root) {
+		w.review.Wait() // what killed turns have changed comes before their ends
+	}
 	const longest = math.MaxInt64 / int64(time.Millisecond)
 	every := time.Duration(min(int64(o.DeltaIntervalMS), longest)) * time.Millisecond
 	s := &Subscription{

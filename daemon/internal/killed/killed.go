@@ -100,12 +100,31 @@ func (t *Turns) remove(dirs ...string) {
 	}
 }
 
-// Take calls take for each turn of a workspace, once: with its snapshot, what has changed since, and notices for its transcript.
-func (t *Turns) Take(root string, guard *askgit.Guard, take func(*snapshot.Snapshot, []snapshot.Change, []*sessions.Item)) {
+// Waiting reports whether a workspace has turns that nobody has taken.
+func (t *Turns) Waiting(root string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.left[root]) > 0
+}
+
+// A Taken is what is known of a turn that was killed.
+type Taken struct {
+	Turn     *sessions.Turn
+	Snapshot *snapshot.Snapshot
+	Changes  []snapshot.Change // since that
+	Notices  []*sessions.Item  // for its transcript
+}
+
+// Take calls take for each turn of a workspace, once. Only one goroutine may do so at a time.
+func (t *Turns) Take(root string, guard *askgit.Guard, take func(Taken)) {
 	t.mu.Lock()
 	left := t.left[root]
-	delete(t.left, root)
 	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.left, root)
+	}()
 	for _, r := range left {
 		if err := t.takeOne(r, guard, take); err != nil {
 			t.log.Warn("what a turn had changed when the last daemon was killed cannot be told", "turn", r.Turn, "err", err)
@@ -114,7 +133,7 @@ func (t *Turns) Take(root string, guard *askgit.Guard, take func(*snapshot.Snaps
 	}
 }
 
-func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(*snapshot.Snapshot, []snapshot.Change, []*sessions.Item)) error {
+func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(Taken)) error {
 	turn, items, err := t.read(r.Turn)
 	if err != nil || turn.Status != sessions.TurnInterrupted {
 		return err
@@ -128,7 +147,7 @@ func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(*sn
 	defer s.Close()
 	b := newBlame(r, turn, items)
 	changes, left := s.Scan(ctx, true, b.judge)
-	take(s, changes, b.notice(turn, len(items), changes, left.After(snapshot.LastScanTime)))
+	take(Taken{turn, s, changes, b.notice(turn, len(items), changes, left.After(snapshot.LastScanTime))})
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
-	"cursord/daemon/internal/snapshot"
+	"cursord/daemon/internal/killed"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -159,11 +159,12 @@ func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 	return &treeChange{in: in, Change: c}, nil
 }
 
-// takeUp takes in what a turn had changed when the last daemon was killed, and puts notices into its transcript.
-func (r *Reviewer) takeUp(s *snapshot.Snapshot, changes []snapshot.Change, notices []*sessions.Item) {
+// takeUp takes in what a turn had changed when the last daemon was killed, and publishes the turn again: its end is the last of it.
+func (r *Reviewer) takeUp(k killed.Taken) {
 	t := r.shared()
-	t.starts.Add(s)
-	r.agentFound(t, s, changes)
-	t.starts.Remove(s)
-	_ = r.setup.Loop.Commit(&Commit{Items: notices, Numbered: func() {}}) // an error means that the loop has ended
+	t.starts.Add(k.Snapshot)
+	r.agentFound(t, k.Snapshot, k.Changes)
+	t.starts.Remove(k.Snapshot)
+	_ = r.setup.Loop.Commit(&Commit{Items: k.Notices, Turn: k.Turn, Numbered: func() {}}) // an error means that the loop has ended
+	_ = r.setup.Loop.Persist()                                                            // it is published when clients may see the workspace
 }

@@ -79,6 +79,7 @@ type Commit struct {
 	Ops      []sessions.Op
 	Calls    []callchanges.Call // what calls have changed; each gets a seq
 	Items    []*sessions.Item   // each gets a seq
+	Turn     *sessions.Turn     // gets a seq after all of it; or nil
 	Cut      *stored.Cut        // turns that leave a session's transcript; or nil
 	Diffs    []*sessions.Diff   // each gets a seq, and a revision if it has none
 	Views    []*views.View      // each gets a revision

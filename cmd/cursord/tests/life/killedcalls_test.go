@@ -79,6 +79,7 @@ func (m *midTurn) kills(meanwhile func()) {
 	m.e = m.Joins()
 	m.e.Must("workspace/subscribe", world.Obj{"workspace": m.Root, "after": 0}, nil)
 	require.Equal(m.T, sessions.TurnInterrupted, m.e.Ends(m.turn.ID).Status)
+	world.Audit(m.T, m.e.All()) // nothing of the turn comes after its end
 	require.Empty(m.T, world.Processes(m.T, "CURSORD_SOCKET="+m.Socket(), "CURSORD_SESSION_ID="+m.turn.SessionID), "agents outlive the daemon")
 }
 
