@@ -4,11 +4,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"time"
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
+
+// behind is by how much the time of a file's change may be behind the clock.
+const behind = 10 * time.Millisecond
 
 // mostSiblings bounds how many entries of a folder Renamed looks at.
 const mostSiblings = 10_000
@@ -26,7 +30,11 @@ func Renamed(root, from string, content diffs.Content, since int64) (to string) 
 	for _, base := range names {
 		name := path.Join(path.Dir(from), base)
 		st := filestat.Of(filepath.Join(dir.Name(), base))
-		if name == from || st.Size != int64(len(content.Data)) || clock.Known(st.Ctime) < since {
+		when := clock.Known(st.Ctime)
+		if st.Mtime < st.Ctime { // it was not written then: times of files may be behind the clock
+			when += int64(behind)
+		}
+		if name == from || st.Size != int64(len(content.Data)) || when < since {
 			continue
 		}
 		if (State{Content: content}).Same(Read(root, name)) {
