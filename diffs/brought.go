@@ -1,9 +1,8 @@
 package diffs
 
-// Brought takes note of a commit that was there before, and that a command has brought into the work tree: text is what the file holds in it.
-// The lines of the present text which are in text too, and were not in an earlier text (was), are of that commit, as far as they are known as
-// those of edits that of accepts. They stay under review as those of the edits, and a rewind takes them back with these. It reports whether
-// there are any.
+// Brought takes note that a command has brought an older commit into the work tree, in which the file holds text. Lines of the present text
+// that are in text, and not in the earlier text was, are the commit's, if the history has them as written by an edit that of accepts. They
+// stay under review as that edit's, and a rewind takes them back with it. Brought reports whether there are such lines.
 func (r *Review) Brought(commit, text, was string, of func(Source) bool) (any bool) {
 	lines := r.present().lines
 	if r.past == nil || len(lines) == 0 {

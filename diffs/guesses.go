@@ -33,7 +33,7 @@ var ordinary = func() map[string]bool {
 	return all
 }()
 
-// known counts the lines that are not of so few letters that they may be anywhere.
+// known counts the lines that have enough letters not to be just anywhere.
 func known(lines []string) (n int) {
 	for _, l := range lines {
 		if linkKey(l) != "" {
@@ -43,12 +43,12 @@ func known(lines []string) (n int) {
 	return n
 }
 
-// replaced reports whether a text was replaced as a whole by another with which it has some lines in common: those may be there because
-// many texts have such lines. It takes numbers of known lines.
+// replaced reports whether a text was replaced as a whole, although a few of its lines are in the new text: many texts have such lines. It
+// takes the numbers of known lines in the old text, in the new one, and in both.
 func replaced(old, now, common int) bool { return 2*common < min(old, now) }
 
-// Tell returns the origins of a text without those guesses (ByText) that its lines do not bear out: somebody else may have typed them. A guess
-// is about the lines of one turn that follow each other, also beyond lines of few letters, such as a brace. Those that are there once have to be telling.
+// Tell drops those guesses (ByText) among the origins of a text whose lines anybody may have typed. One guess is a run of lines of the same
+// turn; lines of few letters, such as a brace, do not end it. It stays if the lines of the run that the text has only once are telling.
 func Tell(origins []Origin, text string) (told []Origin) {
 	lines, count := splitLines(text), map[string]int{}
 	for i, l := range lines {

@@ -45,7 +45,7 @@ func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
 	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, written: map[string]bool{}, unknown: map[string]int{}}
 }
 
-// lateUpdate is what counts updates of calls of earlier turns as what is not known.
+// lateUpdate is the name under which the log counts updates of calls whose turn has ended.
 const lateUpdate = "acp/tool_call_update of an earlier turn"
 
 // maxHad is how many ids of calls of ended turns are kept; if there are more, only those of the last turn are.

@@ -4,15 +4,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"time"
 
 	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/diffs"
 )
-
-// behind is by how much the time of a file's change may be behind the clock.
-const behind = 10 * time.Millisecond
 
 // mostSiblings bounds how many entries of a folder Renamed looks at.
 const mostSiblings = 10_000
@@ -31,8 +27,8 @@ func Renamed(root, from string, content diffs.Content, since int64) (to string) 
 		name := path.Join(path.Dir(from), base)
 		st := filestat.Of(filepath.Join(dir.Name(), base))
 		when := clock.Known(st.Ctime)
-		if st.Mtime < st.Ctime { // it was not written then: times of files may be behind the clock
-			when += int64(behind)
+		if st.Mtime < st.Ctime { // it was not written then, so it is no copy
+			when += int64(clock.Lag)
 		}
 		if name == from || st.Size != int64(len(content.Data)) || when < since {
 			continue

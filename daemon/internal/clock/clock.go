@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
+// Lag is how far the times of files may lag behind the clock: a file system's clock goes on in ticks.
+const Lag = 10 * time.Millisecond
+
 const (
-	jump    = 5 * time.Millisecond  // what is less is no jump
-	lag     = 10 * time.Millisecond // what the clock of a file system may lag behind
-	kept    = 64                    // of how many jumps something is known
-	glances = 4                     // at a clock that seems to have jumped: between reading the two a process may be stopped
+	jump    = 5 * time.Millisecond // what is less is no jump
+	kept    = 64                   // of how many jumps something is known
+	glances = 4                    // at a clock that seems to have jumped: between reading the two a process may be stopped
 )
 
 // Ahead is for tests: by how much the clock is ahead at a time of the machine's own, Unix ns. To be set before anything else.
@@ -83,8 +85,8 @@ func find(list []span, unix, now int64) int64 {
 			to = now
 		}
 		switch m := unix - s.lead; {
-		case m > to+int64(lag):
-		case i == 0 || m >= s.from-int64(lag):
+		case m > to+int64(Lag):
+		case i == 0 || m >= s.from-int64(Lag):
 			return m
 		default:
 			skipped = s.from

@@ -64,16 +64,16 @@ func seenOf(st filestat.Stat) seen {
 	return s
 }
 
-// Clean reports whether a file of this state has the content OID, as far as git's index says so. It may be false of files that have it.
+// Clean reports whether git's index says that a file of this state has the content OID. A file may have it although the index does not say so.
 func (l *Listed) Clean(st filestat.Stat) bool {
 	return l.OID != "" && !l.Dirty && (l.seen == 0 || l.seen == seenOf(st).sum())
 }
 
-// Open reports whether the content of a listed file of this state is to be compared before anyone knows whether it is OID.
+// Open reports whether only the content of a file of this state tells if it is OID.
 func (l *Listed) Open(st filestat.Stat) bool { return l.OID != "" && !l.Dirty && !l.Clean(st) }
 
-// readIndex returns the files of an index file whose paths begin with under, without that, and the folders of its submodules. A file
-// that is not there is an empty index. The error is errIndex if git can tell more.
+// readIndex returns the files and submodules of an index file whose paths begin with under, which is cut off. Without an index file there
+// are none. The error is errIndex if only git can read it.
 func readIndex(name, under string) (files []Listed, nested []string, err error) {
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -181,7 +181,7 @@ func (r *indexReader) entry() (l Listed, mode uint32, err error) {
 	l = Listed{Path: text[:len(name)], OID: text[len(name):], skip: more&flagSkip != 0}
 	l.Dirty = flags&(flagAssumed|3<<12) != 0 || more&(flagSkip|flagIntended) != 0
 	l.seen = s.sum()
-	// A file may have been changed after git had looked at it and before the clock went on, and git notes no size where it is not sure.
+	// A file may have been changed within the tick of the clock in which git looked at it. Git notes size 0 where it is not sure.
 	if s.mtime+int64(filestat.Stat{Ctime: s.mtime}.Slack()) >= r.written || s.size == 0 && l.OID != emptyBlob {
 		l.seen = neverSame
 	}
@@ -250,7 +250,7 @@ func (r *indexReader) cut() (n int, err error) {
 	}
 }
 
-// extensions reads what is behind the entries. It knows that what begins with a capital letter may be passed over.
+// extensions reads what follows the entries. The format allows to skip an extension whose name begins with a capital letter.
 func (r *indexReader) extensions() error {
 	for {
 		b, err := r.Peek(oidBytes + 1)

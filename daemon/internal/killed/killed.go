@@ -1,9 +1,11 @@
 // Package killed takes up what turns had changed when their daemon was killed.
 //
 // A running turn has its snapshot written down (snapshot.Recorded), in a folder that belongs to one life of the daemon. The next start
-// compares the disk with it. A change that was made while the daemon certainly lived is the turn's, if a call of the turn explains it
-// as it would have explained it then. In a file that an open edit names it may be a person's all the same: nobody has heard what the edit wrote. What was changed later may be a person's, and nothing tells it apart: it is not under review, and a notice in the
-// turn names the files.
+// compares the disk with it:
+//
+//   - A change that was made while the daemon certainly lived is the turn's, if a command of the turn explains it.
+//   - In a file that an open edit names it may be the turn's or a person's, because nobody has heard what the edit wrote.
+//   - A later change may be a person's too. It is not under review, and a notice in the turn names the file.
 package killed
 
 import (
@@ -31,10 +33,10 @@ import (
 	"cursord/sessions"
 )
 
-// folders is the pattern of the folders of which each is of one life of the daemon.
+// folders is the pattern of the folders. Each daemon makes one.
 const folders = "turns-*"
 
-// keptTime is how long what an earlier daemon has left waits for its workspace.
+// keptTime is how long a turn waits for its workspace, whose folder may be on a disk that is not there.
 const keptTime = 30 * 24 * time.Hour
 
 // Turns are the turns that were running when earlier daemons were killed, and the folder for those of this one.
@@ -82,7 +84,7 @@ func (t *Turns) Roots() (roots []string) {
 	return roots
 }
 
-// Done removes what earlier daemons have left, if all of it has been taken up. What is left of a workspace whose folder is not there waits.
+// Done removes the folders of earlier daemons once all their turns have been taken. A turn whose workspace is not there waits.
 func (t *Turns) Done() {
 	if len(t.Roots()) == 0 {
 		t.remove(t.old...)
@@ -280,7 +282,8 @@ func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, le
 	}}
 }
 
-// Unseen returns a notice for an item that the last daemon left running, about what nobody has seen of it; "" if nothing.
+// Unseen returns a notice for an item that the last daemon left running: its changes may be missing in the review. It returns "" if the
+// item changes no files.
 func Unseen(it *sessions.Item) string {
 	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
 		return ""
@@ -289,7 +292,8 @@ func Unseen(it *sessions.Item) string {
 		cmp.Or(it.Tool.Title, it.Tool.Command, it.Tool.Name))
 }
 
-// Unanswered returns the call for which the agent was asking permission when the daemon was killed, and the whole of it if it is cut.
+// Unanswered returns the call for which the agent was asking permission when the daemon was killed. If the call is cut, the second
+// result has all of it.
 func Unanswered(a *sessions.Approval) (*sessions.Tool, []byte) {
 	tool := &sessions.Tool{
 		CallID: a.CallID, Name: "other", RawName: "other", Title: a.Title, Command: a.Command, Paths: append([]string{}, a.Paths...),

@@ -6,8 +6,8 @@ import (
 	"cursord/diffs"
 )
 
-// bring leaves the lines that the turn's commands have brought by commits of others, or from before the turn, to whoever wrote them. With
-// all, it looks at all such commits of the turn again, as some changes are found late.
+// bring gives the lines that the turn's commands have brought by commits which the turn has not made to those commits. With all, it looks at
+// all such commits of the turn again, because some changes are found late.
 func (t *Turn) bring(all bool) {
 	each := func(f func(*file)) {
 		t.r.call(func() {

@@ -16,7 +16,7 @@ import (
 	"cursord/daemon/internal/filestat"
 )
 
-// A snapshot is written down for the case that this process is killed: then the next one compares the disk with it (restore.go). The file
+// A snapshot is written down in case this process is killed: the next process then compares the disk with it (restore.go). The file
 // is not synced, because it is of use only after the end of a process, not of the machine. It is a list of frames, each with a
 // checksum: a header, the folders, the states of files that differ from the snapshot's table, and then each note. The table, which
 // snapshots share, is in a file of its own. The record's time shows that the process lives.
@@ -87,7 +87,7 @@ func (k *keeper) writes(t *table, dir string) (*tableFile, error) {
 	return k.written, errors.Join(to.Flush(), file.Close())
 }
 
-// isWritten reports whether the table is written down, or small.
+// isWritten reports whether the table is written down already, or is so small that writing it takes no time.
 func (s *Snapshot) isWritten() bool {
 	s.mu.Lock()
 	base := s.files.base
@@ -97,7 +97,7 @@ func (s *Snapshot) isWritten() bool {
 	return base.len() <= smallTable || s.keeper.written != nil && s.keeper.written.table == base
 }
 
-// outdate lets go the present file of a table. k.mu must be held.
+// outdate gives up the present table's file. k.mu must be held.
 func (k *keeper) outdate() {
 	if w := k.written; w != nil {
 		w.stale, k.written = true, nil
@@ -267,8 +267,8 @@ func (r *record) close() {
 	r.drop()
 }
 
-// Recall writes down what a path holds when a call begins that names it, unless the call may have written it already. Nothing else of the
-// snapshot changes.
+// Recall adds to the record what a path holds when a call that names it begins, unless the call may have written it already. The snapshot
+// itself does not change.
 func (s *Snapshot) Recall(name string, img atomicfile.State, written bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

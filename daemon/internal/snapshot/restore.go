@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/atomicfile"
@@ -32,9 +31,6 @@ type Recorded struct {
 	rest   []byte
 }
 
-// behind is how much a file system's times may be behind the clock.
-const behind = 10 * time.Millisecond
-
 var errCutOff = errors.New("it is cut off")
 
 // ReadRecorded reads the file of a snapshot that was written down.
@@ -52,7 +48,7 @@ func ReadRecorded(name string) (*Recorded, error) {
 		return nil, err
 	}
 	r.Root, r.Turn, r.rest = r.header.Root, r.header.Turn, rest
-	r.Alive = filestat.Of(name).Written() - int64(behind)
+	r.Alive = filestat.Of(name).Written() - int64(clock.Lag)
 	return r, nil
 }
 

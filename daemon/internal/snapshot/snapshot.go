@@ -252,14 +252,14 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 	return listing{walked: w, nested: map[string]bool{}}, ""
 }
 
-// Bounds of the files that are read here, because the index leaves open whether they have changed.
+// Bounds of the files whose state leaves open whether they have changed, and that are read here.
 const (
 	openFiles = 200
 	openBytes = 4 << 20
 )
 
-// compare has git say which files differ from the index if that leaves many open: so it is in a work tree that was copied. Where git
-// cannot say it, they are read.
+// compare asks git which files differ from the index, if their states leave many open, as in a work tree that was copied. If git gives no
+// answer, these files are read.
 func compare(ctx context.Context, list listing, stats []filestat.Stat) {
 	files, bytes := 0, int64(0)
 	for i := range list.files {
