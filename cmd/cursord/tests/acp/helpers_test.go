@@ -58,6 +58,15 @@ func (u update) text() string {
 	return block.Text
 }
 
+// goesThrough sends a prompt whose turn comes to its end, and returns the session's updates up to the answer.
+func (c *client) goesThrough(session, text string) []update {
+	c.t.Helper()
+	mark := c.mark()
+	id := c.asks(session, text)
+	require.Equal(c.t, "end_turn", c.stops(id))
+	return c.updates(session, mark, id)
+}
+
 // updates returns a session's updates from mark on, up to the answer to a request if that is not "".
 func (c *client) updates(session string, mark int, until string) (all []update) {
 	c.t.Helper()

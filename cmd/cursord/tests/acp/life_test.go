@@ -111,10 +111,7 @@ func TestDaemonRestart(t *testing.T) {
 	}
 	require.Equal(t, "begun ", said(c.updates(s, mark, ""), "agent_message_chunk"))
 	w.Plays(world.Playing([]string{world.Piece("again"), world.Succeeds("again")})...)
-	mark = c.mark()
-	id := c.asks(s, "three")
-	require.Equal(t, "end_turn", c.stops(id))
-	require.Equal(t, "again", said(c.updates(s, mark, id), "agent_message_chunk"))
+	require.Equal(t, "again", said(c.goesThrough(s, "three"), "agent_message_chunk"))
 }
 
 // TestAnotherDatabase: sessions of a database that is gone are not open any more, and new ones can be made.

@@ -108,10 +108,7 @@ func TestCommands(t *testing.T) {
 	s := c.session()
 	answer := func(session, text string) string {
 		t.Helper()
-		mark := c.mark()
-		id := c.asks(session, text)
-		require.Equal(t, "end_turn", c.stops(id))
-		return said(c.updates(session, mark, id), "agent_message_chunk")
+		return said(c.goesThrough(session, text), "agent_message_chunk")
 	}
 	require.Contains(t, answer(s, "/review"), "Nothing to review")
 	require.Contains(t, answer(s, "/accept"), "Nothing to decide")
@@ -330,10 +327,7 @@ func TestAcceptsByTheEditor(t *testing.T) {
 
 	says := func(words string) string {
 		t.Helper()
-		mark := c.mark()
-		id := c.asks(s, words)
-		require.Equal(t, "end_turn", c.stops(id))
-		return said(c.updates(s, mark, id), "agent_message_chunk")
+		return said(c.goesThrough(s, words), "agent_message_chunk")
 	}
 	files.refuse = "fs/write_text_file g.txt"
 	require.Contains(t, says("/accept g.txt"), "That did not work: the editor did not write g.txt")
