@@ -69,10 +69,10 @@ func readGit(ctx context.Context, g git) (*gitState, error) {
 		if name == "shallow" || strings.HasPrefix(name, "info/") && name != "info/sparse-checkout" {
 			from = filepath.Join(st.common, filepath.FromSlash(name))
 		}
-		data, err := os.ReadFile(from)
+		data, err := filestat.ReadRegular(from)
 		if err == nil {
 			st.files[name] = data
-		} else if !errors.Is(err, fs.ErrNotExist) && !inTheWay(err) {
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, filestat.ErrNotRegular) && !inTheWay(err) {
 			return nil, err
 		}
 	}
@@ -231,7 +231,7 @@ func (c *Copy) ownRefs(ctx context.Context, own git) map[string]string {
 
 // takeIndex gives the copy the part of the index that is about the workspace.
 func (c *Copy) takeIndex(ctx context.Context, g, own git, st *gitState) error {
-	data, err := os.ReadFile(st.index)
+	data, err := filestat.ReadRegular(st.index)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = os.Remove(filepath.Join(own.dir, "index"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -246,7 +246,7 @@ func (c *Copy) takeIndex(ctx context.Context, g, own git, st *gitState) error {
 		if !filepath.IsAbs(shared) {
 			shared = filepath.Join(g.in, shared)
 		}
-		part, err := os.ReadFile(shared)
+		part, err := filestat.ReadRegular(shared)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 )
 
@@ -54,7 +55,7 @@ type noted struct{ id, kind string }
 
 // read returns what git has noted since the last look, the newest first.
 func (l *Log) read() (all []noted) {
-	f, err := os.Open(l.file("logs/HEAD"))
+	f, _, err := filestat.OpenRegular(l.file("logs/HEAD"))
 	if err != nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (l *Log) look(ctx context.Context, all bool) (found []other, err error) {
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"} {
 		kind := map[string]string{"CHERRY_PICK_HEAD": "cherry-pick", "REBASE_HEAD": "rebase"}[name]
 		if info, err := os.Lstat(l.file(name)); err == nil && info.Mode().IsRegular() && info.Size() < 1<<10 {
-			ids, _ := os.ReadFile(l.file(name))
+			ids, _ := filestat.ReadRegular(l.file(name))
 			for _, id := range strings.Fields(string(ids)) {
 				news = append(news, noted{id, kind})
 			}

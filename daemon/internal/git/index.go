@@ -75,15 +75,16 @@ func (l *Listed) Open(st filestat.Stat) bool { return l.OID != "" && !l.Dirty &&
 // readIndex returns the files and submodules of an index file whose paths begin with under, which is cut off. Without an index file there
 // are none. The error is errIndex if only git can read it.
 func readIndex(name, under string) (files []Listed, nested []string, err error) {
-	f, err := os.Open(name)
+	f, info, err := filestat.OpenRegular(name)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil, nil
+	} else if errors.Is(err, filestat.ErrNotRegular) {
+		return nil, nil, errIndex
 	} else if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > indexBytes {
+	if info.Size() > indexBytes {
 		return nil, nil, errIndex
 	}
 	st, _ := filestat.OfInfo(info)

@@ -90,7 +90,7 @@ func readLines(full string) (lines []string, ok bool) {
 	if !st.Mode.IsRegular() || st.Size > rulesBytes {
 		return nil, false
 	}
-	b, err := os.ReadFile(full)
+	b, err := filestat.ReadRegular(full)
 	if err != nil {
 		return nil, false
 	}

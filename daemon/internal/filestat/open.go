@@ -1,0 +1,39 @@
+package filestat
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ErrNotRegular is wrapped by the errors for what is there in the place of a regular file.
+var ErrNotRegular = errors.New("not a regular file; remove it")
+
+// OpenRegular opens a regular file, or a link to one, for reading. It does not wait, as the opening of a FIFO does. Everybody who may
+// write into a work tree can put a FIFO there.
+func OpenRegular(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|NonBlocking, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// ReadRegular returns what a regular file holds, as OpenRegular opens it.
+func ReadRegular(path string) ([]byte, error) {
+	f, _, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
