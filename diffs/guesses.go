@@ -81,8 +81,11 @@ func Tell(origins []Origin, text string) (told []Origin) {
 		}
 		for ; i < end; i++ {
 			o := origins[i]
-			if o.ByText && known < telling {
-				o = Origin{From: o.From, To: o.To}
+			switch {
+			case o.ByText && known < telling:
+				o = Origin{From: o.From, To: o.To, Commit: o.Commit, Pending: o.Pending && o.Commit != ""}
+			case o.ByText:
+				o.Commit = ""
 			}
 			if n := len(told) - 1; n >= 0 && told[n].like(&o) {
 				told[n].To = o.To

@@ -17,8 +17,12 @@ type Origin struct {
 
 // Origins returns the origins of all lines of the present text; nil for a content without lines.
 func (r *Review) Origins() (origins []Origin) {
-	for i, w := range r.writers(r.present().lines) {
-		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved})
+	lines, removed := r.present().lines, map[string]int32(nil)
+	if slices.ContainsFunc(r.sources.by, func(s Source) bool { return s.Commit != "" }) {
+		removed = r.past.Replaced()
+	}
+	for i, w := range r.writers(lines) {
+		origins = r.origin(origins, i, w.by, Origin{Pending: w.pending, ByText: w.moved}, lines[i].text, removed)
 	}
 	return Tell(origins, string(r.Current().Data))
 }
@@ -43,16 +47,22 @@ func (r *Review) OriginsOf(text string) (origins []Origin) {
 	for j, l := range lines {
 		if i := here[j] - 1; i >= 0 {
 			w := writers[i]
-			origins = r.origin(origins, j, w.by, Origin{Pending: w.pending, ByText: w.moved || another})
+			origins = r.origin(origins, j, w.by, Origin{Pending: w.pending, ByText: w.moved || another}, l, removed)
 			continue
 		}
-		by := r.past.OfText(l)
-		if by == 0 && linkKey(l) != "" {
-			by = removed[trimEnd(l)]
-		}
-		origins = r.origin(origins, j, by, Origin{ByText: by != 0})
+		by := r.ofText(l, removed)
+		origins = r.origin(origins, j, by, Origin{ByText: by != 0}, l, removed)
 	}
 	return Tell(origins, text)
+}
+
+// ofText returns the edit that wrote a line with this text which was taken out of the file, by a person or by one of the edits whose
+// removed lines are given; 0 if none is known.
+func (r *Review) ofText(line string, removed map[string]int32) (by int32) {
+	if by = r.past.OfText(line); by == 0 && linkKey(line) != "" {
+		by = removed[trimEnd(line)]
+	}
+	return by
 }
 
 // Known counts the lines whose edits the review knows: those of the present text, and those that a person has taken out of it.
@@ -65,8 +75,9 @@ func (r *Review) Known() (n int) {
 	return n + r.past.Gone()
 }
 
-// origin adds a line of an edit to origins; like says the rest of it.
-func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Origin {
+// origin adds a line of an edit to origins; like says the rest of it. A line that a commit has only brought back is of the edit that wrote
+// it first, if its text tells that one.
+func (r *Review) origin(origins []Origin, line int, by int32, like Origin, text string, removed map[string]int32) []Origin {
 	o := like
 	o.From, o.To = line, line+1
 	src := r.sources.of([]int32{by})
@@ -75,6 +86,10 @@ func (r *Review) origin(origins []Origin, line int, by int32, like Origin) []Ori
 		o.ByText = false
 	case src[0].Commit != "":
 		o.ByText, o.Commit = false, src[0].Commit
+		first := r.ofText(text, removed)
+		if src := r.sources.of([]int32{first}); len(src) > 0 && src[0].Commit == "" {
+			o.Source, o.At, o.ByText = &src[0], r.past.When(first), true
+		}
 	default:
 		o.Source, o.At = &src[0], r.past.When(by)
 	}

@@ -9,6 +9,7 @@ import (
 	"cursord/agent"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
+	"cursord/diffs"
 )
 
 // SaidMax is the greatest age of a time given by the agent. An older time counts as one of another machine's clock.
@@ -19,6 +20,14 @@ func Write(call *agent.Call) bool { return call.Writes() == agent.WritesNamed }
 
 // WriteAnything reports whether a call may write files that it does not name.
 func WriteAnything(call *agent.Call) bool { return call.Writes() == agent.WritesAnything }
+
+// Via returns the way by which a call that may write any file has made its changes, by the name of its tool.
+func Via(tool string) diffs.Via {
+	if tool == "shell" {
+		return diffs.ViaShell
+	}
+	return diffs.ViaTool
+}
 
 // Parts cuts a batch of events after each call that may need a scan of the disk.
 func Parts(events []agent.Event) iter.Seq[[]agent.Event] {

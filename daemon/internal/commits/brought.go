@@ -15,17 +15,25 @@ import (
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
+	"cursord/diffs"
 )
 
 // A Log knows which commits have come into a work tree since a turn began that the turn has not made: by a merge, a pull, a checkout, a
-// reset, a rebase or a cherry-pick. It reads what git notes of HEAD. One goroutine uses it.
+// reset, a rebase or a cherry-pick. It reads what git notes of HEAD. And it knows what earlier commits and stashes have written in files that
+// the turn changes (versions.go). One goroutine uses it.
 type Log struct {
-	tree  git.Tree
-	dir   string // of the repository; "" if there is none
-	at    int64  // how much of logs/HEAD was read
-	began time.Time
-	made  map[string]bool // commits of the turn
-	found []other         // the newest first
+	tree    git.Tree
+	dir     string // of the repository; "" if there is none
+	common  string // what its work trees have in common
+	at      int64  // how much of logs/HEAD was read
+	began   time.Time
+	made    map[string]bool // commits of the turn
+	noted   map[string]bool // all commits that HEAD has had since the turn began
+	found   []other         // the newest first
+	stashes []string        // from before the turn
+	seen    map[string]uint64
+	git     bool // a command of the turn speaks of git
+	slow    bool // git has taken too long to tell versions
 }
 
 // An other is a commit that the turn has not made. If git has made it of such a commit, parent is what it was made upon, where lines of the turn
@@ -41,12 +49,26 @@ const (
 // Begin returns a Log for a turn that begins now.
 func Begin(root string, guard *askgit.Guard) *Log {
 	repo, _ := askgit.Find(root)
-	l := &Log{tree: git.Tree{Dir: root, Guard: guard}, dir: repo.Dir, began: time.Now(), made: map[string]bool{}}
+	l := &Log{
+		tree: git.Tree{Dir: root, Guard: guard}, dir: repo.Dir, began: time.Now(), made: map[string]bool{}, noted: map[string]bool{},
+		seen: map[string]uint64{},
+	}
+	if common, err := repo.Common(); l.dir != "" && err == nil {
+		l.common = common
+		l.stashes = l.stashed()
+	}
 	if info, err := os.Stat(l.file("logs/HEAD")); err == nil {
 		l.at = info.Size()
 	}
 	return l
 }
+
+// Ran takes note of a command that the turn has begun; "" for a call of another kind. Only turns with a command that speaks of git, or that
+// have moved HEAD, are thought to bring versions of files from before: others cost nothing.
+func (l *Log) Ran(command string) { l.git = l.git || strings.Contains(command, "git") }
+
+// Began returns when the turn began, in ms since 1970.
+func (l *Log) Began() int64 { return l.began.UnixMilli() }
 
 func (l *Log) file(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
 
@@ -96,6 +118,7 @@ func (l *Log) look(ctx context.Context, all bool) (found []other, err error) {
 	}
 	news := l.read()
 	for _, n := range news {
+		l.noted[n.id] = true
 		if n.made() {
 			l.made[n.id] = true
 		}
@@ -166,29 +189,48 @@ func (l *Log) others(ctx context.Context, news []noted) (come []other, err error
 	return come, nil
 }
 
-// A Brought is the text of a file in a commit. The lines of Was are not that commit's.
-type Brought struct{ Commit, Text, Was string }
-
 // lookTime bounds the questions to git of a look.
 const lookTime = 5 * time.Second
 
-// Texts returns, by path, the texts that files have in the commits that have come since the last look and in those that are being merged, or,
-// with all, in all since the turn began. Where there are such commits, it asks for the paths.
-func (l *Log) Texts(all bool, paths func(add func(path string))) (map[string][]Brought, error) {
+// Texts returns, by path, versions of files that commands of the turn may have brought: those from before the turn, the oldest first, and
+// those in the commits that have come since the last look and that are being merged, or, with all, in all since the turn began. If
+// there may be any, it asks for the files that commands have changed.
+func (l *Log) Texts(all bool, changed func() []Changed) (map[string][]diffs.Version, error) {
+	if l.dir == "" {
+		return nil, nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
 	defer cancel()
 	come, err := l.look(ctx, all)
-	if len(come) == 0 || err != nil {
+	byGit := l.git || len(l.noted) > 0
+	if err != nil || len(come) == 0 && !byGit {
 		return nil, err
 	}
-	var of []string
-	paths(func(path string) { of = append(of, path) })
-	return l.texts(ctx, come, of)
+	files := changed()
+	var texts map[string][]diffs.Version
+	if byGit {
+		texts = l.versions(all, files)
+	}
+	if len(come) == 0 {
+		return texts, nil
+	}
+	var paths []string
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	later, err := l.texts(ctx, come, paths)
+	for path, list := range later {
+		if texts == nil {
+			texts = map[string][]diffs.Version{}
+		}
+		texts[path] = append(texts[path], list...)
+	}
+	return texts, err
 }
 
 // texts returns the texts that files have in commits, by path: each text once.
-func (l *Log) texts(ctx context.Context, come []other, paths []string) (map[string][]Brought, error) {
-	all, seen := map[string][]Brought{}, map[[3]string]bool{}
+func (l *Log) texts(ctx context.Context, come []other, paths []string) (map[string][]diffs.Version, error) {
+	all, seen := map[string][]diffs.Version{}, map[[3]string]bool{}
 	for _, o := range come {
 		blobs, err := l.tree.Held(ctx, o.id, paths)
 		if err != nil {
@@ -211,7 +253,7 @@ func (l *Log) texts(ctx context.Context, come []other, paths []string) (map[stri
 		earlier := l.tree.Blobs(ctx, was, true)
 		for path, text := range l.tree.Blobs(ctx, blobs, true) {
 			if utf8.Valid(text) {
-				all[path] = append(all[path], Brought{o.id, string(text), string(earlier[path])})
+				all[path] = append(all[path], diffs.Version{Commit: o.id, Text: string(text), Was: string(earlier[path])})
 			}
 		}
 	}

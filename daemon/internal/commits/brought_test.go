@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/internal/askgit"
+	"cursord/diffs"
 )
 
 // TestCommitsThatATurnHasNotMade: a turn brings commits into the work tree by git's commands. Those that it has made are not among them.
@@ -63,7 +64,7 @@ func TestCommitsThatATurnHasNotMade(t *testing.T) {
 			texts, err := l.texts(ctx, found, []string{"o", "none"})
 			require.NoError(t, err)
 			if c.want == "other" {
-				require.Equal(t, map[string][]Brought{"o": {{Commit: want[0].id, Text: "theirs\n"}}}, texts)
+				require.Equal(t, map[string][]diffs.Version{"o": {{Commit: want[0].id, Text: "theirs\n"}}}, texts)
 			}
 			if _, err := os.Stat(filepath.Join(root, ".git", "MERGE_HEAD")); err != nil {
 				found, err = l.look(ctx, false)

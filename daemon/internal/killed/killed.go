@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/attribution"
 	"cursord/daemon/internal/clock"
@@ -206,9 +207,7 @@ func newBlame(r *snapshot.Recorded, turn *sessions.Turn, items []*sessions.Item)
 				b.named[p] = append(b.named[p], w)
 			}
 		case agent.WritesAnything:
-			if w.source.Via = diffs.ViaTool; it.Tool.Name == "shell" {
-				w.source.Via = diffs.ViaShell
-			}
+			w.source.Via = agentcalls.Via(it.Tool.Name)
 			b.ledger.End(b.ledger.OpenAny(w.source, w.from-int64(early), w.from), w.to)
 		}
 	}

@@ -3,22 +3,31 @@ package review
 import (
 	"slices"
 
+	"cursord/daemon/internal/commits"
 	"cursord/diffs"
 )
 
-// bring gives the lines that the turn's commands have brought by commits which the turn has not made to those commits. With all, it looks at
-// all such commits of the turn again, because some changes are found late.
+// bring gives the lines that the turn's commands have brought by git to whoever wrote them. With all, it looks at all commits of the turn
+// again, because some changes are found late.
 func (t *Turn) bring(all bool) {
+	of := func(s diffs.Source) bool { return s.TurnID == t.turn && s.Via != diffs.ViaEdit }
 	each := func(f func(*file)) {
 		t.r.call(func() {
 			for _, one := range t.tree.files {
-				if past := one.stored.Past; past != nil && slices.Contains(past.Sessions, t.session) && !one.outside() && t.r.load(one) == nil {
+				if past := one.stored.Past; past != nil && past.At >= t.head.Began() && !one.outside() && t.r.load(one) == nil {
 					f(one)
 				}
 			}
 		})
 	}
-	texts, err := t.head.Texts(all, func(add func(path string)) { each(func(f *file) { add(f.path) }) })
+	texts, err := t.head.Texts(all, func() (changed []commits.Changed) {
+		each(func(f *file) {
+			if slices.Contains(f.Review.Wrote(of), true) {
+				changed = append(changed, commits.Changed{Path: f.path, Rev: f.Review.Rev(), Size: len(f.Review.Current().Data)})
+			}
+		})
+		return changed
+	})
 	if err != nil {
 		t.r.setup.Log.Warn("the commits that a turn has brought cannot be read; their lines count as the agent's", "err", err)
 	}
@@ -26,8 +35,8 @@ func (t *Turn) bring(all bool) {
 		return
 	}
 	each(func(f *file) {
-		for _, b := range texts[f.path] {
-			if f.Review.Brought(b.Commit, b.Text, b.Was, func(s diffs.Source) bool { return s.TurnID == t.turn && s.Via != diffs.ViaEdit }) {
+		for _, v := range texts[f.path] {
+			if f.Review.Brought(v, of) {
 				f.Unstored = true
 				t.r.save(f)
 			}

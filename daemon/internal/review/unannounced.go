@@ -53,11 +53,8 @@ func (t *Turn) beginRun(ev *agent.ToolStart, start int) {
 }
 
 func (t *Turn) addRun(call *agent.Call, earliest, from int64) *run {
-	via := diffs.ViaTool
-	if call.Name == "shell" {
-		via = diffs.ViaShell
-	}
-	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(via), earliest, from)}
+	t.head.Ran(call.Command)
+	r := &run{end: -1, call: t.tree.ledger.OpenAny(t.source(agentcalls.Via(call.Name)), earliest, from)}
 	t.runs[call.ID] = append(t.runs[call.ID], r)
 	t.past = append(t.past, r)
 	return r
