@@ -4,13 +4,13 @@ import (
 	"context"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/git"
 	"cursord/diffs"
 )
@@ -97,10 +97,7 @@ func (l *Log) versions(all bool, changed []Changed) map[string][]diffs.Version {
 // stashed returns the latest stashes of the repository.
 func (l *Log) stashed() (ids []string) {
 	name := filepath.Join(l.common, "logs", "refs", "stash")
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(name)
+	f, _, err := filestat.OpenRegular(name)
 	if err != nil {
 		return nil
 	}
