@@ -115,8 +115,12 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
   (let ((source (plist-get run :source)) (from (point)))
     (insert (propertize (cursord--why-lines run shift) 'face 'bold) "  ")
     (if (null source)
-        (insert (propertize "a person's, or older than cursord"
-                            'face 'cursord-note)
+        (insert (propertize
+                 (if-let* ((commit (plist-get run :commit)))
+                     (format "of commit %.10s, which an agent's command brought"
+                             commit)
+                   "a person's, or older than cursord")
+                 'face 'cursord-note)
                 "\n")
       (let ((session (cursord--why-session ws (plist-get source :sessionId)))
             (prompt (cursord-one-line (plist-get source :prompt))))
@@ -212,7 +216,9 @@ below, \\<cursord-why-mode-map>\\[cursord-why-go] goes to the prompt in its sess
       (user-error (if whole "%s has no lines, or is binary"
                     "%s has no such line, or is binary")
                   path))
-     ((seq-every-p (lambda (run) (null (plist-get run :source))) runs)
+     ((seq-every-p (lambda (run) (not (or (plist-get run :source)
+                                          (plist-get run :commit))))
+                  runs)
       (cursord-say "%s: no prompt is known; a person wrote %s, or %s older than cursord"
                    (if whole path (cursord--why-lines
                                    (list :from (plist-get (seq-first runs) :from)

@@ -3,6 +3,7 @@
 package emacs
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,30 @@ func TestEmacsWhyAndRewind(t *testing.T) {
 		e.until("the file's buffer", `(equal "one\ntwo\n" (with-current-buffer "f" (buffer-string)))`)
 		tm.Types("C-c", "a", "u")
 		e.poll("the undo", func() bool { return w.Get("f") == "one\nTWO\n" })
+		e.quiet()
+	})
+}
+
+// TestEmacsWhyOfACommit asks for a line that a command of the agent has brought by somebody's commit.
+func TestEmacsWhyOfACommit(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\ntwo\n")
+		w.Commits()
+		w.Git("checkout", "-q", "-b", "bob")
+		w.Put("f", "one\nbob wrote this line\ntwo\n")
+		w.Git("commit", "-q", "-a", "-m", "bob")
+		bob := strings.TrimSpace(w.Git("rev-parse", "HEAD"))
+		w.Git("checkout", "-q", "-")
+		w.Plays(world.Shells("s", "git merge -q bob")...)
+		w.Start()
+		w.Trusts()
+		w.Opens().Turn(nil)
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		tm.Types("M-<", "C-n", "C-c", "a", "?")
+		untilScreen(tm, e, `(?m)^Line 2  of commit `+bob[:10]+`, which an agent's command brought$`)
 		e.quiet()
 	})
 }

@@ -113,6 +113,30 @@ func TestNvimWhy(t *testing.T) {
 	})
 }
 
+// TestNvimWhyOfACommit asks for a line that a command of the agent has brought by somebody's commit.
+func TestNvimWhyOfACommit(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "one\ntwo\n")
+		w.Commits()
+		w.Git("checkout", "-q", "-b", "bob")
+		w.Put("f", "one\nbob wrote this line\ntwo\n")
+		w.Git("commit", "-q", "-a", "-m", "bob")
+		bob := strings.TrimSpace(w.Git("rev-parse", "HEAD"))
+		w.Git("checkout", "-q", "-")
+		w.Start()
+		w.Trusts()
+		w.Plays(world.Shells("s", "git merge -q bob")...)
+		w.Opens().Turn(nil)
+		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 80, 24", "f")
+		n.keys("2G:Cursord why<CR>")
+		n.untilScreen("│of commit " + bob[:10] + ",")
+		require.Contains(t, n.screen(), "│which an agent's command brought")
+		n.quiet()
+	})
+}
+
 // TestNvimRewind takes turns back from the chat and from the list of sessions. The patch is seen first, Enter is no answer, a line
 // that the person has written since stays and is named, and undo brings the files back.
 func TestNvimRewind(t *testing.T) {

@@ -20,6 +20,7 @@ local prompt_most, turns_most, tries_most = 5, 20, 3
 --- Lines with the same answer.
 --- @class cursord.Because
 --- @field source? cursord.Source
+--- @field commit? string without a source: a command of an agent brought it
 --- @field unsaved? boolean the file on the disk has no such lines
 --- @field rows integer[] in the buffer
 
@@ -95,23 +96,24 @@ end
 
 --- Groups rows by their turn.
 --- @param at table<integer, integer> rows of the disk
---- @param runs { from: integer, to: integer, source?: cursord.Source }[]
+--- @param runs { from: integer, to: integer, source?: cursord.Source, commit?: string }[]
 --- @return cursord.Because[]
 local function group(at, first, last, runs)
   local out, by, i = {}, {}, 1
   for row = first, last do
-    local there, source = at[row], nil
+    local there, source, commit = at[row], nil, nil
     while there and runs[i] and runs[i].to <= there do
       i = i + 1
     end
     if there and runs[i] and runs[i].from <= there then
-      source = runs[i].source
+      source, commit = runs[i].source, runs[i].commit
     end
     local key = not there and 'unsaved'
       or source and source.turnId .. source.state .. tostring(source.byText or false)
+      or commit
       or ''
     if not by[key] then
-      by[key] = { source = source, unsaved = not there, rows = {} }
+      by[key] = { source = source, commit = commit, unsaved = not there, rows = {} }
       out[#out + 1] = by[key]
     end
     table.insert(by[key].rows, row)
@@ -153,6 +155,8 @@ local function about(one, titles)
   local source = one.source
   if one.unsaved then
     return { 'not saved: only this buffer has it' }
+  elseif not source and one.commit then
+    return { ('of commit %s,'):format(one.commit:sub(1, 10)), "which an agent's command brought" }
   elseif not source then
     return { 'yours, or older than cursord' }
   end
