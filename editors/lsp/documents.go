@@ -57,13 +57,22 @@ func (s *Server) didOpen(p *protocol.DidOpenParams) {
 	s.touch(d, nil)
 	s.tellDaemon(d)
 	s.republish(d)
-	s.reviewShown(d)
+	s.viewShown(d, true)
 }
 
-// reviewShown updates the list of all hunks when the editor opens or closes it.
-func (s *Server) reviewShown(d *document) {
-	if w := s.stateFolder(d.uri); w != nil && d.uri == s.reviewURI(w) {
+// viewShown updates the list of all hunks when the editor opens or closes it. An open transcript gets what the editor had not loaded; a
+// closed one is not followed.
+func (s *Server) viewShown(d *document, open bool) {
+	w := s.stateFolder(d.uri)
+	switch {
+	case w == nil:
+	case d.uri == s.reviewURI(w):
 		s.reviewSoon(w)
+	case !strings.HasSuffix(d.uri, "/"+transcriptFile) || w.transcript == nil:
+	case !open:
+		w.transcript = nil
+	case s.client.Settings.LiveTranscript && d.text.Content != w.transcript.text:
+		s.showFollowed(w, w.transcript)
 	}
 }
 
@@ -142,8 +151,7 @@ func (s *Server) didClose(p *protocol.DocumentParams) {
 	}
 	delete(s.docs, d.uri)
 	s.closedPrompt(d)
-	s.closedTranscript(d)
-	s.reviewShown(d)
+	s.viewShown(d, false)
 	if d.sent {
 		s.notifyDaemon("document/didClose", rpc.DidCloseParams{URI: d.uri})
 	}

@@ -132,13 +132,3 @@ func (s *Server) showFollowed(w *workspace, t *transcript) {
 	e.add(d.uri, protocol.TextEdit{Range: d.text.Span(same, len(d.text.Content), s.client.Encoding), NewText: t.text[same:]})
 	s.apply(transcriptFile, e.workspaceEdit(), func(string) {}) // the next edit may be taken
 }
-
-// closedTranscript stops following when the editor closes a transcript.
-func (s *Server) closedTranscript(d *document) {
-	if !strings.HasSuffix(d.uri, "/"+transcriptFile) {
-		return
-	}
-	if w := s.stateFolder(d.uri); w != nil {
-		w.transcript = nil
-	}
-}

@@ -75,3 +75,28 @@ func TestLSPTranscript(t *testing.T) {
 		})
 	}
 }
+
+// TestLSPTranscriptOpenedLate: a live transcript whose end came while the editor was loading the file is whole in the editor.
+func TestLSPTranscriptOpenedLate(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "1\n")
+	trusted(w)
+	w.Plays(world.Streams("One. "), fmt.Sprintf(`{"fake":"wait","path":%q}`, w.Path("../two")), world.Streams("Two."), world.Done)
+	c := lsp(w, world.LSPCapabilities(), world.Obj{"liveTranscript": true})
+	c.does("cursord.ask", "count")
+	c.hears("$/progress", "writing")
+	mark := c.mark()
+	c.does("cursord.transcript")
+	uri, _ := c.shown(mark, "chat.md")
+	text := func() string {
+		raw, err := os.ReadFile(strings.TrimPrefix(uri, "file://"))
+		require.NoError(t, err)
+		return string(raw)
+	}
+	loaded := text()
+	w.Put("../two", "")
+	c.eventually("the file has all", func() bool { return strings.Contains(text(), "*completed in ") })
+	d := c.opensFile(uri, loaded)
+	c.eventually("the document has all", func() bool { return d.now() == text() })
+}
