@@ -7,8 +7,7 @@ import (
 	"cursord/diffs"
 )
 
-// bring gives the lines that the turn's commands have brought by git to whoever wrote them. With all, it looks at all commits of the turn
-// again, because some changes are found late.
+// bring gives the lines that the turn's commands have brought by git to whoever wrote them. With all, it looks at all the turn's commits again.
 func (t *Turn) bring(all bool) {
 	of := func(s diffs.Source) bool { return s.TurnID == t.turn && s.Via != diffs.ViaEdit }
 	each := func(f func(*file)) {

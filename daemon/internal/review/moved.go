@@ -8,9 +8,10 @@ import (
 	"cursord/sessions"
 )
 
-// onlyVanished reports whether a file had content held, then disappeared, and nothing has happened since.
-func (f *file) onlyVanished(held diffs.Content) bool {
-	return f.vanished != nil && f.Review.Rev() == f.gone && (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()})
+// onlyVanished reports whether a file disappeared and nothing has happened since. It had the content held, or it disappeared during
+// the turn: then held may be from before a call of the turn, of whose end the daemon heard after the move.
+func (f *file) onlyVanished(held diffs.Content, during bool) bool {
+	return f.vanished != nil && f.Review.Rev() == f.gone && (during || (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()}))
 }
 
 // agentMoved takes in a move. It returns nil if the move cannot be reviewed as one.
@@ -29,8 +30,8 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 		f = r.add(t, from, r.setup.Large.New(before))
 	case len(f.Buffers) > 0 || r.load(f) != nil:
 		return nil
-	case f.onlyVanished(before):
-		f.Review = f.vanished // nothing has happened since the file disappeared
+	case f.onlyVanished(before, s.TakenIn(*fd.From)):
+		f.Review, before = f.vanished, f.vanished.Current()
 	case f.pending() && !f.Review.Current().Exists:
 		return nil
 	}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package authorship
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+	"cursord/rpc"
+)
+
+// TestAFileThatAnAgentChangesAndMoves is one file under another name in the review, and its lines keep their sources.
+func TestAFileThatAnAgentChangesAndMoves(t *testing.T) {
+	t.Parallel()
+	const before, after = "one\ntwo\nthree\n", "one\n2\nthree\n"
+	edit := world.Edits("e", "a", before, after)
+	for name, lines := range map[string][]string{
+		"an edit, a move":      world.Lines(edit, world.Shells("s", "mv a b")),
+		"a command, a move":    world.Lines(world.Shells("s", "sed -i s/two/2/ a"), world.Shells("t", "mv a b")),
+		"a move, a command":    world.Lines(world.Shells("s", "mv a b"), world.Shells("t", "sed -i s/two/2/ b")),
+		"an edit, to a folder": world.Lines(edit, world.Shells("s", "mkdir d; mv a d/b; ln -s d/b b")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := world.New(t)
+			w.Put("a", before)
+			w.Ages("a")
+			w.Commits()
+			w.Start()
+			e := w.Opens()
+			w.Plays(lines...)
+			e.Turn(nil)
+			path := "b"
+			found := e.Diffs()
+			if _, ok := found["d/b"]; ok {
+				path = "d/b"
+			}
+			require.Contains(t, found, path)
+			require.NotContains(t, found, "a")
+			require.Equal(t, "a", found[path].OldPath)
+			var said rpc.WhyResult
+			e.Must("file/why", world.Obj{"workspace": w.Root, "path": path}, &said)
+			who := ""
+			for _, l := range said.Lines {
+				for range l.To - l.From {
+					if l.Source != nil {
+						who += "a"
+					} else {
+						who += "-"
+					}
+				}
+			}
+			require.Equal(t, "-a-", who)
+			e.Decides("diff/reject", world.Obj{"all": true})
+			require.Equal(t, before, w.Get("a"))
+			require.Equal(t, "(absent)", w.Get(path))
+		})
+	}
+}
