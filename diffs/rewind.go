@@ -225,9 +225,8 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 			r.op, w.now, w.nowID, r.is = fileOp{}, w.base, w.baseID, r.was
 			w.touched = false
 			w.classify(r.limits)
-		case target.Exists:
-			r.op = fileOp{}
-			r.settle(true, target.body(), false)
+		default:
+			r.settle(target.Exists, target.body(), false)
 		}
 		return
 	}
@@ -246,6 +245,8 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 	case !all(r.op):
 	case !r.was && !target.Exists:
 		r.is, r.op = false, fileOp{}
+	case !r.is && !target.Exists && len(r.atoms) == 0: // an empty file
+		r.was, r.op = false, fileOp{}
 	case r.was && !r.is && target.Exists:
 		r.is, r.op = true, fileOp{}
 	}
