@@ -203,7 +203,7 @@ func (d *decoder) progress(dst []agent.Event, c *call) []agent.Event {
 			return d.start(dst, c, time.Time{})
 		}
 	default:
-		switch {
+		switch dst = d.before(dst); {
 		case running:
 			return d.start(dst, c, time.Time{})
 		case c.since.IsZero() && len(c.report.Args) > 0:
@@ -258,7 +258,7 @@ func (d *decoder) changes(end *agent.ToolEnd) {
 	end.Call.Changes = nil
 	if end.State == agent.CallCompleted {
 		for _, p := range end.Call.Paths {
-			d.written[d.absolute(p)] = true
+			d.written[d.absolute(p)] = d.changedAt(end.Call.Name, p)
 		}
 	}
 	for _, p := range end.Call.Paths {
@@ -280,6 +280,9 @@ func (d *decoder) absolute(path string) string {
 
 func (d *decoder) close(dst []agent.Event, c *call) []agent.Event {
 	id := c.report.ID
+	if c.writes() == agent.WritesAnything {
+		d.quiet = d.now().Add(-tick)
+	}
 	c.changes = nil
 	delete(d.calls, id)
 	d.order = slices.DeleteFunc(d.order, func(other string) bool { return other == id })

@@ -66,14 +66,14 @@ func TestUpdates(t *testing.T) {
 			"start edit \"Edit b\" 1 paths\ncompleted edit \"Edit b\" 1 paths wrote b"},
 		{"an edit that stays in progress", `{"sessionUpdate":"tool_call","toolCallId":"1","title":"Edit File","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}`,
 			"start edit \"Edit b\" 1 paths\nfailed edit \"Edit b\" 1 paths error=\"" + unreported + "\" wrote b"},
-		{"edits of which the next words tell the end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
+		{"edits of which the next command or words tell the end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
 			{"sessionUpdate":"tool_call","toolCallId":"2","kind":"delete","status":"in_progress","rawInput":{"path":"c"}}
 			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""}}
 			{"sessionUpdate":"tool_call","toolCallId":"3","kind":"execute","status":"in_progress","rawInput":{"command":"a"}}
 			{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"so"}}
 			{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","content":[{"type":"diff","path":"/w/b","newText":"x"}]}`,
-			"start edit \"Edit b\" 1 paths\nstart delete \"Delete c\" 1 paths\nstart shell \"a\"\nfailed edit \"Edit b\" 1 paths error=\"" + unreported +
-				"\" wrote b\ncompleted delete \"Delete c\" 1 paths wrote c (gone)\ntext so"},
+			"start edit \"Edit b\" 1 paths\nstart delete \"Delete c\" 1 paths\ncompleted delete \"Delete c\" 1 paths wrote c (gone)\nstart shell \"a\"\nfailed edit \"Edit b\" 1 paths error=\"" + unreported +
+				"\" wrote b\ntext so"},
 		{"an edit of which the next thought tells the end", `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}
 			{"sessionUpdate":"agent_thought_chunk","content":{"type":"text","text":"so"}}`,
 			"start edit \"Edit b\" 1 paths\nfailed edit \"Edit b\" 1 paths error=\"" + unreported + "\" wrote b\nthinking so\nThinkingEnd"},

@@ -7,9 +7,9 @@
 //
 // # What this mode does not report
 //
-// The agent neither reports the contents of edits nor, in many builds, their ends. An edit is open until the agent reports its end or
-// the turn ends; then the state of the file says whether anything was written. Ends never carry contents, so the review compares
-// what it has seen of the file with the disk.
+// The agent neither reports the contents of edits nor, in many builds, their ends. An edit is open until the agent reports its end,
+// announces a command after the file has changed, goes on with words, or ends the turn; then the state of the file says whether anything
+// was written. Ends never carry contents, so the review compares what it has seen of the file with the disk.
 //
 // A command that waits for a permission has not begun. Its ToolStart is emitted when a person allows it, before the agent hears of that;
 // a refused one has a ToolEnd alone.

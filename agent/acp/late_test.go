@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -49,4 +50,38 @@ func TestEditsWrittenAfterTheNextWords(t *testing.T) {
 			require.Equal(t, test.notices, strings.Count(c.transcript(), "counts as a person's"), c.transcript())
 		})
 	}
+}
+
+// TestCommandsTellTheEndsOfEdits: a command that the agent announces ends the edits whose files have changed, so that what it changes is its own.
+// The others stay open: what the agent announces at once it may do at once.
+func TestCommandsTellTheEndsOfEdits(t *testing.T) {
+	t.Parallel()
+	const (
+		edit    = `{"sessionUpdate":"tool_call","toolCallId":"1","kind":"edit","status":"in_progress","rawInput":{"path":"b"}}`
+		command = `{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","status":"pending"}`
+		ended   = `completed edit "Edit b" 1 paths wrote b`
+	)
+	dir := t.TempDir()
+	write := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte(text), 0o600)) }
+	c := newTalk(t, dir)
+	end := func(id string) {
+		c.says(updates(`{"sessionUpdate":"tool_call_update","toolCallId":"` + id + `","status":"completed"}`))
+	}
+	another := func(of, id, other string) string { return updates(strings.Replace(of, `"`+id+`"`, `"`+other+`"`, 1)) }
+
+	c.says(updates(edit), another(command, "c", "c1"))
+	require.NotContains(t, c.transcript(), ended, "it has not changed")
+	end("c1")
+	write("x")
+	c.says(another(command, "c", "c2"))
+	require.Contains(t, c.transcript(), ended)
+	end("1")
+	require.Equal(t, 1, strings.Count(c.transcript(), ended), "once")
+
+	c.says(another(edit, "1", "2"), another(command, "c", "c3"))
+	require.Equal(t, 1, strings.Count(c.transcript(), ended), "it has not changed since the edit before")
+	c.says(updates(`{"sessionUpdate":"tool_call_update","toolCallId":"c3","status":"in_progress"}`))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "b"), time.Time{}, time.Now()))
+	c.says(another(command, "c", "c4"))
+	require.Equal(t, 1, strings.Count(c.transcript(), ended), "the command that runs may have changed it")
 }

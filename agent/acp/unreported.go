@@ -65,19 +65,50 @@ func (d *decoder) goOn(dst []agent.Event) []agent.Event {
 	}
 	for _, id := range slices.Clone(d.order) {
 		if c := d.calls[id]; c.started && c.asks == 0 && c.writes() == agent.WritesNamed {
-			dst = d.conclude(dst, c)
-			if c.refused == "" {
-				c.result = nil
-				for _, p := range c.report.Call(d.dir).Paths {
-					if d.hasChanged(c, p) {
-						c.told = append(c.told, p)
-					} else {
-						c.open = append(c.open, p)
-					}
-				}
-				d.passed[id] = c
+			dst = d.pass(dst, c)
+		}
+	}
+	return dst
+}
+
+// before ends the edits that the agent has left open when it announces a command, if all of their files have been written: what the command
+// changes in these files is the command's. While a command runs, it may have written them.
+func (d *decoder) before(dst []agent.Event) []agent.Event {
+	if d.apart || d.inCommand() {
+		return dst
+	}
+	for _, id := range slices.Clone(d.order) {
+		c := d.calls[id]
+		if !c.started || c.asks > 0 || c.refused != "" || c.writes() != agent.WritesNamed {
+			continue
+		}
+		all := c.report.Call(d.dir).Paths
+		if len(all) > 0 && !slices.ContainsFunc(all, func(p string) bool { return !d.hasChangedBy(c, p) }) {
+			dst = d.pass(dst, c)
+		}
+	}
+	return dst
+}
+
+// hasChangedBy reports whether a file that an open call names has changed since a command or the last call that named it may have written it.
+func (d *decoder) hasChangedBy(c *call, path string) bool {
+	at := d.changedAt(c.name(), path)
+	return !at.Before(d.quiet) && !at.Equal(d.written[d.absolute(path)])
+}
+
+// pass ends a call whose end the agent has not reported, and may still report.
+func (d *decoder) pass(dst []agent.Event, c *call) []agent.Event {
+	dst = d.conclude(dst, c)
+	if c.refused == "" {
+		c.result = nil
+		for _, p := range c.report.Call(d.dir).Paths {
+			if d.hasChanged(c, p) {
+				c.told = append(c.told, p)
+			} else {
+				c.open = append(c.open, p)
 			}
 		}
+		d.passed[c.report.ID] = c
 	}
 	return dst
 }
@@ -127,7 +158,7 @@ func (d *decoder) writtenSince(dst []agent.Event) []agent.Event {
 	for _, id := range slices.Sorted(maps.Keys(d.passed)) {
 		c := d.passed[id]
 		for _, p := range c.open {
-			if !d.names(c.told, p) && !d.written[d.absolute(p)] && d.hasChanged(c, p) {
+			if _, others := d.written[d.absolute(p)]; !others && !d.names(c.told, p) && d.hasChanged(c, p) {
 				dst = append(dst, agent.Notice{Text: plaintext.OneLine("", p) + " has changed since the agent went on without reporting its edit. " +
 					"The change counts as a person's: it is not under review."})
 			}
@@ -148,13 +179,20 @@ func (d *decoder) wrote(c *call) bool {
 
 // hasChanged reports whether a file that a call names has changed since the turn began, or may have where that cannot be seen.
 func (d *decoder) hasChanged(c *call, path string) bool {
-	const tick = 10 * time.Millisecond // of a file system's clock
+	return d.apart || !d.changedAt(c.name(), path).Before(d.began.Add(-tick))
+}
+
+// tick is how much a file system's clock may be slow.
+const tick = 10 * time.Millisecond
+
+// changedAt returns when a call by a name may have changed a file: the time of its text, or now if the call is to delete it and it is gone.
+func (d *decoder) changedAt(name, path string) time.Time {
 	info, err := os.Lstat(d.absolute(path))
 	switch {
-	case d.apart:
-		return true
-	case c.name() == "delete":
-		return os.IsNotExist(err)
+	case name == "delete" && os.IsNotExist(err):
+		return d.now()
+	case name == "delete" || err != nil:
+		return time.Time{}
 	}
-	return err == nil && !info.ModTime().Before(d.began.Add(-tick))
+	return info.ModTime()
 }

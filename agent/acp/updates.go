@@ -32,9 +32,10 @@ type decoder struct {
 	calls    map[string]*call // open ones
 	order    []string         // their ids, oldest first
 	ended    map[string]bool
-	earlier  map[string]bool  // ids of calls of earlier turns, as far as they are known
-	passed   map[string]*call // ended ones whose end only the agent's next words have shown
-	written  map[string]bool  // the files of calls that were completed
+	earlier  map[string]bool      // ids of calls of earlier turns, as far as they are known
+	passed   map[string]*call     // ended ones whose end only the agent's next words have shown
+	written  map[string]time.Time // the files of calls that were completed, and when they had been written last then
+	quiet    time.Time            // since when no command has run, as file times have it
 	todos    []agent.Todo
 	plans    int
 	nameless int // calls without an id
@@ -42,7 +43,8 @@ type decoder struct {
 }
 
 func newDecoder(dir string, now func() time.Time, apart bool) *decoder {
-	return &decoder{dir: dir, apart: apart, began: now(), now: now, calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{}, written: map[string]bool{}, unknown: map[string]int{}}
+	return &decoder{dir: dir, apart: apart, began: now(), now: now, quiet: now().Add(-tick), calls: map[string]*call{}, ended: map[string]bool{}, passed: map[string]*call{},
+		written: map[string]time.Time{}, unknown: map[string]int{}}
 }
 
 // lateUpdate is the name under which the log counts updates of calls whose turn has ended.

@@ -128,3 +128,26 @@ func TestOddEditsAreListed(t *testing.T) {
 		})
 	}
 }
+
+// TestCommandAfterOpenEdit: an edit whose end nobody reports has its own change, and a command behind it has what it changes in the same file.
+func TestCommandAfterOpenEdit(t *testing.T) {
+	t.Parallel()
+	w, e := starts(t)
+	w.Put("h.txt", "l1\nl2\nl3\n")
+	w.Plays(`{"fake":"edit","path":"h.txt","text":"l1\nAGENT\nl3\n"}`,
+		`{"fake":"shell","command":"while [ ! -e ../go ]; do sleep 0.05; done; echo COMMAND >>h.txt"}`, `{"fake":"say","text":"Done."}`)
+	turn := e.Asks(byACP)
+	e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Tool.Name == "shell" })
+	requireChange(e, "-l2", "+AGENT")
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	var patches []string
+	for _, item := range e.Items(turn.ID) {
+		if item.Tool != nil {
+			require.Equal(t, sessions.ItemCompleted, item.Status, item.Tool.Title)
+			require.Len(t, item.Changes, 1, item.Tool.Title)
+			patches = append(patches, item.Changes[0].Patch)
+		}
+	}
+	require.Equal(t, []string{"@@ -1,3 +1,3 @@\n l1\n-l2\n+AGENT\n l3\n", "@@ -1,3 +1,4 @@\n l1\n AGENT\n l3\n+COMMAND\n"}, patches)
+}
