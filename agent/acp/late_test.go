@@ -85,3 +85,15 @@ func TestCommandsTellTheEndsOfEdits(t *testing.T) {
 	c.says(another(command, "c", "c4"))
 	require.Equal(t, 1, strings.Count(c.transcript(), ended), "the command that runs may have changed it")
 }
+
+// TestEditThroughALink: the time of the file counts, not that of the link to it.
+func TestEditThroughALink(t *testing.T) {
+	t.Parallel()
+	file, link, now := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "link"), time.Now().Add(time.Hour)
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	d := newDecoder("/w", func() time.Time { return now }, false)
+	require.False(t, d.hasChanged(&call{kind: "edit"}, link))
+	require.NoError(t, os.Chtimes(file, now, now))
+	require.True(t, d.hasChanged(&call{kind: "edit"}, link))
+}

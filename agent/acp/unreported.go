@@ -187,11 +187,14 @@ const tick = 10 * time.Millisecond
 
 // changedAt returns when a call by a name may have changed a file: the time of its text, or now if the call is to delete it and it is gone.
 func (d *decoder) changedAt(name, path string) time.Time {
-	info, err := os.Lstat(d.absolute(path))
-	switch {
-	case name == "delete" && os.IsNotExist(err):
-		return d.now()
-	case name == "delete" || err != nil:
+	if name == "delete" {
+		if _, err := os.Lstat(d.absolute(path)); os.IsNotExist(err) {
+			return d.now()
+		}
+		return time.Time{}
+	}
+	info, err := os.Stat(d.absolute(path)) // an edit writes the file that a link leads to
+	if err != nil {
 		return time.Time{}
 	}
 	return info.ModTime()
