@@ -45,6 +45,7 @@ type ToolEnd struct {
 	Call  Call
 	State CallState
 	Said  time.Time // as in ToolStart
+	Guess bool      // the agent has not reported this end; the call failed only because its files seem not to have changed
 }
 
 // Result is the agent's own end of a run.

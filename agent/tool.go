@@ -171,7 +171,7 @@ func (d *Decoder) toolEnd(dst []Event, line callLine, raw jsontext.Value) []Even
 	call.Background = goesOn(call, out)
 	d.conclude(call, out, 0)
 	ended := d.leave(call, out)
-	if dst = append(dst, ToolEnd{*call, out.stateOf(call), line.said}); ended != nil {
+	if dst = append(dst, ToolEnd{Call: *call, State: out.stateOf(call), Said: line.said}); ended != nil {
 		dst = append(dst, BackgroundEnded{ended})
 	}
 	return dst

@@ -28,6 +28,7 @@ type call struct {
 	titled  bool            // Args are of the title
 	asks    int             // permissions for it that nobody has answered
 	refused string          // why it was not allowed, or ""
+	guessed bool            // result is no word of the agent's; see agent.ToolEnd.Guess
 	told    []string        // once goOn has ended it: the files that its end, and late ones, have named, without those in open
 	open    []string        // once goOn has ended it: the files that had not changed
 	since   time.Time       // when the line came by which it may have begun; zero while it certainly has not
@@ -239,6 +240,7 @@ func (d *decoder) finish(dst []agent.Event, c *call, failed bool) []agent.Event 
 		result = append(append([]byte(`{"output":`), jsontext.Quote(c.text)...), '}')
 	}
 	end := c.report.End(d.dir, result, failed, refused)
+	end.Guess = c.guessed
 	if c.refused != "" {
 		end.Call.Denials = nil // nobody needs to be told how to allow what a person has refused
 	}

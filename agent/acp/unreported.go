@@ -120,7 +120,7 @@ func (d *decoder) conclude(dst []agent.Event, c *call) []agent.Event {
 		if len(c.report.Call(d.dir).Paths) == 0 {
 			why = noEnd
 		}
-		c.result = append(append([]byte(`{"error":`), jsontext.Quote(why)...), '}')
+		c.result, c.guessed = append(append([]byte(`{"error":`), jsontext.Quote(why)...), '}'), true
 	}
 	return d.finish(dst, c, false)
 }
@@ -148,7 +148,7 @@ func (d *decoder) writtenLate(dst []agent.Event, c *call, paths []string) []agen
 	}
 	c.told = append(c.told, paths...)
 	rest := *c
-	rest.started, rest.report.Args, rest.report.Paths = false, nil, paths
+	rest.started, rest.guessed, rest.report.Args, rest.report.Paths = false, false, nil, paths
 	return d.finish(dst, &rest, false)
 }
 

@@ -178,11 +178,11 @@ func (t *Turn) Ready() <-chan struct{} {
 // Curious reports whether Report needs the items of the events that See saw last.
 func (t *Turn) Curious() bool { return len(t.begun)+len(t.named)+len(t.ended) > 0 || t.overdue }
 
-// See reads the disk for each event. Give the result to Report once the loop has numbered the items.
+// See reads the disk for each event, and corrects guesses of ends. Give the result to Report once the loop has numbered the items.
 func (t *Turn) See(events []agent.Event) (files []Written) {
 	t.came()
 	starts, ends := 0, 0
-	for _, ev := range events {
+	for i, ev := range events {
 		switch ev := ev.(type) {
 		case agent.Init:
 			if ev.Dir != "" && paths.TooLong(ev.Dir) == "" {
@@ -202,6 +202,7 @@ func (t *Turn) See(events []agent.Event) (files []Written) {
 		case agent.ToolEnd:
 			files = append(files, t.finish(&ev, ends)...)
 			t.finishRun(&ev, ends)
+			events[i] = ev
 			ends++
 		case agent.BackgroundEnded:
 			t.endBackground(ev.Calls)
@@ -265,13 +266,9 @@ func (t *Turn) begin(ev *agent.ToolStart, start int) {
 }
 
 func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
-	call := &ev.Call
-	var w *watchedCall
+	call, w := &ev.Call, &watchedCall{}
 	if open := t.open[call.ID]; len(open) > 0 {
-		w = open[len(open)-1]
-		t.open[call.ID] = open[:len(open)-1]
-	} else {
-		w = &watchedCall{}
+		w, t.open[call.ID] = open[len(open)-1], open[:len(open)-1]
 	}
 	for _, ch := range call.Changes {
 		s, ok := t.spot(ch.Path, call.Name)
@@ -287,6 +284,9 @@ func (t *Turn) finish(ev *agent.ToolEnd, end int) (files []Written) {
 			f.start, f.beside = snapshot.Empty(s.tree.name), w.by(s)
 		}
 		files = append(files, f)
+	}
+	if ev.Guess && len(t.unfinished(w)) > 0 {
+		ev.State, call.Error, call.Result = agent.CallCompleted, "", nil
 	}
 	if len(files) == 0 {
 		for _, o := range w.open {

@@ -240,9 +240,8 @@ func compareSpots(a, b spot) int {
 
 // by returns the agent that may have made the content that a file had when the call began; nil stands for people.
 func (w *watchedCall) by(s spot) *diffs.Source {
-	i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) })
-	if !ok {
-		return nil
+	if i, ok := slices.BinarySearchFunc(w.files, s, func(f watchedFile, s spot) int { return compareSpots(f.spot, s) }); ok {
+		return w.files[i].by
 	}
-	return w.files[i].by
+	return nil
 }

@@ -151,3 +151,23 @@ func TestCommandAfterOpenEdit(t *testing.T) {
 	}
 	require.Equal(t, []string{"@@ -1,3 +1,3 @@\n l1\n-l2\n+AGENT\n l3\n", "@@ -1,3 +1,4 @@\n l1\n AGENT\n l3\n+COMMAND\n"}, patches)
 }
+
+// TestOpenEditThatKeepsTheTime: an edit of which only the file's content tells that it has written is no failure beside a change.
+func TestOpenEditThatKeepsTheTime(t *testing.T) {
+	t.Parallel()
+	w, e := starts(t)
+	w.Put("h.txt", "l1\nl2\nl3\n")
+	w.Plays(`{"fake":"begin"}`, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{session}}","update":{"sessionUpdate":"tool_call","toolCallId":"1",`+
+		`"title":"Edit File","kind":"edit","status":"in_progress","rawInput":{"path":"h.txt"}}}}`, `{"fake":"wait","path":"../go"}`,
+		`{"fake":"write","path":"h.txt","text":"l1\nAGENT\nl3\n"}`, `{"fake":"exec","argv":["touch","-t","200001010000","h.txt"]}`, `{"fake":"say","text":"Done."}`)
+	turn := e.Asks(byACP)
+	e.Until("the edit", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil })
+	w.Put("../go", "")
+	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
+	requireChange(e, "-l2", "+AGENT")
+	edit := e.Items(turn.ID)[0]
+	require.Equal(t, sessions.ItemCompleted, edit.Status)
+	require.Empty(t, edit.Tool.Error)
+	require.Empty(t, string(edit.Tool.Result))
+	require.Len(t, edit.Changes, 1)
+}
