@@ -97,19 +97,18 @@ func TestKilledAfterOpenEdit(t *testing.T) {
 	require.Equal(t, "l1\nl2\nl3\n", w.Get("h.txt"))
 }
 
-// TestOddEditsAreListed: edits that are written after the agent's next words, that have no id, or that name no file.
+// TestOddEditsAreListed: edits that are written after the agent's next words and reported then, that have no id, or that name no file.
 func TestOddEditsAreListed(t *testing.T) {
 	const announced = `"title":"Edit File","kind":"edit","status":"in_progress"`
 	update := func(of string) string {
 		return `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"{{session}}","update":` + of + `}}`
 	}
 	for name, calls := range map[string][2]string{
-		"written after words, reported": {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
-		"written after words":           {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `,"rawInput":{"path":"h.txt"}}`, ``},
-		"no id":                         {`{"sessionUpdate":"tool_call","toolCallId":"",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"","status":"completed"}`},
-		"null as id":                    {`{"sessionUpdate":"tool_call","toolCallId":null,` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":null,"status":"completed"}`},
-		"no file":                       {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
-		"no file, no end":               {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, ``},
+		"written after words": {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
+		"no id":               {`{"sessionUpdate":"tool_call","toolCallId":"",` + announced + `,"rawInput":{"path":"h.txt"}}`, `{"sessionUpdate":"tool_call_update","toolCallId":"","status":"completed"}`},
+		"null as id":          {`{"sessionUpdate":"tool_call","toolCallId":null,` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":null,"status":"completed"}`},
+		"no file":             {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, `{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}`},
+		"no file, no end":     {`{"sessionUpdate":"tool_call","toolCallId":"1",` + announced + `}`, ``},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +136,9 @@ func TestCommandAfterOpenEdit(t *testing.T) {
 	w.Plays(`{"fake":"edit","path":"h.txt","text":"l1\nAGENT\nl3\n"}`,
 		`{"fake":"shell","command":"while [ ! -e ../go ]; do sleep 0.05; done; echo COMMAND >>h.txt"}`, `{"fake":"say","text":"Done."}`)
 	turn := e.Asks(byACP)
-	e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil && n.Item.Tool.Name == "shell" })
+	e.Until("the command", func(n world.Notification) bool {
+		return n.Item != nil && n.Item.Tool != nil && n.Item.Tool.Name == "shell"
+	})
 	requireChange(e, "-l2", "+AGENT")
 	w.Put("../go", "")
 	require.Equal(t, sessions.TurnCompleted, e.Ends(turn.ID).Status)
