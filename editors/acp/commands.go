@@ -145,7 +145,7 @@ func ofSession(id string) func(*sessions.Hunk) bool {
 
 func (s *Server) reviewCommand(at *session, r *request, rest string) {
 	s.pending(at, r, func(diffs []*sessions.Diff) {
-		ids, _, err := chosen(at, diffs, rest, false)
+		ids, _, _, err := chosen(at, diffs, rest, false)
 		if err != nil {
 			s.saysError(at, r, err)
 			return
@@ -196,7 +196,7 @@ func reviewText(diffs []*sessions.Diff, own, wanted func(*sessions.Hunk) bool) s
 		fmt.Fprintf(&b, "\nOther sessions have %s here: `/review all` shows them.\n", plaintext.Count(others, "hunk"))
 	}
 	if shown > 0 {
-		b.WriteString("\n`/accept` and `/reject` decide about all of it, or about the file or the hunk that you name.\n")
+		b.WriteString("\n`/accept` and `/reject` decide about all of this session, or about its hunks in the file that you name, or about the hunk that you name.\n")
 	}
 	return head + b.String()
 }
@@ -238,13 +238,13 @@ func (s *Server) recapCommand(at *session, r *request, _ string) {
 
 func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 	s.pending(at, r, func(diffs []*sessions.Diff) {
-		ids, left, err := chosen(at, diffs, rest, method == "diff/reject")
+		ids, left, others, err := chosen(at, diffs, rest, method == "diff/reject")
 		switch {
 		case err != nil:
 			s.saysError(at, r, err)
 			return
-		case len(ids) == 0 && left > 0:
-			s.says(at, r, leftText(left))
+		case len(ids) == 0 && left+others > 0:
+			s.says(at, r, leftText(left, others))
 			return
 		case len(ids) == 0:
 			s.says(at, r, "Nothing to decide.")
@@ -269,21 +269,28 @@ func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 			for _, stayed := range done.Skipped {
 				text += fmt.Sprintf("\n- `%s` stays to be reviewed: %s\n", stayed.Path, cmp.Or(stayed.Message, string(stayed.Kind)))
 			}
-			if left > 0 {
-				text += "\n" + leftText(left)
+			if left+others > 0 {
+				text += "\n" + leftText(left, others)
 			}
 			s.says(at, r, text)
 		})
 	})
 }
 
-func leftText(n int) string {
-	return fmt.Sprintf("%s may be your own and stayed: name each by its id to reject it.\n", plaintext.Count(n, "hunk"))
+func leftText(left, others int) (text string) {
+	if left > 0 {
+		text = fmt.Sprintf("%s may be your own and stayed: name each by its id to reject it.\n", plaintext.Count(left, "hunk"))
+	}
+	if others > 0 {
+		text += fmt.Sprintf("%s of other sessions there stayed. `/review all` shows them; name each by its id to decide about it.\n", plaintext.Count(others, "hunk"))
+	}
+	return text
 }
 
-// chosen returns the hunks that the words of a command name: those of the session without words. Those that may be a person's are only
-// rejected by their ids; left counts the others.
-func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids []string, left int, err error) {
+// chosen returns the hunks that the words of a command name: those of the session without words, and its own in files. Those that may be a
+// person's are only rejected by their ids; left counts the others. others counts those of other sessions in the files that are named.
+func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids []string, left, others int, err error) {
+	own, foreign := ofSession(at.info.ID), map[string]bool{}
 	add := func(d *sessions.Diff, h *sessions.Hunk, named bool) {
 		switch {
 		case slices.Contains(ids, h.ID):
@@ -300,7 +307,7 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 	if len(fields) == 0 {
 		fields = []string{""}
 	} else if slices.Contains(fields, "") {
-		return nil, 0, invalid(words, "has an empty name: name a file or a hunk, or nothing")
+		return nil, 0, 0, invalid(words, "has an empty name: name a file or a hunk, or nothing")
 	}
 	for _, word := range fields {
 		found := false
@@ -308,17 +315,23 @@ func chosen(at *session, diffs []*sessions.Diff, words string, reject bool) (ids
 			for i := range d.Hunks {
 				h := &d.Hunks[i]
 				named := word == h.ID // not its beginning: 1.2 is not 1.25
-				if named || word == "all" || word == "" && ofSession(at.info.ID)(h) || word != "" && isAt(at, d, word) {
+				within := word != "" && isAt(at, d, word)
+				if named || word == "all" || (word == "" || within) && own(h) {
 					add(d, h, named)
-					found = true
+				} else if within {
+					foreign[h.ID] = true
 				}
+				found = found || named || within
 			}
 		}
 		if word != "" && word != "all" && !found {
-			return nil, 0, invalid(word, "is no file and no hunk that is to review: /review lists them")
+			return nil, 0, 0, invalid(word, "is no file and no hunk that is to review: /review lists them")
 		}
 	}
-	return ids, left, nil
+	for _, id := range ids {
+		delete(foreign, id)
+	}
+	return ids, left, len(foreign), nil
 }
 
 // isAt reports whether a diff is at a path: of the file, or of a folder that has it.

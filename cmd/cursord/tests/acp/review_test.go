@@ -131,6 +131,9 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, text, "3 hunks")
 	require.Contains(t, answer(other, "/review all"), "3 hunks in 2 files")
 	require.Contains(t, answer(other, "/reject"), "Nothing to decide", "it has changed nothing")
+	require.Contains(t, answer(other, "/review f.txt"), "Nothing to review.\n\nOther sessions have 3 hunks here")
+	require.Equal(t, "2 hunks of other sessions there stayed. `/review all` shows them; name each by its id to decide about it.\n", answer(other, "/reject f.txt"))
+	require.Equal(t, after, w.Get("f.txt"))
 
 	require.Contains(t, answer(s, "/reject dir"), "Rejected 1 hunk")
 	require.Equal(t, "1\n", w.Get("dir/g.txt"))
