@@ -149,7 +149,7 @@ func Open(o Options) (*Daemon, error) {
 	if o.Reload != nil {
 		which.Reload = func() { o.Reload(d) }
 	}
-	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: killed.Unseen, Unanswered: killed.Unanswered}
+	storeOptions := sessions.Options{OnTrouble: d.storageTrouble, OnDamage: d.objectDamaged, LeftOpen: killed.LeftOpen(o.StateDir), Unanswered: killed.Unanswered}
 	if o.Fault != nil {
 		storeOptions.Fault = func() error { return o.Fault(Step{Name: StepCommit}) }
 	}

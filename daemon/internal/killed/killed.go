@@ -6,6 +6,8 @@
 //   - A change that was made while the daemon certainly lived is the turn's, if a command of the turn explains it.
 //   - In a file that an open edit names it may be the turn's or a person's, because nobody has heard what the edit wrote.
 //   - A later change may be a person's too. It is not under review, and a notice in the turn names the file.
+//
+// Where there is nothing to compare with, a notice names the calls that were open.
 package killed
 
 import (
@@ -37,6 +39,14 @@ import (
 // folders is the pattern of the folders. Each daemon makes one.
 const folders = "turns-*"
 
+// records is the pattern of the snapshots in a folder.
+const records = "*.turn"
+
+func glob(dir, pattern string) []string {
+	names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are good
+	return names
+}
+
 // keptTime is how long a turn waits for its workspace, whose folder may be on a disk that is not there.
 const keptTime = 30 * 24 * time.Hour
 
@@ -55,9 +65,9 @@ type Turns struct {
 // Open finds what earlier daemons have left in stateDir. Only the daemon that has the store may call it.
 func Open(stateDir string, store *sessions.Store, log *slog.Logger) (*Turns, error) {
 	t := &Turns{store: store, log: log, left: map[string][]*snapshot.Recorded{}}
-	t.old, _ = filepath.Glob(filepath.Join(stateDir, folders)) // the pattern is good
+	t.old = glob(stateDir, folders)
 	for _, dir := range t.old {
-		names, _ := filepath.Glob(filepath.Join(dir, "*.turn"))
+		names := glob(dir, records)
 		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > keptTime {
 			names = nil
 		}
@@ -145,12 +155,19 @@ func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(Tak
 	defer cancel()
 	s, err := r.Restore(ctx, guard)
 	if err != nil {
+		var open []string
+		for _, it := range items {
+			if text := unseen(it); text != "" && it.Status == sessions.ItemCancelled {
+				open = append(open, text)
+			}
+		}
+		take(Taken{turn, snapshot.Empty(r.Root), nil, notice(turn, len(items), strings.Join(open, "\n"))})
 		return err
 	}
 	defer s.Close()
 	b := newBlame(r, turn, items)
 	changes, left := s.Scan(ctx, true, b.judge)
-	take(Taken{turn, s, changes, b.notice(turn, len(items), changes, left.After(snapshot.LastScanTime))})
+	take(Taken{turn, s, changes, notice(turn, len(items), b.about(changes, left.After(snapshot.LastScanTime)))})
 	return nil
 }
 
@@ -244,8 +261,8 @@ func (b *blame) judge(c snapshot.ChangeTime) (a snapshot.Attribution) {
 	return a
 }
 
-// notice says which files cannot be told apart, in a turn that has n items, if there is something to say.
-func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, left string) []*sessions.Item {
+// about says which changes cannot be told apart; left says which were not found.
+func (b *blame) about(changes []snapshot.Change, left string) (text string) {
 	const most = 20
 	var late []string
 	for _, c := range changes {
@@ -256,7 +273,6 @@ func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, le
 			late = append(late, c.Path)
 		}
 	}
-	var text string
 	if len(late) > 0 {
 		names := make([]string, min(len(late), most))
 		for i := range names {
@@ -268,9 +284,11 @@ func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, le
 		text = "Changed when the daemon was killed, or later: " + strings.Join(names, ", ") +
 			". These changes may be the agent's or yours, so they are not under review."
 	}
-	if left != "" {
-		text = strings.TrimSpace(text + " " + left)
-	}
+	return strings.TrimSpace(text + " " + left)
+}
+
+// notice returns a notice for a turn that has n items, if there is something to say.
+func notice(turn *sessions.Turn, n int, text string) []*sessions.Item {
 	if text == "" {
 		return nil
 	}
@@ -281,9 +299,30 @@ func (b *blame) notice(turn *sessions.Turn, n int, changes []snapshot.Change, le
 	}}
 }
 
-// Unseen returns a notice for an item that the last daemon left running: its changes may be missing in the review. It returns "" if the
-// item changes no files.
-func Unseen(it *sessions.Item) string {
+// LeftOpen returns a function for [sessions.Options]. It returns a notice if the item's changes may be missing in the review: nothing was
+// written down to compare the disk with.
+func LeftOpen(stateDir string) func(*sessions.Item) string {
+	recorded := sync.OnceValue(func() map[string]bool {
+		turns := map[string]bool{}
+		for _, dir := range glob(stateDir, folders) {
+			for _, name := range glob(dir, records) {
+				if r, err := snapshot.ReadRecorded(name); err == nil {
+					turns[r.Turn] = true
+				}
+			}
+		}
+		return turns
+	})
+	return func(it *sessions.Item) string {
+		if text := unseen(it); text != "" && !recorded()[it.TurnID] {
+			return text
+		}
+		return ""
+	}
+}
+
+// unseen says that the changes of an item may be missing in the review; "" if the item changes no files.
+func unseen(it *sessions.Item) string {
 	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
 		return ""
 	}
