@@ -28,9 +28,9 @@ func (d *Daemon) Undo(ctx context.Context, client api.ClientID, root string, onl
 	d.review(root, reply, func(r *review.Reviewer) { r.Undo(ctx, client, only, asEdits, reply) })
 }
 
-// Redo makes the latest undone decision again; asEdits is as in Undo.
-func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, asEdits bool, reply func(api.Decided, error)) {
-	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, asEdits, reply) })
+// Redo makes the latest undone decision again; only and asEdits are as in Undo.
+func (d *Daemon) Redo(ctx context.Context, client api.ClientID, root string, only uint64, asEdits bool, reply func(api.Decided, error)) {
+	d.review(root, reply, func(r *review.Reviewer) { r.Redo(ctx, client, only, asEdits, reply) })
 }
 
 // Merge returns the edits that bring the disk's changes in other lines into a client's unsaved text.

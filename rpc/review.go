@@ -43,7 +43,7 @@ func (f *face) undo(ctx context.Context, p *UndoParams, reply func(UndoResult, e
 }
 
 func (f *face) redo(ctx context.Context, p *RedoParams, reply func(UndoResult, error)) {
-	f.d.Redo(ctx, f.client, p.Workspace, p.AsEdits, stepped(reply))
+	f.d.Redo(ctx, f.client, p.Workspace, p.Decision, p.AsEdits, stepped(reply))
 }
 
 func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {

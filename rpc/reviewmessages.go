@@ -51,9 +51,10 @@ type UndoParams struct {
 	AsEdits   bool   `json:"asEdits,omitempty"` // what edits have changed in a document that this client has open is changed by edits
 }
 
-// RedoParams are the parameters of diff/redo.
+// RedoParams are the parameters of diff/redo. With Decision it is refused unless that was undone last.
 type RedoParams struct {
 	Workspace string `json:"workspace"`
+	Decision  uint64 `json:"decision,omitempty"`
 	AsEdits   bool   `json:"asEdits,omitempty"` // as in UndoParams
 }
 

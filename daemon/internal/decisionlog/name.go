@@ -34,3 +34,12 @@ func (g *Group) Name(now time.Time) string {
 	}
 	return fmt.Sprintf("%s (%s)", name, at.Format(layout))
 }
+
+// NotNext refuses a step that is to be about another decision than the next one.
+func NotNext(undo bool) error {
+	e := &api.Error{Kind: api.KindConflict, Message: "another decision was made since", Hint: "undo that one first: cursord undo"}
+	if !undo {
+		e.Message, e.Hint = "another decision was undone since", "redo that one first: cursord redo"
+	}
+	return e
+}

@@ -330,7 +330,7 @@ func (s *story) undoes(client api.ClientID) (api.Decided, error) {
 
 func (s *story) redoes(client api.ClientID) (api.Decided, error) {
 	return s.ask(s.who(client)+" redoes", func(reply func(api.Decided, error)) {
-		s.r.Redo(context.Background(), client, client == s.editor, reply)
+		s.r.Redo(context.Background(), client, 0, client == s.editor, reply)
 	})
 }
 

@@ -40,7 +40,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 		return r.step(client, undo, asEdits, only, p, append(but, next.N)...)
 	}
 	if only != 0 && next.N != only {
-		return fail(&api.Error{Kind: api.KindConflict, Message: "another decision was made since", Hint: "undo that one first: cursord undo"})
+		return fail(decisionlog.NotNext(undo))
 	}
 	if slices.ContainsFunc(next.Files, func(gf decisionlog.File) bool {
 		f := r.decided(gf)
@@ -315,7 +315,7 @@ func (r *Reviewer) Undo(ctx context.Context, client api.ClientID, only uint64, a
 	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, true, asEdits, only, p) })
 }
 
-// Redo makes the decision again that was undone last. asEdits is as in Undo.
-func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, asEdits bool, reply func(api.Decided, error)) {
-	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, asEdits, 0, p) })
+// Redo makes the decision again that was undone last. only and asEdits are as in Undo.
+func (r *Reviewer) Redo(ctx context.Context, client api.ClientID, only uint64, asEdits bool, reply func(api.Decided, error)) {
+	r.waiting.Take(ctx, reply, func(p *waiting.Request) bool { return r.step(client, false, asEdits, only, p) })
 }

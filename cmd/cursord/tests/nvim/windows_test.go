@@ -128,9 +128,9 @@ func TestNvimShowsOldLinesOnce(t *testing.T) {
 	})
 }
 
-// TestNvimKnowsWhatIsNotInTheFile goes back and forth over a decision in a buffer. The buffer is modified when it differs
-// from the file.
-func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
+// TestNvimRedoOfARejectRejectsAgain goes back and forth over a reject in a saved buffer. CTRL-R makes the decision again, on disk and for
+// all clients.
+func TestNvimRedoOfARejectRejectsAgain(t *testing.T) {
 	t.Parallel()
 	eachNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
@@ -139,13 +139,14 @@ func TestNvimKnowsWhatIsNotInTheFile(t *testing.T) {
 		n.agree(e, "f", before, 0)
 		n.keys("u")
 		n.agree(e, "f", after, 1)
-		n.keys("<C-r>")
-		n.untilText("f", before)
-		require.True(t, n.modified("f"))
-		require.Equal(t, after, w.Get("f"))
-		n.hunksOf("f", 0)
-		n.ex("write")
-		n.agree(e, "f", before, 0)
+		for range 2 {
+			n.keys("<C-r>")
+			n.agree(e, "f", before, 0)
+			require.False(t, n.modified("f"))
+			n.keys("u")
+			n.agree(e, "f", after, 1)
+			require.False(t, n.modified("f"))
+		}
 		n.quiet()
 	})
 }

@@ -165,3 +165,27 @@ func TestAFileByItsURI(t *testing.T) {
 	e.Decides("diff/reject", world.Obj{"path": uri})
 	w.RequireTree(world.Tree{"a ü.txt": "a\n"})
 }
+
+// TestRedoOfOneDecision names the decision to make again. If another was undone since, nothing is made.
+func TestRedoOfOneDecision(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	was, is := world.Tree{"a": "1\n", "b": "1\n"}, world.Tree{"a": "2\n", "b": "2\n"}
+	w.PutAll(was)
+	w.Plays(world.Changing(was, is)...)
+	w.Start()
+	e := w.Opens()
+	e.Turn(nil)
+	a := e.Decides("diff/reject", world.Obj{"path": "a"}).Decision
+	b := e.Decides("diff/reject", world.Obj{"path": "b"}).Decision
+	e.Decides("diff/undo", world.Obj{"decision": b})
+	e.Decides("diff/undo", world.Obj{"decision": a})
+	refused := e.Fails("diff/redo", world.Obj{"workspace": w.Root, "decision": b})
+	require.Equal(t, api.KindConflict, refused.Data.Kind)
+	require.Equal(t, "another decision was undone since", refused.Message)
+	require.Equal(t, "2\n", w.Get("b"))
+	e.Decides("diff/redo", world.Obj{"decision": a})
+	require.Equal(t, "1\n", w.Get("a"))
+	e.Decides("diff/redo", world.Obj{"decision": b})
+	require.Equal(t, "1\n", w.Get("b"))
+}

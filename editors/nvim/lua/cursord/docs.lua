@@ -39,6 +39,7 @@ local M = {}
 --- @field cost number milliseconds that the last report took
 --- @field followed? integer the state in the undo history at which the buffer last followed the disk
 --- @field wrote cursord.Made[] decisions that are saved
+--- @field back cursord.Made[] decisions that "u" has taken back in a text that was saved then
 --- @field unsaved cursord.Made[] decisions that are in the unsaved text
 --- @field steps cursord.Step[] decisions that left the text alone
 --- @field merged cursord.Merged[] changes on disk that were made in the unsaved text
@@ -165,6 +166,7 @@ function M.attach(buf)
     telling = 0,
     cost = 0,
     wrote = {},
+    back = {},
     unsaved = {},
     steps = {},
     merged = {},

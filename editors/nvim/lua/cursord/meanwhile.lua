@@ -73,7 +73,7 @@ function M.before_write(buf)
     local function is_busy()
       return decide.is_busy(doc.ws) or await.is_waiting(doc.ws)
     end
-    if report.takes_back(doc) or is_busy() then
+    if require('cursord.review.back').takes_back(doc) or is_busy() then
       vim.wait(patience, function()
         return not doc.undoing and not is_busy()
       end, 2)

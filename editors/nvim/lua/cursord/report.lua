@@ -1,11 +1,7 @@
 --- Reports the text of buffers with changes to the daemon, and makes the edits with which it answers.
-local counts = require('cursord.review.counts')
 local follow = require('cursord.follow')
-local history = require('cursord.history')
 local lines = require('cursord.lines')
-local message = require('cursord.message')
 local rpc = require('cursord.rpc')
-local steps = require('cursord.review.steps')
 
 local api = vim.api
 local M = {}
@@ -53,121 +49,6 @@ function M.wrote(doc, decision, hunks)
     table.insert(doc.wrote, { decision = decision, state = doc.followed, hunks = hunks })
     doc.followed, doc.checked = nil, nil
   end
-end
-
---- @class cursord.Undone
---- @field decision integer
---- @field hunks string[]
---- @field step? cursord.Step
-
---- The decisions that the person has undone in the buffer with "u", the latest first, and those that were redone.
---- @param doc cursord.Doc
---- @return cursord.Undone[] back
---- @return cursord.Step[] again
-local function turned(doc)
-  local back, kept, tick = {}, {}, api.nvim_buf_get_changedtick(doc.buf)
-  if #doc.wrote + #doc.steps == 0 or doc.checked == tick then
-    return back, {}
-  end
-  doc.checked = tick
-  local behind, known = history.history(doc.buf)
-  for _, one in ipairs(doc.wrote) do
-    if behind[one.state] or not vim.bo[doc.buf].modified then
-      kept[#kept + 1] = one
-    elseif known[one.state] then
-      back[#back + 1] = one
-    end
-  end
-  doc.wrote = kept
-  local undone, again = steps.turned(doc, behind, known)
-  for _, step in ipairs(undone) do
-    for _, decision in ipairs(step.decisions) do
-      local hunks = counts.ids(doc.ws, step.parts)
-      back[#back + 1] = { decision = decision, hunks = hunks, step = step }
-    end
-  end
-  table.sort(back, function(a, b)
-    return a.decision > b.decision
-  end)
-  return back, again
-end
-
---- Has the daemon take these decisions back, in order. If another decision was made since, the rest of the change is only
---- text, and the person is told.
---- @param doc cursord.Doc
---- @param back cursord.Undone[]
-local function take_back(doc, back)
-  doc.undoing = {}
-  local files = {} --- @type table<string, true>
-  local refused --- @type cursord.Undone?
-  local restored = require('cursord.review.restored')
-  local before = restored.now(doc.ws)
-  local function said()
-    local count = vim.tbl_count(files)
-    -- The daemon may have recognised the text, and opened a conflict again, as another hunk.
-    local is_back = refused
-      and (counts.any_pending(doc.ws, refused.hunks) or restored.first(doc.ws, before, doc.rel))
-    if refused and not is_back then
-      local why =
-        'u did not take the decision back: another was made since; %s takes them back one by one'
-      rpc.say(why:format(require('cursord.ways').to('undo')), vim.log.levels.WARN)
-    elseif count > 1 then
-      message.note(('taken back in %d files: the decision was about all of them'):format(count))
-    elseif count == 1 and back[1].step then
-      message.note(('the %s is taken back; %s'):format(back[1].step.verb, counts.left(doc.ws)))
-    end
-  end
-  local function finish()
-    local waiting = doc.undoing or {}
-    doc.undoing = nil
-    M.tell(doc, function()
-      said()
-      for _, done in ipairs(waiting) do
-        done()
-      end
-    end)
-  end
-  local function step(i)
-    local one = back[i]
-    if not one then
-      return finish()
-    elseif one.step and counts.any_pending(doc.ws, one.hunks) then
-      return step(i + 1) -- it was taken back otherwise
-    end
-    local params = { workspace = doc.ws.root, decision = one.decision }
-    doc.ws:decide('diff/undo', params, function(err, result)
-      if err then
-        refused = err.data and err.data.kind == 'conflict' and one or nil
-        return finish()
-      end
-      require('cursord.docs').apply(doc.ws, result.edits or {})
-      for _, diff in ipairs(result.diffs) do
-        files[diff.path] = true
-        doc.ws:put_diff(diff)
-      end
-      step(i + 1)
-    end)
-  end
-  step(1)
-end
-
---- Has the daemon take back the decisions that the person has undone in the buffer, and make again those that were redone.
---- Returns whether decisions are still being taken back.
---- @param doc cursord.Doc
---- @return boolean
-function M.takes_back(doc)
-  if not doc.undoing then
-    local back, again = turned(doc)
-    for _, step in ipairs(again) do
-      vim.schedule(function()
-        require('cursord.review.decide').parts(step.verb, doc.ws, step.parts, { step = step })
-      end)
-    end
-    if #back > 0 then
-      take_back(doc, back)
-    end
-  end
-  return doc.undoing ~= nil
 end
 
 --- Reports that a buffer equals its file. When the agent writes the file later, below unsaved text, the daemon then knows
@@ -271,7 +152,7 @@ function M.tell(doc, done, save)
   local wanted = doc.reviewed or doc.open or save
   if doc.gone or not api.nvim_buf_is_loaded(doc.buf) or not wanted then
     return done()
-  elseif M.takes_back(doc) then
+  elseif require('cursord.review.back').takes_back(doc) then
     table.insert(doc.undoing, done)
     return
   elseif M.in_sync(doc) or not rpc.start() then
