@@ -91,6 +91,7 @@ local links = {
   CursordFile = 'Title',
   CursordRange = 'Special',
   CursordLink = 'Underlined',
+  CursordFolded = 'Folded',
   CursordChatHead = 'Title',
   CursordChatCode = 'NormalFloat',
   CursordChatTool = 'Comment',

@@ -96,6 +96,7 @@ local function set_transcript_options(win)
     foldlevel = 0,
     foldtext = '',
     fillchars = 'fold: ',
+    winhighlight = 'Folded:CursordFolded',
     conceallevel = 2,
     smoothscroll = true, -- a last paragraph that is higher than the window shows its end
     winfixwidth = is_beside(position),

@@ -264,6 +264,7 @@ local function set_options(win)
     foldenable = true,
     foldtext = '',
     fillchars = 'fold: ',
+    winhighlight = 'Folded:CursordFolded',
   }) do
     api.nvim_set_option_value(name, value, { win = win, scope = 'local' })
   end

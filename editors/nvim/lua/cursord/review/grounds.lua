@@ -37,7 +37,7 @@ local grounds = {
   },
 }
 
---- Marks and titles of tool calls. They are on the ground of Normal and on that of Folded.
+--- Marks and titles of tool calls. They are on the ground of Normal and on that of CursordFolded.
 local marks = {
   CursordChatDone = 'DiagnosticOk',
   CursordChatFailed = 'DiagnosticError',
@@ -56,6 +56,9 @@ local syntax = {
   'Special',
   'PreProc',
 }
+
+--- What is on folded lines, beside the text of Normal.
+local folded_inks = { 'Normal', 'Title', 'Special', 'Comment', 'DiagnosticOk', 'DiagnosticError' }
 
 --- How far the tints are from the ground of Normal to the scheme's colour.
 local tints = { 0.4, 0.3, 0.2, 0.12 }
@@ -134,32 +137,33 @@ local function get(name)
   return api.nvim_get_hl(0, { name = name, link = false })
 end
 
---- The grounds of Normal and Folded, and the colour of Normal's text.
+--- The grounds of Normal and of folded lines, and the colour of Normal's text.
 --- @param mode cursord.Mode
 local function base(mode)
-  local dark, normal, folded = vim.o.background == 'dark', get('Normal'), get('Folded')
+  local dark, normal, folded = vim.o.background == 'dark', get('Normal'), get('CursordFolded')
   local ground = mode.rgb(normal[mode.bg]) or dark and 0x000000 or 0xffffff
   local ink = mode.rgb(normal[mode.fg]) or dark and 0xffffff or 0x000000
   local of = folded.reverse and mode.fg or mode.bg
   return ground, mode.rgb(folded[of]) or ground, ink
 end
 
---- The first candidate on which all colours of syntax can be read, else the best. Those that can hardly be read on the ground of
+--- The first candidate on which all of some groups can be read, else the best. Those that can hardly be read on the ground of
 --- Normal may be as bad.
 --- @param mode cursord.Mode
 --- @param candidates integer[]
---- @param wanted number a contrast
+--- @param inks string[] the groups
+--- @param needed fun(normal: number): number a contrast, by that on the ground of Normal
 --- @return integer?
-local function readable(mode, candidates, wanted)
+local function readable(mode, candidates, inks, needed)
   local ground, _, normal = base(mode)
   local best, most = nil, 0
   for _, candidate in ipairs(candidates) do
     local worst = 1
-    for _, name in ipairs(syntax) do
+    for _, name in ipairs(inks) do
       local ink = get(name)[mode.fg]
       local colour = ink and mode.rgb(ink) or not ink and normal
       if colour then
-        local need = math.min(wanted, contrast(colour, ground) * 0.7)
+        local need = needed(contrast(colour, ground))
         worst = math.min(worst, contrast(colour, mode.rgb(candidate) or ground) / need)
       end
     end
@@ -168,6 +172,13 @@ local function readable(mode, candidates, wanted)
     end
   end
   return best
+end
+
+--- @param wanted number a contrast
+local function some(wanted)
+  return function(normal)
+    return math.min(wanted, normal * 0.7)
+  end
 end
 
 --- @param of cursord.Ground
@@ -183,7 +194,7 @@ local function gui(of)
   for _, far in ipairs(tints) do
     candidates[#candidates + 1] = tint(ground, colour, far)
   end
-  return readable(modes[1], candidates, 2)
+  return readable(modes[1], candidates, syntax, some(2))
 end
 
 --- @param of cursord.Ground
@@ -197,7 +208,7 @@ local function cterm(of, unlike)
   candidates = vim.tbl_filter(function(candidate)
     return candidate ~= unlike
   end, candidates)
-  return readable(modes[2], candidates, 1.7)
+  return readable(modes[2], candidates, syntax, some(1.7))
 end
 
 --- Whether nobody else has defined a group.
@@ -213,6 +224,39 @@ end
 local function set(name, as)
   api.nvim_set_hl(0, name, as)
   ours[name] = api.nvim_get_hl(0, { name = name })
+end
+
+--- Makes the group of folded lines: Folded, or if texts cannot be read on its ground, one between that and the ground of Normal.
+local function define_folded()
+  local scheme, all, like = get('Folded'), {}, true
+  for _, mode in ipairs(modes) do
+    local bg, fg = mode.bg, mode.fg
+    if scheme.reverse then
+      bg, fg = fg, bg
+    end
+    local ground, _, normal = base(mode)
+    local own = mode.rgb(scheme[bg])
+    local low = contrast(mode.rgb(scheme[fg]) or normal, own or ground) < 3
+    local best = scheme[bg]
+    if own then
+      local candidates = low and {} or { scheme[bg] }
+      if mode.bg == 'bg' then
+        for _, far in ipairs(tints) do
+          candidates[#candidates + 1] = tint(ground, own, far)
+        end
+      else
+        local dark = vim.o.background == 'dark'
+        vim.list_extend(candidates, dark and { 237, 236, 235 } or { 253, 254, 255 })
+      end
+      best = readable(mode, candidates, folded_inks, function(on_normal)
+        return on_normal >= 3 and 3 or on_normal * 0.9
+      end)
+    end
+    local is_own = best == scheme[bg] and not low
+    like = like and is_own
+    all[mode.bg], all[mode.fg] = best, is_own and scheme[fg] or nil
+  end
+  set('CursordFolded', like and { link = 'Folded' } or all)
 end
 
 --- Has the marks of tool calls be read on both grounds.
@@ -253,6 +297,9 @@ function M.define()
       made[name] = cterm(of, of.unlike and made[of.unlike])
       set(name, { bg = gui(of), ctermbg = made[name] })
     end
+  end
+  if is_ours('CursordFolded', 'Folded') then
+    define_folded()
   end
   for name, from in pairs(marks) do
     if is_ours(name, from) then
