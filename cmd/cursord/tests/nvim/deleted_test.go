@@ -90,3 +90,32 @@ func TestNvimDoesNotRepeatAFailedAccept(t *testing.T) {
 		require.Len(t, e.Diffs()["f"].Hunks, 1)
 	})
 }
+
+// TestNvimUndoOfAnAcceptedDeletionThatIsWrittenAgain accepts the deletion of an open file, and writes the buffer. "u" and the command then
+// cannot take the accept back, and say that the file has changed, not that another decision was made. Without the file they can.
+func TestNvimUndoOfAnAcceptedDeletionThatIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		text := world.Numbered(9, nil)
+		w.Put("f", text)
+		w.Plays(world.Lines(world.Deletes("1", "f", text))...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.turn("do it")
+		n.hunksOf("f", 1)
+		n.ex("Cursord accept")
+		n.hunksOf("f", 0)
+		n.ex("write")
+		n.agree(e, "f", text, 0)
+		n.keys("u")
+		n.hears("cannot be taken back: those lines of f have changed since")
+		require.NotContains(t, n.messages(), "another")
+		n.agree(e, "f", text, 0)
+		require.NoError(t, os.Remove(w.Path("f")))
+		n.ex("Cursord undo")
+		n.poll("the deletion is pending", func() bool { d := e.Diffs()["f"]; return d != nil && len(d.Hunks) == 1 })
+		n.hunksOf("f", 1)
+	})
+}

@@ -115,6 +115,7 @@ local function take_back(doc, back)
   doc.undoing = {}
   local files = {} --- @type table<string, true>
   local refused --- @type cursord.Undone?
+  local reason --- @type string?
   local restored = require('cursord.review.restored')
   local before = restored.now(doc.ws)
   local function said()
@@ -123,9 +124,7 @@ local function take_back(doc, back)
     local is_back = refused
       and (counts.any_pending(doc.ws, refused.hunks) or restored.first(doc.ws, before, doc.rel))
     if refused and not is_back then
-      local why =
-        'u did not take the decision back: another was made since; %s takes them back one by one'
-      rpc.say(why:format(require('cursord.ways').to('undo')), vim.log.levels.WARN)
+      rpc.say('u did not take the decision back: ' .. reason, vim.log.levels.WARN)
     elseif count > 1 then
       message.note(('taken back in %d files: the decision was about all of them'):format(count))
     elseif count == 1 and back[1].step then
@@ -146,6 +145,11 @@ local function take_back(doc, back)
     doc.ws:decide('diff/undo', params, function(err, result)
       if err then
         refused = err.data and err.data.kind == 'conflict' and one or nil
+        reason = err.message
+        if reason == 'another decision was made since' then
+          local way = require('cursord.ways').to('undo')
+          reason = ('another was made since; %s takes them back one by one'):format(way)
+        end
         return finish()
       end
       require('cursord.docs').apply(doc.ws, result.edits or {})
