@@ -82,6 +82,24 @@
           (cursord-test-undo-once ws '(5 15 26))
           (cursord-test-until "the way back" (= 15 (line-number-at-pos))))))))
 
+(ert-deftest cursord-test-undo-in-the-buffer-and-then-by-command ()
+  "A reject that undo in the buffer has taken back is not taken back again.
+The command goes on with the decision before it, and says when there is none."
+  (cursord-test-with-hunks
+    (cursord-test-decide ws #'cursord-reject-hunk 5 '(15 26))
+    (cursord-test-decide ws #'cursord-reject-hunk 15 '(25))
+    (let ((last-command nil) (inhibit-message t)) (undo))
+    (cursord-undo) ; before the daemon knows the text
+    (cursord-test-settle ws '(5 15 26))
+    (cursord-test-agree ws "f" cursord-test-after 3)
+    (cursord-undo)
+    (cursord-test-until "the answer"
+      (cursord-test-said-p "there is nothing to undo in "))
+    (cursord-test-agree ws "f" cursord-test-after 3)
+    (cursord-redo)
+    (cursord-redo)
+    (cursord-test-settle ws '(25))))
+
 (ert-deftest cursord-test-undo-goes-to-the-hunk-whose-mark-comes-late ()
   "Undo goes to the hunk also if the daemon answers before the mark is there."
   (cursord-test-with-hunks
