@@ -87,3 +87,45 @@ func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 		says("1 | Cursord accept", "no hunk here; :Cursord review lists those without text")
 	})
 }
+
+// TestNvimFloatsOfFortyColumns lists the keys of each buffer of the plugin, and says where a line comes from, on 40 columns and 20 lines.
+// No word is cut.
+func TestNvimFloatsOfFortyColumns(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		before, after := world.Numbered(20, nil), world.Numbered(20, map[int]string{5: "agent 5\n"})
+		w.Put("f", before)
+		w.Plays(world.Lines(world.Edits("1", "f", before, after))...)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.o.columns, vim.o.lines = 40, 20 vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.turn("do it please with many words in it")
+		n.hunksOf("f", 1)
+		n.ex("5Cursord why")
+		n.untilScreen("│pending · now · \"do it please with  │")
+		n.untilScreen("│many words in it\"                   │")
+		for _, command := range []string{"Cursord patch", "Cursord sessions!", "Cursord chat", "Cursord chat | stopinsert"} {
+			n.ex(command)
+			n.until("its buffer", "return vim.fn.expand('%:t') ~= 'f'")
+			if command == "Cursord chat" {
+				n.keys("<Esc><C-w>k") // else it is the input
+				n.until("the transcript", "return vim.bo.filetype == 'cursord_chat'")
+			}
+			n.keys("g?")
+			n.until("the keys", `for _, win in ipairs(vim.api.nvim_list_wins()) do
+				local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+				if vim.api.nvim_win_get_config(win).relative ~= '' and vim.tbl_contains(lines, function(l) return l:find('these keys$') end, { predicate = true }) then
+					for _, line in ipairs(lines) do
+						assert(vim.api.nvim_strwidth(line) <= 38, line)
+					end
+					vim.api.nvim_win_close(win, true)
+					return true
+				end
+			end
+			return false`)
+			n.ex("only | edit f")
+		}
+		n.quiet()
+	})
+}

@@ -105,7 +105,7 @@ func TestNvimListsAllKeys(t *testing.T) {
 		n.keys(":Cursord patch<CR>")
 		n.untilScreen("modified f +1 −1")
 		n.keys("g?")
-		for _, about := range []string{"accept all that is shown", "these keys", "this turn alone, or all", "take a file outside off the list"} {
+		for _, about := range []string{"accept all that is shown", "these keys", "this turn alone, or all", "dismiss a file outside"} {
 			n.untilScreen(about)
 		}
 		closed := func() {
@@ -124,10 +124,10 @@ func TestNvimListsAllKeys(t *testing.T) {
 		n.keys(":Cursord chat<CR>")
 		n.until("the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_mode().mode == 'i'")
 		n.keys("<Esc>g?")
-		n.untilScreen("add a file, a symbol, a selection …")
+		n.untilScreen("a file, symbol, selection …")
 		closed()
 		n.keys("<C-w>kg?")
-		n.untilScreen("go to the file under the cursor│")
+		n.untilScreen("take this turn and later back│")
 		n.quiet()
 	})
 }

@@ -292,12 +292,12 @@ function M.transcript(buf)
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'take this turn and later back', 'X', 'n', '<Cmd>Cursord rewind<CR>' },
-    { 'edit and resend the last prompt', 'e', 'n', '<Cmd>Cursord edit<CR>' },
+    { 'edit the last prompt', 'e', 'n', '<Cmd>Cursord edit<CR>' },
     { 'ask again with the transcript', 'R', 'n', ask_again },
     { 'the next prompt', ']]', 'n', prompt('') },
     { 'the prompt before', '[[', 'n', prompt('b') },
-    { 'go to the file under the cursor', { 'gd', 'gf' }, 'n', go_to_file },
-    { 'go to the hunk, or to the file', '<CR>', 'n', follow },
+    { 'go to the file at the cursor', { 'gd', 'gf' }, 'n', go_to_file },
+    { 'go to the hunk or file', '<CR>', 'n', follow },
     { 'unfold, or fold', { '<Tab>', 'za' }, 'n', unfold },
     { 'yank the block of code', 'gy', 'n', yank_block },
     { 'these keys', 'g?', 'n', M.help },
@@ -346,8 +346,8 @@ function M.input(buf)
       'n',
       function()
         M.help({
-          ['@'] = 'add a file, a symbol, a selection …',
-          ['/'] = 'a saved prompt, if it is first',
+          ['@'] = 'a file, symbol, selection …',
+          ['/'] = 'a saved prompt, if first',
         })
       end,
     },

@@ -269,6 +269,9 @@ local function float(ws, all, titles)
     local width = math.max(api.nvim_win_get_width(win), room)
     api.nvim_win_set_config(win, { footer = message.cut(keys, width), width = width })
   end
+  vim.wo[win].linebreak = true -- which may need more lines
+  local height = math.min(api.nvim_win_text_height(win, {}).all, math.max(vim.o.lines - 4, 1))
+  api.nvim_win_set_config(win, { height = height })
   vim.keymap.set('n', '<CR>', function()
     local source = of[api.nvim_win_get_cursor(0)[1]]
     if not source then

@@ -202,8 +202,8 @@ local file_lines = { file = true }
 
 --- @type { [1]: string, [2]: string|string[], [3]: string, [4]: fun(self: cursord.Review) }[]
 local actions = {
-  { 'accept the hunk, or what is selected', 'a', 'nx', decide_here('accept') },
-  { 'reject the hunk, or what is selected', 'r', 'nx', decide_here('reject') },
+  { 'accept hunk or selection', 'a', 'nx', decide_here('accept') },
+  { 'reject hunk or selection', 'r', 'nx', decide_here('reject') },
   { 'accept the file', 'A', 'n', decide_file('accept') },
   { 'reject the file', 'R', 'n', decide_file('reject') },
   { 'accept all that is shown', 'ga', 'n', decide_shown('accept') },
@@ -214,7 +214,7 @@ local actions = {
   { 'this turn alone, or all', 't', 'n', by_turn },
   { 'go to the file', { '<CR>', 'gd', 'gf' }, 'n', jump },
   { 'beside what it was', 'd', 'n', beside },
-  { 'take a file outside off the list', 'x', 'n', dismiss },
+  { 'dismiss a file outside', 'x', 'n', dismiss },
   { 'the next hunk', { ']c', 'J' }, 'n', move(hunk_lines, 1) },
   { 'the hunk before', { '[c', 'K' }, 'n', move(hunk_lines, -1) },
   { 'the next file', ']]', 'n', move(file_lines, 1) },
