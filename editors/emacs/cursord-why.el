@@ -32,7 +32,7 @@
         word-wrap t
         header-line-format
         (cursord-key-text
-         " \\<cursord-why-mode-map>\\[cursord-why-go] to the prompt in its session · \\[quit-window] quit")))
+         " \\<cursord-why-mode-map>\\[cursord-why-go] to the prompt · \\[quit-window] quit")))
 
 ;;;; Which lines
 

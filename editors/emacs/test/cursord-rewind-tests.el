@@ -205,6 +205,7 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
       (setq turn (cursord-test-turn ws "Say it\nin words"))
       (find-file (cursord-test-file "f"))
       (cursord-test-at-line 3
+        (should (<= (string-width header-line-format) 40)) ; of a narrow frame
         (should (string-match-p "\\`Line 3  Say it in words\n  pending, [0-9 :-]+ (just now), Say it"
                                 (funcall text))))
       (cursord-call ws :diff/accept '(:all t))
