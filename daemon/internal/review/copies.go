@@ -9,7 +9,6 @@ import (
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
-	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/snapshot"
 	"cursord/diffs"
 	"cursord/sessions"
@@ -149,7 +148,7 @@ func (r *Reviewer) observeCopy(f *file, here atomicfile.State) {
 	if here.Same(atomicfile.State{Content: f.Review.Current()}) {
 		return
 	}
-	by := f.tree.writerAt(snapshot.ChangeTime{Path: f.path, When: clock.Now()}, nil)
+	by := f.tree.writer(f.path) // a call may have made the change and ended
 	f.vanished = nil
 	if !here.Exists {
 		f.vanished = f.Review.Copy()
