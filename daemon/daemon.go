@@ -177,13 +177,14 @@ func Open(o Options) (*Daemon, error) {
 	if n := process.KillOrphans(storeMark(store)); n > 0 {
 		d.log.Warn("ended agents of the last daemon", "processes", n)
 	}
-	if d.killed, err = killed.Open(o.StateDir, store, d.log); err != nil {
+	if d.killed, err = killed.Open(o.StateDir, store, report.Interrupted, d.log); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	images := d.pictures.Folders()
 	d.agent.Refresh()
 	d.copies = copies.New(copies.Setup{
 		StateDir: o.StateDir, Log: d.log, Store: store, Bounds: func() copytree.Bounds { return d.settings().Copies }, Removed: d.copyRemoved,
+		Unseen: d.killed.Waiting,
 	})
 	d.restFor(o.Config.IdleExit)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -22,6 +22,7 @@ type Setup struct {
 	Store    *sessions.Store
 	Bounds   func() copytree.Bounds // returns the configured bounds
 	Removed  func(root, session string)
+	Unseen   func(root string) bool // reports whether copies of a workspace may have changes that are not under review yet
 }
 
 // A Keeper removes copies in a goroutine of its own. Any goroutine may call its methods.
@@ -86,6 +87,9 @@ func (k *Keeper) clean(first bool) error {
 	}
 	reviewed := map[string]map[string]bool{} // by workspace
 	needed := func(info copytree.Info) bool {
+		if k.Unseen(info.Root) {
+			return true
+		}
 		if reviewed[info.Root] == nil {
 			found, err := k.reviewed(info.Root)
 			if err != nil {

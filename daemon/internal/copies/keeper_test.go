@@ -64,6 +64,7 @@ func (h *home) keep(t *testing.T) *Keeper {
 			defer h.mu.Unlock()
 			h.removed = append(h.removed, session)
 		},
+		Unseen: func(string) bool { return false },
 	})
 	t.Cleanup(h.keeper.Close)
 	return h.keeper
@@ -144,14 +145,18 @@ func TestUseWaits(t *testing.T) {
 	k.unclaim()
 }
 
-// TestCopiesStayWhileDiffsCannotBeRead: while the pending hunks of a copy are unknown, it is not removed.
-func TestCopiesStayWhileDiffsCannotBeRead(t *testing.T) {
+// TestCopiesStayWhileDiffsAreUnknown: while the pending hunks of a copy are unknown, it is not removed.
+func TestCopiesStayWhileDiffsAreUnknown(t *testing.T) {
 	h := newHome(t, []string{"one", "two", "three"})
 	k := still(t, Setup{
 		StateDir: h.state, Log: slog.New(slog.DiscardHandler), Store: h.store,
 		Bounds:  func() copytree.Bounds { return copytree.Bounds{Bytes: 1} },
 		Removed: func(_, session string) { h.removed = append(h.removed, session) },
 	})
+	k.Unseen = func(string) bool { return true } // a turn was killed there, and nobody has looked yet
+	require.NoError(t, k.clean(true))
+	require.Empty(t, h.removed)
+	k.Unseen = func(string) bool { return false }
 	require.NoError(t, h.store.Close())
 	_ = k.clean(true)
 	require.Empty(t, h.removed)

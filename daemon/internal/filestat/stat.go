@@ -3,6 +3,7 @@ package filestat
 
 import (
 	"io/fs"
+	"path"
 	"runtime"
 	"sync"
 	"time"
@@ -111,4 +112,15 @@ func chunks(n int, do func(from, to int), stop func() bool) bool {
 	close(next)
 	wg.Wait()
 	return whole
+}
+
+// HasFolder reports whether a folder of a tree exists without links on the way, by its path with slashes. where returns the absolute names of
+// paths of the tree.
+func HasFolder(where func(path string) string, dir string) bool {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if !Of(where(dir)).Mode.IsDir() {
+			return false
+		}
+	}
+	return true
 }

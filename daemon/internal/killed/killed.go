@@ -8,6 +8,9 @@
 //   - A later change may be a person's too. It is not under review, and a notice in the turn names the file.
 //
 // Where there is nothing to compare with, a notice names the calls that were open.
+//
+// No snapshot of an isolated session's turn is written down, because nobody else works in the session's copy: all that differs there is the
+// agent's.
 package killed
 
 import (
@@ -24,6 +27,8 @@ import (
 	"time"
 
 	"cursord/agent"
+	"cursord/daemon/config"
+	"cursord/daemon/copytree"
 	"cursord/daemon/internal/agentcalls"
 	"cursord/daemon/internal/askgit"
 	"cursord/daemon/internal/attribution"
@@ -59,12 +64,24 @@ type Turns struct {
 	old   []string // folders of earlier daemons
 
 	mu   sync.Mutex
-	left map[string][]*snapshot.Recorded // guarded by mu; by root, those that nobody has taken
+	left map[string][]left // guarded by mu; by root, those that nobody has taken
 }
 
-// Open finds what earlier daemons have left in stateDir. Only the daemon that has the store may call it.
-func Open(stateDir string, store *sessions.Store, log *slog.Logger) (*Turns, error) {
-	t := &Turns{store: store, log: log, left: map[string][]*snapshot.Recorded{}}
+// A left is a turn that was running.
+type left struct {
+	turn     string
+	recorded *snapshot.Recorded // nil: it was in its session's copy
+}
+
+// Open finds what earlier daemons have left in stateDir; interrupted are the turns that the last one has left in the store. Only the daemon that
+// has the store may call it.
+func Open(stateDir string, store *sessions.Store, interrupted []*sessions.Turn, log *slog.Logger) (*Turns, error) {
+	t := &Turns{store: store, log: log, left: map[string][]left{}}
+	for _, turn := range interrupted {
+		if s, err := store.Session(turn.SessionID); err == nil && s.Isolation == config.IsolationCopy && turn.StartedAt != nil {
+			t.left[turn.Workspace] = append(t.left[turn.Workspace], left{turn: turn.ID})
+		}
+	}
 	t.old = glob(stateDir, folders)
 	for _, dir := range t.old {
 		names := glob(dir, records)
@@ -75,7 +92,7 @@ func Open(stateDir string, store *sessions.Store, log *slog.Logger) (*Turns, err
 			if r, err := snapshot.ReadRecorded(name); err != nil {
 				log.Warn("what a turn of the last daemon had changed cannot be told", "err", err)
 			} else {
-				t.left[r.Root] = append(t.left[r.Root], r)
+				t.left[r.Root] = append(t.left[r.Root], left{r.Turn, r})
 			}
 		}
 	}
@@ -123,33 +140,41 @@ func (t *Turns) Waiting(root string) bool {
 // A Taken is what is known of a turn that was killed.
 type Taken struct {
 	Turn     *sessions.Turn
-	Snapshot *snapshot.Snapshot
-	Changes  []snapshot.Change // since that
-	Notices  []*sessions.Item  // for its transcript
+	Snapshot *snapshot.Snapshot // nil: it was in its session's copy
+	By       diffs.Source       // the author of what is not under review in the copy
+	Changes  []snapshot.Change  // since Snapshot
+	Notices  []*sessions.Item   // for its transcript
 }
 
 // Take calls take for each turn of a workspace, once. Only one goroutine may do so at a time.
 func (t *Turns) Take(root string, guard *askgit.Guard, take func(Taken)) {
 	t.mu.Lock()
-	left := t.left[root]
+	all := t.left[root]
 	t.mu.Unlock()
 	defer func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		delete(t.left, root)
 	}()
-	for _, r := range left {
-		if err := t.takeOne(r, guard, take); err != nil {
-			t.log.Warn("what a turn had changed when the last daemon was killed cannot be told", "turn", r.Turn, "err", err)
+	for _, l := range all {
+		if err := t.takeOne(l, guard, take); err != nil {
+			t.log.Warn("what a turn had changed when the last daemon was killed cannot be told", "turn", l.turn, "err", err)
 		}
-		r.Remove()
+		if l.recorded != nil {
+			l.recorded.Remove()
+		}
 	}
 }
 
-func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(Taken)) error {
-	turn, items, err := t.read(r.Turn)
+func (t *Turns) takeOne(l left, guard *askgit.Guard, take func(Taken)) error {
+	turn, items, err := t.read(l.turn)
 	if err != nil || turn.Status != sessions.TurnInterrupted {
 		return err
+	}
+	r := l.recorded
+	if r == nil {
+		take(Taken{Turn: turn, By: openCall(turn, items)})
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), snapshot.LastScanTime)
 	defer cancel()
@@ -161,14 +186,42 @@ func (t *Turns) takeOne(r *snapshot.Recorded, guard *askgit.Guard, take func(Tak
 				open = append(open, text)
 			}
 		}
-		take(Taken{turn, snapshot.Empty(r.Root), nil, notice(turn, len(items), strings.Join(open, "\n"))})
+		take(Taken{Turn: turn, Snapshot: snapshot.Empty(r.Root), Notices: notice(turn, len(items), strings.Join(open, "\n"))})
 		return err
 	}
 	defer s.Close()
 	b := newBlame(r, turn, items)
 	changes, left := s.Scan(ctx, true, b.judge)
-	take(Taken{turn, s, changes, notice(turn, len(items), b.about(changes, left.After(snapshot.LastScanTime)))})
+	take(Taken{Turn: turn, Snapshot: s, Changes: changes, Notices: notice(turn, len(items), b.about(changes, left.After(snapshot.LastScanTime)))})
 	return nil
+}
+
+// openCall returns the source of changes by the call that was open when the daemon was killed. If there was none, or several, it names no call.
+func openCall(turn *sessions.Turn, items []*sessions.Item) diffs.Source {
+	by, open := diffs.Source{SessionID: turn.SessionID, TurnID: turn.ID, Via: diffs.ViaTool}, 0
+	one := by
+	for _, it := range items {
+		writes := writesOf(it)
+		if it.Status != sessions.ItemCancelled || writes == agent.WritesNothing {
+			continue
+		}
+		one.ItemID, one.Via = it.ID, agentcalls.Via(it.Tool.Name)
+		if open++; writes == agent.WritesNamed {
+			one.Via = diffs.ViaEdit
+		}
+	}
+	if open == 1 {
+		return one
+	}
+	return by
+}
+
+// writesOf says what an item's call may write.
+func writesOf(it *sessions.Item) agent.Writes {
+	if it.Tool == nil {
+		return agent.WritesNothing
+	}
+	return (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes()
 }
 
 func (t *Turns) read(id string) (*sessions.Turn, []*sessions.Item, error) {
@@ -212,12 +265,11 @@ func newBlame(r *snapshot.Recorded, turn *sessions.Turn, items []*sessions.Item)
 		if it.Tool == nil || it.Status == sessions.ItemRejected {
 			continue
 		}
-		call := agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}
 		w := window{diffs.Source{SessionID: turn.SessionID, TurnID: turn.ID, ItemID: it.ID, Via: diffs.ViaUnknown}, clock.Known(it.StartedAt.UnixNano()), r.Alive}
 		if it.EndedAt != nil && it.Status != sessions.ItemCancelled { // the end of a cancelled one is that of the last write of the store
 			w.to = min(w.to, clock.Known(it.EndedAt.UnixNano())+int64(time.Millisecond)) // items have whole ms
 		}
-		switch call.Writes() {
+		switch writesOf(it) {
 		case agent.WritesNamed:
 			for _, p := range it.Tool.Paths {
 				p = paths.CanonicalOf(r.Root, r.Root, p, it.Tool.Name != "delete")
@@ -300,7 +352,7 @@ func notice(turn *sessions.Turn, n int, text string) []*sessions.Item {
 }
 
 // LeftOpen returns a function for [sessions.Options]. It returns a notice if the item's changes may be missing in the review: nothing was
-// written down to compare the disk with.
+// written down to compare the disk with, and the session has no copy.
 func LeftOpen(stateDir string) func(*sessions.Item) string {
 	recorded := sync.OnceValue(func() map[string]bool {
 		turns := map[string]bool{}
@@ -314,7 +366,8 @@ func LeftOpen(stateDir string) func(*sessions.Item) string {
 		return turns
 	})
 	return func(it *sessions.Item) string {
-		if text := unseen(it); text != "" && !recorded()[it.TurnID] {
+		_, noCopy := os.Stat(copytree.Dir(stateDir, it.SessionID))
+		if text := unseen(it); text != "" && noCopy != nil && !recorded()[it.TurnID] {
 			return text
 		}
 		return ""
@@ -323,7 +376,7 @@ func LeftOpen(stateDir string) func(*sessions.Item) string {
 
 // unseen says that the changes of an item may be missing in the review; "" if the item changes no files.
 func unseen(it *sessions.Item) string {
-	if it.Tool == nil || (&agent.Call{Name: it.Tool.Name, RawName: it.Tool.RawName}).Writes() == agent.WritesNothing {
+	if writesOf(it) == agent.WritesNothing {
 		return ""
 	}
 	return fmt.Sprintf("The daemon was killed while this ran: %s. Its changes may not be listed for review.",

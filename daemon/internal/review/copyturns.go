@@ -136,16 +136,22 @@ func (r *Reviewer) foundLeft(t *Worktree, left []string) (files []*file) {
 
 // EndInCopy takes in the changes that a turn has left in its copy, and releases the copy.
 func (r *Reviewer) EndInCopy(t *Worktree) {
+	left := r.leftIn(t)
+	_ = r.call(func() { // an error means that the daemon ends; the next turn looks again
+		r.tookOver(t, nil, left)
+		r.release(t, true)
+	})
+}
+
+// leftIn lists the files of a copy that its agent has changed.
+func (r *Reviewer) leftIn(t *Worktree) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	left, _, err := t.apart.Changed(ctx)
 	if err != nil {
 		r.setup.Log.Warn("a copy could not be looked through", "session", t.session, "err", err)
 	}
-	_ = r.call(func() { // an error means that the daemon ends; the next turn looks again
-		r.tookOver(t, nil, left)
-		r.release(t, true)
-	})
+	return left
 }
 
 // release ends a turn's use of a copy, which may have begun. The table of one that has one is closed unless something is under review.

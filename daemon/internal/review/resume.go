@@ -161,10 +161,15 @@ func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 
 // takeUp takes in what a turn had changed when the last daemon was killed, and publishes the turn again: its end is the last of it.
 func (r *Reviewer) takeUp(k killed.Taken) {
-	t := r.shared()
-	t.starts.Add(k.Snapshot)
-	r.agentFound(t, k.Snapshot, k.Changes)
-	t.starts.Remove(k.Snapshot)
+	if t := r.treeOf(k.By.SessionID); k.Snapshot != nil {
+		t.starts.Add(k.Snapshot)
+		r.agentFound(t, k.Snapshot, k.Changes)
+		t.starts.Remove(k.Snapshot)
+	} else if r.open(t) == nil { // else the turn had not made it
+		t.source, t.turns = k.By, t.turns+1
+		r.tookOver(t, nil, r.leftIn(t))
+		r.release(t, false)
+	}
 	_ = r.setup.Loop.Commit(&Commit{Items: k.Notices, Turn: k.Turn, Numbered: func() {}}) // an error means that the loop has ended
 	_ = r.setup.Loop.Persist()                                                            // it is published when clients may see the workspace
 }

@@ -1,7 +1,6 @@
 package review
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -80,16 +79,6 @@ func (t *Worktree) shows(path string) bool { return t.isolated() && t.under(path
 // read reads a path. If a link in a copy points into the copy, its target is returned as a path of the work tree.
 func (t *Worktree) read(path string) atomicfile.State {
 	return t.translated(atomicfile.Read(t.under(path), path))
-}
-
-// hasFolder reports whether the path of a folder exists without links on the way.
-func (t *Worktree) hasFolder(dir string) bool {
-	for ; dir != "."; dir = path.Dir(dir) {
-		if !filestat.Of(t.absolute(dir)).Mode.IsDir() {
-			return false
-		}
-	}
-	return true
 }
 
 func (t *Worktree) translated(img atomicfile.State) atomicfile.State {
@@ -215,14 +204,7 @@ func (t *Worktree) changedAt(name string, now filestat.Stat) int64 {
 	if filepath.IsAbs(name) {
 		return clock.Now()
 	}
-	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
-		if st := filestat.Of(t.absolute(dir)); st.Exists() {
-			return st.Changed()
-		}
-		if dir == "." {
-			return clock.Now()
-		}
-	}
+	return snapshot.GoneAt(t.absolute, name)
 }
 
 // guardOf returns the guard that opens the repositories in a tree.

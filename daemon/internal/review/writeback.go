@@ -266,7 +266,7 @@ func (r *Reviewer) tidy(f *file, c *treeChange) {
 	if c.in != f.tree {
 		copied := r.open(f.tree) == nil
 		may = func(dir string) bool {
-			return slices.Contains(f.accepted, dir) || copied && !f.tree.hasFolder(dir)
+			return slices.Contains(f.accepted, dir) || copied && !filestat.HasFolder(f.tree.absolute, dir)
 		}
 	}
 	var dirs []string

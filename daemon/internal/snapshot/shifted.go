@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/clock"
 	"cursord/daemon/internal/filestat"
 	"cursord/daemon/paths"
 )
@@ -115,14 +116,23 @@ func (s *Snapshot) shifted(ctx context.Context, left *LeftOut) (suspects []candi
 	return suspects, true
 }
 
-// shiftedAt is ChangedAt for a path of the agent's. That of a file that is gone is its folder's, or that of the nearest one.
+// shiftedAt is ChangedAt for a path of the agent's.
 func (s *Snapshot) shiftedAt(name string, now filestat.Stat) int64 {
 	if now.Exists() {
 		return now.Changed()
 	}
+	return GoneAt(s.Where, name)
+}
+
+// GoneAt returns the moment, by package clock, of the last change of a path that is gone: that of the nearest folder above it. where returns the
+// absolute names of paths.
+func GoneAt(where func(path string) string, name string) int64 {
 	for dir := paths.Parent(name); ; dir = paths.Parent(dir) {
-		if st := filestat.Of(s.Where(dir)); st.Exists() || dir == "." {
+		if st := filestat.Of(where(dir)); st.Exists() {
 			return st.Changed()
+		}
+		if dir == "." {
+			return clock.Now()
 		}
 	}
 }

@@ -94,29 +94,23 @@ func TestKilledDaemon(t *testing.T) {
 	}
 }
 
-// TestNothingToCompareWith: no start looks for what a killed turn has changed in a copy, or in a folder that has become a repository since. So a
-// notice names the call that was open.
+// TestNothingToCompareWith: no start looks for what a killed turn has changed in a folder that has become a repository since. So a notice names
+// the call that was open.
 func TestNothingToCompareWith(t *testing.T) {
-	for name, isolation := range map[string]string{"a copy": "copy", "a new repository": "none"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := world.New(t)
-			w.Start()
-			e := w.Opens()
-			w.Plays(world.InitLine, world.Started("open", world.Sleep2), `{"fake":"hang"}`)
-			turn := e.Asks(world.Obj{"isolation": isolation})
-			e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil })
-			w.Kill()
-			if isolation == "none" {
-				w.Git("init", "-q")
-			}
-			w.Start()
-			e = w.Joins()
-			e.Must("workspace/subscribe", world.Obj{"workspace": w.Root, "after": 0}, nil)
-			e.Ends(turn.ID)
-			require.Equal(t, "The daemon was killed while this ran: sleep 2. Its changes may not be listed for review.", e.Notices(turn.ID))
-		})
-	}
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.InitLine, world.Started("open", world.Sleep2), `{"fake":"hang"}`)
+	turn := e.Asks(nil)
+	e.Until("the command", func(n world.Notification) bool { return n.Item != nil && n.Item.Tool != nil })
+	w.Kill()
+	w.Git("init", "-q")
+	w.Start()
+	e = w.Joins()
+	e.Must("workspace/subscribe", world.Obj{"workspace": w.Root, "after": 0}, nil)
+	e.Ends(turn.ID)
+	require.Equal(t, "The daemon was killed while this ran: sleep 2. Its changes may not be listed for review.", e.Notices(turn.ID))
 }
 
 // TestCheckpoint kills the daemon while text grows: at most the text of the last quarter second is lost.
