@@ -194,13 +194,13 @@ func (l reviewLoop) Commit(change *review.Commit) error {
 		for _, item := range change.Items {
 			w.put(c, item, nil)
 		}
-		if change.Turn != nil {
-			w.put(c, change.Turn, nil)
-		}
 		for _, call := range change.Calls {
 			w.seq++
 			c.ops = append(c.ops, sessions.PutChanges{ItemID: call.ItemID, Seq: w.seq, Changes: call.Changes, More: call.More})
 			c.notes = append(c.notes, &Notification{Workspace: w.root, Kind: sessions.KindItem, ID: call.ItemID, Seq: w.seq, stored: true})
+		}
+		if change.Turn != nil {
+			w.put(c, change.Turn, nil)
 		}
 		w.putViews(c, change)
 		if change.Cut != nil {

@@ -39,8 +39,9 @@ type Log struct {
 
 // A turn has the items of its calls that have ended, and whether they were given out.
 type turn struct {
-	ended map[string]bool
-	over  bool
+	ended   map[string]bool
+	over    bool
+	resumed bool
 }
 
 type call struct {
@@ -74,6 +75,12 @@ func (l *Log) Begin(id string) {
 		l.turns, l.calls, l.latest = map[string]*turn{}, map[string]*call{}, map[Place]*latest{}
 	}
 	l.turns[id] = &turn{ended: map[string]bool{}}
+}
+
+// Resume is Begin for a turn that has ended and whose calls may have stored changes.
+func (l *Log) Resume(id string) {
+	l.Begin(id)
+	l.turns[id].resumed = true
 }
 
 // Ended notes that calls have ended, by their items, and that their items are on the way to the store.
@@ -138,7 +145,7 @@ func (l *Log) of(by *diffs.Source) *call {
 	c := l.calls[by.ItemID]
 	if c == nil {
 		c = &call{turn: by.TurnID}
-		if l.turns[by.TurnID].ended[by.ItemID] { // it was given out, and dropped
+		if t := l.turns[by.TurnID]; t.resumed || t.ended[by.ItemID] { // it was given out, and dropped
 			if it := l.Stored(by.ItemID); it != nil {
 				c.changes, c.more = it.Changes, it.MoreChanges
 			}

@@ -95,6 +95,13 @@ func TestChangesOfCalls(t *testing.T) {
 	require.Zero(t, len(l.calls)+len(l.latest)+len(l.turns)+len(l.news)+l.held+l.kept)
 	l.Note(f, "", text("1\n"), text("2\n"), by("killed"))
 	require.Empty(t, take())
+
+	// The calls of a killed daemon's turn may have stored some.
+	l.Resume("t")
+	l.Note(f, "", text("2\n"), text("2\n3\n"), by("killed"))
+	require.Empty(t, take())
+	l.EndTurn("t")
+	require.Equal(t, []string{"killed: modified f +1 -1", "killed: modified f +1 -0"}, take())
 }
 
 // TestChangesAreBounded: those of a call take no more than their bounds, and say so.

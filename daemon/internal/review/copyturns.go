@@ -128,6 +128,7 @@ func (r *Reviewer) foundLeft(t *Worktree, left []string) (files []*file) {
 		}
 		f := r.add(t, path, r.setup.Large.New(before))
 		f.mode = uint32(after.FileMode.Perm())
+		t.made.Note(t.place(path), "", before, after.Content, &t.source)
 		f.Review.Observe(after.Content, &t.source)
 		files = append(files, f)
 	}

@@ -161,6 +161,7 @@ func (r *Reviewer) intended(x *stored.IntendedFile) (*treeChange, error) {
 
 // takeUp takes in what a turn had changed when the last daemon was killed, and publishes the turn again: its end is the last of it.
 func (r *Reviewer) takeUp(k killed.Taken) {
+	r.made.Resume(k.Turn.ID)
 	if t := r.treeOf(k.By.SessionID); k.Snapshot != nil {
 		t.starts.Add(k.Snapshot)
 		r.agentFound(t, k.Snapshot, k.Changes)
@@ -170,6 +171,7 @@ func (r *Reviewer) takeUp(k killed.Taken) {
 		r.tookOver(t, nil, r.leftIn(t))
 		r.release(t, false)
 	}
-	_ = r.setup.Loop.Commit(&Commit{Items: k.Notices, Turn: k.Turn, Numbered: func() {}}) // an error means that the loop has ended
-	_ = r.setup.Loop.Persist()                                                            // it is published when clients may see the workspace
+	r.made.EndTurn(k.Turn.ID)
+	_ = r.setup.Loop.Commit(&Commit{Items: k.Notices, Calls: r.made.Take(), Turn: k.Turn, Numbered: func() {}}) // an error means that the loop has ended
+	_ = r.setup.Loop.Persist()                                                                                  // it is published when clients may see the workspace
 }

@@ -28,7 +28,7 @@ func killedIn(t *testing.T, settled, open []string, test func(k *killing)) {
 		k.Commits()
 		waits := func(name string) []string { return []string{`{"fake":"wait","path":"` + k.Path("../"+name) + `"}`} }
 		at := []string{`{"fake":"write","path":"` + k.Path("../at") + `","text":""}`}
-		k.Plays(slices.Concat(settled, waits("settled"), open[:1], waits("begun"), open[1:], at, waits("never"))...)
+		k.Plays(slices.Concat(settled, waits("settled"), open[:1], waits("begun"), []string{world.Started("read", world.ReadArgs), world.Completed("read", world.ReadDone)}, waits("looked"), open[1:], at, waits("never"))...)
 		k.Start()
 		k.e = k.Opens()
 		k.s = k.e.Isolates()
@@ -41,6 +41,10 @@ func killedIn(t *testing.T, settled, open []string, test func(k *killing)) {
 			return n.Item != nil && n.Item.Tool != nil && n.Item.Status == sessions.ItemRunning && (settled == nil || n.Item.Tool.CallID == "2")
 		})
 		k.Put("../begun", "")
+		k.e.Until("a later call", func(n world.Notification) bool {
+			return n.Item != nil && n.Item.Tool != nil && n.Item.Tool.CallID == "read" && n.Item.Status == sessions.ItemCompleted
+		})
+		k.Put("../looked", "") // by now the daemon has looked at the files before the call
 		k.Exists("../at")
 		k.Kill()
 		<-k.e.Client.Done()
@@ -75,6 +79,7 @@ func TestKilledInACommandOfACopy(t *testing.T) {
 	first, second := world.Edits("1", "f", "1\n", "1\n2\n"), world.Shells("2", "echo 3 >>f; echo 2 >>g; rm gone; mkdir d; echo new >d/new")
 	killedIn(t, first, second[:2], func(k *killing) {
 		k.lists("shell", "d/new", "f", "g", "gone")
+		require.ElementsMatch(k.T, []string{"created d/new +1 -0", "modified f +1 -0", "modified g +1 -0", "deleted gone +0 -1"}, changed(k.e, k.turn.ID, "2", 4))
 		k.RequireTree(world.Tree{"f": "1\n", "g": "1\n", "gone": "gone\n", "mine": "mine\nmore\n"})
 		k.e.Decides("diff/reject", world.Obj{"path": "gone"})
 		require.Equal(k.T, "gone\n", k.Copied(k.s, "gone"))
@@ -95,6 +100,7 @@ func TestKilledInACommandOfACopy(t *testing.T) {
 func TestKilledInAnEditOfACopy(t *testing.T) {
 	killedIn(t, nil, world.Edits("1", "f", "1\n", "1\n2\n")[:2], func(k *killing) {
 		k.lists("edit", "f")
+		require.Equal(k.T, []string{"modified f +1 -0"}, changed(k.e, k.turn.ID, "1", 1))
 		k.e.Decides("diff/accept", world.Obj{"all": true})
 		k.RequireTree(world.Tree{"f": "1\n2\n", "mine": "mine\nmore\n"})
 	})

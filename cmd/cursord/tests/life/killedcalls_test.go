@@ -113,6 +113,16 @@ func (m *midTurn) lists(via string, paths ...string) {
 	}
 }
 
+// shows requires the turn's only call to show these changes.
+func (m *midTurn) shows(want ...string) {
+	m.T.Helper()
+	var shown []string
+	for _, c := range m.tool().Changes {
+		shown = append(shown, fmt.Sprintf("%s %s +%d -%d", c.Kind, c.Path, c.Added, c.Removed))
+	}
+	require.ElementsMatch(m.T, want, shown)
+}
+
 func (m *midTurn) rejectsAll() {
 	m.e.Must("diff/reject", world.Obj{"workspace": m.Root, "all": true}, nil)
 }
@@ -132,6 +142,7 @@ func TestKilledInAnEdit(t *testing.T) {
 			require.Equal(m.T, []string{"a.txt"}, it.Tool.Paths)
 			require.Equal(m.T, sessions.ItemCancelled, it.Status)
 			m.lists("unknown", "a.txt") // a person may have saved the file then
+			m.shows("modified a.txt +1 -1")
 			m.rejectsAll()
 			require.Equal(m.T, "one\nTWO\n", m.Get("a.txt"))
 			m.e.Must("diff/reject", world.Obj{"workspace": m.Root, "hunks": []string{m.e.Diffs()["a.txt"].Hunks[0].ID}}, nil)
@@ -179,6 +190,7 @@ func TestKilledInACommand(t *testing.T) {
 		require.Equal(m.T, sessions.ItemCancelled, it.Status)
 		m.lists("shell", "a.txt", "d/c.txt", "dirty.txt", "e/new.txt", "g/gone.txt")
 		require.Equal(m.T, it.ID, m.e.Diffs()["a.txt"].Hunks[0].Sources[0].ItemID)
+		m.shows("modified a.txt +1 -0", "renamed d/c.txt +0 -0", "modified dirty.txt +1 -0", "created e/new.txt +1 -0", "deleted g/gone.txt +0 -1")
 		m.e.Until("the notice", func(n world.Notification) bool {
 			return n.Item != nil && n.Item.Kind == sessions.ItemNotice && strings.Contains(n.Item.Text, "mine.txt") && strings.Contains(n.Item.Text, "my new.txt") &&
 				!strings.Contains(n.Item.Text, "a.txt")
