@@ -43,3 +43,19 @@ func NotNext(undo bool) error {
 	}
 	return e
 }
+
+// NothingTo is the error of a step if no decision in a folder is left for it. passed counts those that were passed over.
+func NothingTo(undo bool, passed int, root string) error {
+	verb, again := "undo", "taken back"
+	if !undo {
+		verb, again = "redo", "made again"
+	}
+	e := &api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + verb + " in " + root}
+	switch {
+	case passed == 1:
+		e.Hint = "1 decision cannot be " + again + " while its lines are changed"
+	case passed > 1:
+		e.Hint = fmt.Sprintf("%d decisions cannot be %s while their lines are changed", passed, again)
+	}
+	return e
+}

@@ -50,6 +50,7 @@ func (r *Reviewer) why(name string, from, to int) (lines []diffs.Origin, forgott
 // reviewOf returns the review of a file as it is on the disk. f is nil if nothing is known of it.
 func (r *Reviewer) reviewOf(path string) (f *file, review *diffs.Review, err error) {
 	name := r.named(path)
+	r.followMoves(name)
 	if f := r.shared().files[name]; f != nil && !f.outside() {
 		if _, err := r.refresh(f); err != nil {
 			return nil, nil, err
@@ -140,10 +141,8 @@ func (r *Reviewer) inherit(f *file, c *treeChange) {
 func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, more bool, err error) {
 	size := 0
 	stopped := r.call(func() {
-		for _, f := range r.sorted() {
-			if after == "" && f.stored.Past != nil && !f.outside() && !f.tree.isolated() && !filestat.Of(r.absolute(f)).Exists() {
-				_, _ = r.refresh(f) // it may have another name by now
-			}
+		if after == "" {
+			r.followMoves("")
 		}
 		for _, f := range r.sorted() {
 			past := f.stored.Past

@@ -1,7 +1,10 @@
 package review
 
 import (
+	"path"
+
 	"cursord/daemon/internal/atomicfile"
+	"cursord/daemon/internal/filestat"
 	"cursord/daemon/internal/snapshot"
 	"cursord/daemon/internal/stored"
 	"cursord/diffs"
@@ -46,13 +49,30 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// personMoved takes in that a person has given a file with pending hunks, or with a history, another name in its folder, and reports whether
-// that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
+// followMoves looks for files with a history that are gone: they may have another name in their folder by now, or the name to.
+func (r *Reviewer) followMoves(to string) {
+	if to != "" && r.shared().files[to] != nil {
+		return
+	}
+	for _, f := range r.sorted() {
+		if f.stored.Past != nil && !f.outside() && !f.tree.isolated() && !filestat.Of(r.absolute(f)).Exists() && r.load(f) == nil {
+			f.perhapsIn = path.Dir(to)
+			_, _ = r.refresh(f)
+			f.perhapsIn = ""
+		}
+	}
+}
+
+// personMoved takes in that a person has given a file with pending hunks, or with a history, another name, in its folder or in the one where
+// it perhaps is, and reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || f.lookedAt == 0 {
 		return false
 	}
-	to := atomicfile.Renamed(r.setup.Root, f.path, f.Review.Current(), f.lookedAt)
+	to := atomicfile.Renamed(r.setup.Root, f.path, path.Dir(f.path), f.Review.Current(), f.lookedAt)
+	if to == "" && f.perhapsIn != "" {
+		to = atomicfile.Renamed(r.setup.Root, f.path, f.perhapsIn, f.Review.Current(), f.lookedAt)
+	}
 	if there := f.tree.files[to]; to == "" || there != nil && (there.pending() || len(there.Buffers) > 0) {
 		return false
 	}

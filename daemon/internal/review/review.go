@@ -82,9 +82,10 @@ type file struct {
 	cutRev   uint64        // the review's revision after the shortening
 	waits    bool          // for a file in a copy: a later look is scheduled
 
-	stashed  *stored.Stashed // hunks that a person has put away with git stash; nil: none, or the review is not loaded
-	vanished *diffs.Review   // the review before the file disappeared, while an open call may have moved it
-	gone     uint64          // the review's revision after the disappearance
+	stashed   *stored.Stashed // hunks that a person has put away with git stash; nil: none, or the review is not loaded
+	vanished  *diffs.Review   // the review before the file disappeared, while an open call may have moved it
+	perhapsIn string          // a folder in which a person may have put the file; "" outside of followMoves
+	gone      uint64          // the review's revision after the disappearance
 
 	guess *guess // about the latest change, if its author was guessed from its time in a turn that still runs; else nil
 }

@@ -34,7 +34,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	}
 	next := r.log.Next(undo, but...)
 	if next == nil {
-		return fail(r.nothingTo(undo, len(but)))
+		return fail(decisionlog.NothingTo(undo, len(but), r.setup.Root))
 	}
 	if only != 0 && next.N != only && next.Passed {
 		return r.step(client, undo, asEdits, only, p, append(but, next.N)...)
@@ -291,22 +291,6 @@ func (r *Reviewer) overtaken(n uint64, undo bool, but []uint64, why error) error
 		e.Hint = fmt.Sprintf("call %s again to pass it over: next is %s", verb, after.Name(time.Now()))
 	}
 	return &e
-}
-
-// nothingTo returns the error of a step if no decision is left for it. passed counts those that were passed over.
-func (r *Reviewer) nothingTo(undo bool, passed int) error {
-	verb, again := "undo", "taken back"
-	if !undo {
-		verb, again = "redo", "made again"
-	}
-	e := &api.Error{Kind: api.KindNotFound, Message: "there is nothing to " + verb + " in " + r.setup.Root}
-	switch {
-	case passed == 1:
-		e.Hint = "1 decision cannot be " + again + " while its lines are changed"
-	case passed > 1:
-		e.Hint = fmt.Sprintf("%d decisions cannot be %s while their lines are changed", passed, again)
-	}
-	return e
 }
 
 // Undo undoes the latest decision that stands. If only is not 0, it does so only if only is the decision's number. With
