@@ -153,7 +153,7 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 	p := term.PaletteOf(out)
 	wide, most, added, removed := 0, 1, 0, 0
 	for _, d := range diffs {
-		wide = max(wide, term.Width(name(out, d.Path)))
+		wide = max(wide, term.Width(statName(out, d)))
 		most = max(most, d.Added+d.Removed)
 		added += d.Added
 		removed += d.Removed
@@ -166,7 +166,7 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 	}
 	var b strings.Builder
 	for _, d := range diffs {
-		path := term.Fit(name(out, d.Path), wide)
+		path := term.Fit(statName(out, d), wide)
 		path += strings.Repeat(" ", max(wide-term.Width(path), 0))
 		if d.Added+d.Removed == 0 {
 			fmt.Fprintf(&b, " %s | %s\n", path, d.Kind)
@@ -181,6 +181,17 @@ func stat(out io.Writer, diffs []*sessions.Diff) string {
 	}
 	fmt.Fprintf(&b, " %s changed, %s(+), %s(-)\n", term.Count(len(diffs), "file"), term.Count(added, "insertion"), term.Count(removed, "deletion"))
 	return b.String()
+}
+
+// statName names a file as git's stat does. One that was renamed and then removed has only its old name.
+func statName(out io.Writer, d *sessions.Diff) string {
+	switch {
+	case d.OldPath == "" || d.OldPath == d.Path:
+		return name(out, d.Path)
+	case d.Kind == sessions.DiffDeleted:
+		return name(out, d.OldPath)
+	}
+	return name(out, d.OldPath) + " => " + name(out, d.Path)
 }
 
 // printLeftOut prints a line for each file that the patch leaves out, wholly or in part, with the reason and a remedy, and
