@@ -7,8 +7,8 @@ import (
 )
 
 // paired finds moved files among changes that were found together: a file that is gone from one path and has come to
-// another. They are the same file of the file system, or have the same content, or a similar one, and no other pair is as good. The old
-// path becomes the From of the new one, and is not listed itself.
+// another. They are the same file of the file system, or have the same content and no other pair is possible. The old path
+// becomes the From of the new one, and is not listed itself.
 func (s *Snapshot) paired(all []Change) []Change {
 	goneAt, cameAt := map[inode]int{}, map[inode]int{}
 	at := func(places map[inode]int, st filestat.Stat, i int) {
@@ -83,7 +83,6 @@ func (s *Snapshot) paired(all []Change) []Change {
 			pair(h.gone[0], h.came[0])
 		}
 	}
-	pairSimilar(all, moved, pair)
 	left := all[:0:0]
 	for i := range all {
 		if !moved[i] {

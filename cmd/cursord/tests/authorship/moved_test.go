@@ -11,15 +11,13 @@ import (
 	"cursord/rpc"
 )
 
-// TestAFileThatAnAgentChangesAndMoves is one file under another name in the review, and its lines keep their sources.
-func TestAFileThatAnAgentChangesAndMoves(t *testing.T) {
+// TestAFileThatAnAgentEditsAndMoves: it is one file under another name in the review, and its lines keep their sources.
+func TestAFileThatAnAgentEditsAndMoves(t *testing.T) {
 	t.Parallel()
 	const before, after = "one\ntwo\nthree\n", "one\n2\nthree\n"
 	edit := world.Edits("e", "a", before, after)
 	for name, lines := range map[string][]string{
 		"an edit, a move":      world.Lines(edit, world.Shells("s", "mv a b")),
-		"a command, a move":    world.Lines(world.Shells("s", "sed -i s/two/2/ a"), world.Shells("t", "mv a b")),
-		"a move, a command":    world.Lines(world.Shells("s", "mv a b"), world.Shells("t", "sed -i s/two/2/ b")),
 		"an edit, to a folder": world.Lines(edit, world.Shells("s", "mkdir d; mv a d/b; ln -s d/b b")),
 	} {
 		t.Run(name, func(t *testing.T) {
