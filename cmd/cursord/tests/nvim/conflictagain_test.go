@@ -45,3 +45,29 @@ func TestNvimKeepsAConflictBeyondTheDaemon(t *testing.T) {
 		require.Equal(t, strings.Replace(after, "agent 2\n", "mine 2\n", 1), w.Get("f"))
 	})
 }
+
+// TestNvimConflictOfTheFirstCommand changes a line before any command. The agent that the first command starts changes nothing but that line:
+// it is a conflict, and the person's line is never taken for a deletion of the agent's.
+func TestNvimConflictOfTheFirstCommand(t *testing.T) {
+	t.Parallel()
+	before := world.Numbered(10, nil)
+	eachNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": before, "g": before})
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.keys("2GA // mine<Esc>")
+		w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: "agent 2\n"})))...)
+		n.ex("Cursord ask x")
+		n.untilScreen("you have changed this")
+		n.untilScreen("agent 2")
+		n.ex("2Cursord accept both")
+		n.poll("the daemon has both", func() bool {
+			return len(n.lua("return vim.fn.getline(1, '$')").([]any)) == 11
+		})
+		n.keys(":silent w<CR>")
+		n.poll("both are saved", func() bool { return w.Get("f") == world.Numbered(10, map[int]string{2: "line 2 // mine\nagent 2\n"}) })
+		n.quiet()
+	})
+}

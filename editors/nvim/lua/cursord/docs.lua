@@ -199,6 +199,8 @@ function M.attach(buf)
   if not vim.bo[buf].modified then
     follow.compare(buf, path)
     report.holds(doc)
+  elseif not ws.diffs[rel] and #ws:busy() == 0 and history.began_on(buf, path) then
+    report.holds(doc, true) -- what the agent writes from now on is new to the text
   end
   local diff = ws.diffs[rel]
   if diff then

@@ -33,6 +33,24 @@ function M.is_back(buf)
   return tree.seq_cur ~= tree.seq_last
 end
 
+--- Whether a file has not been written since the buffer's present changes began.
+--- @param buf integer
+--- @param path string the buffer's file
+--- @return boolean
+function M.began_on(buf, path)
+  local tree, stat = api.nvim_buf_call(buf, vim.fn.undotree), vim.uv.fs_stat(path)
+  local first --- @type { seq: integer, time: integer }?
+  for _, entry in ipairs(tree.entries) do
+    if entry.seq <= tree.seq_cur then
+      first = first or entry
+      if entry.save == tree.save_last then
+        first = nil
+      end
+    end
+  end
+  return stat ~= nil and first ~= nil and stat.mtime.sec <= first.time
+end
+
 --- The states of a buffer's undo history.
 --- @param buf integer
 --- @return table<integer, true> behind the present state, and the states that lead to it
