@@ -221,7 +221,10 @@ Do so only for files in a workspace in use."
             (when (cursord--plain-p)
               (setq-local revert-buffer-insert-file-contents-function
                           #'cursord--revert-contents))
-            (cursord-protected #'cursord--tell-holds document)
+            ;; What the agent writes from now on is new to the text.
+            (cursord-protected #'cursord--tell-holds document
+                               (and (consp (visited-file-modtime))
+                                    (verify-visited-file-modtime)))
             (add-hook 'after-change-functions #'cursord--changed nil t)
             (add-hook 'before-save-hook #'cursord--before-save 90 t)
             (add-hook 'after-save-hook #'cursord--saved nil t)

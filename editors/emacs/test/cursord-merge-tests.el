@@ -133,6 +133,30 @@
       (should (equal (cursord-test-numbered 9 3 "mine\n" 8 "8\n")
                      (with-current-buffer "f" (buffer-string)))))))
 
+;; The text was changed before Emacs knew of the workspace, and the agent
+;; changes nothing but that line.
+(ert-deftest cursord-test-conflict-of-the-first-command ()
+  "A line that was typed before the first command is a conflict, no deletion."
+  (cursord-test-with-world
+    (let ((before (cursord-test-numbered 9)) ws)
+      (cursord-test-put "f" before)
+      (find-file (cursord-test-file "f"))
+      (cursord-test-go 3)
+      (delete-line)
+      (insert "mine\n")
+      (setq ws (cursord-test-open))
+      (cursord-test-plays (cursord-test-edits
+                           "f" before (cursord-test-numbered 9 3 "agent\n")))
+      (cursord-test-turn ws "change f")
+      (with-current-buffer "f"
+        (cursord-test-until "the conflict"
+          (and (cursord--diff-fits-p (cursord-document))
+               (seq-some #'cursord-conflict-p
+                         (plist-get (cursord-diff-of (cursord-document))
+                                    :hunks))))
+        (should (equal (cursord-test-numbered 9 3 "mine\n")
+                       (buffer-string)))))))
+
 (ert-deftest cursord-test-half-a-conflict ()
   "A conflict whose markers are half gone is not decided, and nothing is lost."
   (cursord-test-with-world
