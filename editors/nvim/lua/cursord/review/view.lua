@@ -238,6 +238,9 @@ function M.update(buf, ws, diff)
   dress_windows(view)
   view.top = above and marks.above(first) or 0
   make_room(view)
+  if api.nvim__redraw then
+    api.nvim__redraw({ buf = buf, valid = false }) -- Neovim misplaces lines if text and lines above it go together
+  end
   vim.b[buf].cursord_status_dict =
     { pending = #diff.hunks, added = diff.added, removed = diff.removed }
   require('cursord.status').hunks_changed(buf)
