@@ -210,7 +210,7 @@ func (ev *evidence) besides(files *states, v sight, names []string, stats []file
 // glance looks at the files that evidence names, or at all, and at other paths. The base of files comes first if it is all.
 func (s *Snapshot) glance(ctx context.Context, ev *evidence, files *states, v sight, gone, others []string) (names []string, stats []filestat.Stat, links map[int]uint64, whole bool) {
 	below := func(names []string) ([]filestat.Stat, map[int]uint64, bool) {
-		return filestat.Below(s.root, len(names), func(i int) string { return names[i] }, func() bool { return ctx.Err() != nil })
+		return s.below(ctx, len(names), func(i int) string { return names[i] })
 	}
 	if ev == nil {
 		names = append(files.names(), others...)

@@ -183,7 +183,7 @@ func (s *Snapshot) take(ctx context.Context) (was *kept) {
 	path := func(i int) string { return list.files[i].Path }
 	seen := s.watchAll(list)
 	looked := len(list.stats)
-	stats, names, all := filestat.Below(s.root, len(list.files)-looked, func(i int) string { return path(looked + i) }, func() bool { return ctx.Err() != nil })
+	stats, names, all := s.below(ctx, len(list.files)-looked, func(i int) string { return path(looked + i) })
 	if looked > 0 {
 		for i, n := range names {
 			list.names[looked+i] = n
@@ -223,7 +223,7 @@ func (s *Snapshot) list(ctx context.Context) (l listing, unusable string) {
 		var names map[int]uint64
 		r, err := git.List(asked, s.root, s.guard, func(files []git.Listed) {
 			sight = s.watchAll(listing{walked: walked{files: files}})
-			stats, names, _ = filestat.Below(s.root, len(files), func(i int) string { return files[i].Path }, func() bool { return ctx.Err() != nil })
+			stats, names, _ = s.below(ctx, len(files), func(i int) string { return files[i].Path })
 		})
 		cancel()
 		s.took(asked, err)
@@ -276,7 +276,7 @@ func compare(ctx context.Context, list listing, stats []filestat.Stat) {
 }
 
 func (s *Snapshot) lstats(ctx context.Context, n int, path func(int) string) ([]filestat.Stat, bool) {
-	stats, _, whole := filestat.Below(s.root, n, path, func() bool { return ctx.Err() != nil })
+	stats, _, whole := s.below(ctx, n, path)
 	return stats, whole
 }
 
