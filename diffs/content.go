@@ -16,6 +16,8 @@ var (
 	// ErrUserChanged is returned when deciding a change, which is possible only as a whole, would lose what the user has
 	// written since.
 	ErrUserChanged = errors.New("the file has changed since the agent wrote it")
+	// ErrBaselineGone is returned when an accept would make a file of only those lines that the agent changed in one that is gone.
+	ErrBaselineGone = errors.New("the file is gone, and these lines are only a part of it")
 	// ErrOvertaken is returned when a decision cannot be undone or redone because of later changes to the file.
 	ErrOvertaken = errors.New("the file has changed too much since the decision")
 	// ErrCorrupt is returned when Marshal did not make a stored state, or when it does not fit the contents given with it.

@@ -17,8 +17,8 @@ type selection struct {
 }
 
 // Decide accepts or rejects hunks, with all hunks linked to them, as one step. With lines, which need a single hunk, it
-// decides only these of its changed lines. It may return ErrNotFound, ErrRange, ErrBaselineUnknown or ErrUserChanged, and
-// then nothing has changed. An accept leaves Current as it is, a reject leaves Baseline.
+// decides only these of its changed lines. It may return ErrNotFound, ErrRange, ErrBaselineUnknown, ErrUserChanged or
+// ErrBaselineGone, and then nothing has changed. An accept leaves Current as it is, a reject leaves Baseline.
 func (r *Review) Decide(ids []uint64, accept bool, lines *Range) (Decision, error) {
 	pieces := r.list()
 	sel, err := r.choose(pieces, ids, lines)
@@ -42,6 +42,8 @@ func (r *Review) allowed(sel selection, accept bool) error {
 	switch {
 	case accept && sel.parts[theOp] && w != nil && w.forked:
 		return ErrUserChanged
+	case accept && r.isPart():
+		return ErrBaselineGone
 	case accept:
 	case sel.parts[theUnknown]:
 		return ErrBaselineUnknown

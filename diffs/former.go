@@ -39,6 +39,20 @@ func (r *Review) former() int {
 	return slices.IndexFunc(r.formers, func(f Former) bool { return f.After == like })
 }
 
+// isPart reports whether the present text is only a part of what the agent has made of a file: the baseline's file has gone since, and its
+// lines with it.
+func (r *Review) isPart() bool {
+	if r.was || !r.is || r.whole != nil {
+		return false
+	}
+	i := r.former()
+	if i < 0 {
+		return false
+	}
+	f := r.formers[i].Review
+	return f.was && f.is && !f.holds(current, r.body(current))
+}
+
 // goBack makes r the former from which it has come, because the baseline becomes now. Without one, it notes that what will come
 // comes from r. It returns the index of that former; -1 if there is nothing to note.
 func (r *Review) goBack(now Content) int {

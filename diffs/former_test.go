@@ -157,3 +157,22 @@ func TestCarried(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAcceptOfAPart: the lines that the agent changed in a file are not a file of their own once that is gone, unless they are all of it.
+func TestAnAcceptOfAPart(t *testing.T) {
+	for now, want := range map[string]error{"a\nB\nc\n": ErrBaselineGone, "x\ny\n": nil} {
+		r := New(file("a\nb\nc\n"))
+		r.Observe(file(now), &Source{TurnID: "t", Via: ViaTool})
+		r.ObserveBaseline(Content{})
+		id := r.Hunks()[0].ID
+		require.Equal(t, want, r.Decidable(id, true))
+		require.NoError(t, r.Decidable(id, false))
+		r.ObserveBaseline(file("a\nb\nc\n"))
+		require.NoError(t, r.Decidable(r.Hunks()[0].ID, true))
+	}
+	r := New(Content{})
+	r.Observe(file("new\n"), &Source{TurnID: "t", Via: ViaTool})
+	r.ObserveBaseline(file("mine\n"))
+	r.ObserveBaseline(Content{})
+	require.NoError(t, r.Decidable(r.Hunks()[0].ID, true), "the agent has made the file")
+}

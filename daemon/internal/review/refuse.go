@@ -58,10 +58,11 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 	case errors.As(err, &refused):
 		return err
 	case errors.Is(err, diffs.ErrBaselineUnknown):
-		return &api.Error{
-			Kind: api.KindBaselineUnknown, Message: fmt.Sprintf("the content of %s before the agent's change is unknown", f.path),
-			Hint: "accept it, or restore the file yourself",
-		}
+		message := fmt.Sprintf("the content of %s before the agent's change is unknown", f.path)
+		return &api.Error{Kind: api.KindBaselineUnknown, Message: message, Hint: "accept it, or restore the file yourself"}
+	case errors.Is(err, diffs.ErrBaselineGone):
+		message := f.path + " is gone from the work tree, and what the agent has changed is only a part of it"
+		return &api.Error{Kind: api.KindConflict, Message: message, Hint: "put it back there and accept again, or reject the change", Diff: r.published[f.path]}
 	case errors.Is(err, diffs.ErrRange):
 		return api.Invalid("lines", "%v", err)
 	}

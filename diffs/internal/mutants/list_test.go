@@ -103,6 +103,11 @@ func weave() []mutant {
 			now: "case false:",
 		},
 		{
+			name: "an accept makes a file of a part", file: "diffs/decide.go",
+			old: "case accept && r.isPart():",
+			now: "case false:",
+		},
+		{
 			name: "a mode that the person sets stays pending", file: "diffs/attrs.go",
 			old: "if n == 0 || !r.file(baseline) || r.wasMode == 0 {",
 			now: "if !r.file(baseline) || r.wasMode == 0 {",
