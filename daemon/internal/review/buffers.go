@@ -131,10 +131,7 @@ func (r *Reviewer) conflicting(c *choice, id uint64, dec api.Decision) error {
 	case inBuffer:
 		return nil
 	case dec.Accept && c.f.UnsavedConflict(id):
-		return &api.Error{
-			Kind: api.KindConflict, Message: c.f.path + " has unsaved changes of the same lines in an editor",
-			Hint: "decide there, or save it", Diff: r.shown(dec.Client, c.f.path),
-		}
+		return r.conflictHint(c.f, c.f.path+" has unsaved changes of the same lines in an editor", "decide there, or save it")
 	}
 	if err := c.review.Decidable(id, dec.Accept); err != nil {
 		return r.decisionError(c.f, err)

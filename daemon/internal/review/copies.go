@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"cursord/daemon/api"
 	"cursord/daemon/copytree"
 	"cursord/daemon/internal/apart"
 	"cursord/daemon/internal/atomicfile"
@@ -137,10 +136,7 @@ func (r *Reviewer) movedThere(f *file) bool {
 }
 
 func (r *Reviewer) withoutCopy(f *file, err error) error {
-	return &api.Error{
-		Kind: api.KindConflict, Message: fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err),
-		Hint: "delete the session, or start a turn in it", Diff: r.published[f.path],
-	}
+	return r.conflictHint(f, fmt.Sprintf("the copy with the changes of %s cannot be used: %v", f.path, err), "delete the session, or start a turn in it")
 }
 
 // observeCopy takes in the present content of a file in a copy.

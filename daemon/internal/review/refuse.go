@@ -48,7 +48,12 @@ func (r *Reviewer) conflict(f *file, message string) error {
 	if r.stale(f) {
 		r.save(f)
 	}
-	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "look at the present diff and decide again", Diff: r.published[f.path]}
+	return r.conflictHint(f, message, "look at the present diff and decide again")
+}
+
+// conflictHint returns the error with the file's published diff.
+func (r *Reviewer) conflictHint(f *file, message, hint string) error {
+	return &api.Error{Kind: api.KindConflict, Message: message, Hint: hint, Diff: r.published[f.path]}
 }
 
 // decisionError turns an error of package diffs into the answer for clients.
@@ -61,8 +66,8 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 		message := fmt.Sprintf("the content of %s before the agent's change is unknown", f.path)
 		return &api.Error{Kind: api.KindBaselineUnknown, Message: message, Hint: "accept it, or restore the file yourself"}
 	case errors.Is(err, diffs.ErrBaselineGone):
-		message := f.path + " is gone from the work tree, and what the agent has changed is only a part of it"
-		return &api.Error{Kind: api.KindConflict, Message: message, Hint: "put it back there and accept again, or reject the change", Diff: r.published[f.path]}
+		return r.conflictHint(f, f.path+" is gone from the work tree, and what the agent has changed is only a part of it",
+			"put it back there and accept again, or reject the change")
 	case errors.Is(err, diffs.ErrRange):
 		return api.Invalid("lines", "%v", err)
 	}
@@ -70,10 +75,7 @@ func (r *Reviewer) decisionError(f *file, err error) error {
 }
 
 func (r *Reviewer) unreadable(f *file, img atomicfile.State) error {
-	return &api.Error{
-		Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable),
-		Hint: "repair the file and try again", Diff: r.published[f.path],
-	}
+	return r.conflictHint(f, fmt.Sprintf("%s cannot be read: %s", f.path, img.Unreadable), "repair the file and try again")
 }
 
 // skippedFor describes a hunk that cannot be decided because of an error.

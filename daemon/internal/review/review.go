@@ -68,6 +68,7 @@ type file struct {
 	n        uint64           // names the review in hunk ids; unique in the workspace
 	diff     *sessions.Diff   // its part of the path's diff when it was last saved; nil before the first save
 	unread   bool             // Review is nil, and may have something pending
+	leaves   bool             // an undo that is under way brings it back to the place that another file has taken
 	made     []string         // folders that the agent made for it
 	accepted []string         // for a file in a copy: folders that were made for it in the work tree
 	tookOver bool             // for a file in a copy: a turn has begun, which may have brought the work tree's content, and nobody has looked

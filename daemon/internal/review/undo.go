@@ -117,6 +117,11 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			inBuffers = append(inBuffers, f)
 			continue
 		}
+		place := f.path
+		if f.displaced(*gf) {
+			f.path, f.leaves = gf.Path, true
+			defer func() { f.leaves = false }()
+		}
 		text, taken := "", false // of b, with the lines that an accept of conflicts has taken, or without them
 		p, err := r.plan(client, f, disk, func(review *diffs.Review) (diffs.Decision, error) {
 			if !undo {
@@ -133,6 +138,7 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 			}
 			return f.Undo(review, gf)
 		})
+		f.path = place
 		if errors.Is(err, diffs.ErrOvertaken) && r.beyond(*gf, undo) {
 			return rollback(r.withoutLost(next, f.path))
 		}
@@ -184,6 +190,11 @@ func (r *Reviewer) step(client api.ClientID, undo, asEdits bool, only uint64, p 
 	return true
 }
 
+// displaced reports whether another review has taken the place that this one had when it was decided.
+func (f *file) displaced(gf decisionlog.File) bool {
+	return gf.N == f.n && gf.Path != f.path && !f.Review.Current().Exists && f.Review.Path() == ""
+}
+
 // reread brings a part of a decision up to date with the log after a look at its file, which may have found a save or an editor's undo. It
 // returns false if that has taken the step already.
 func (r *Reviewer) reread(n uint64, gf *decisionlog.File, undo bool) bool {
@@ -221,10 +232,8 @@ func (r *Reviewer) beyond(gf decisionlog.File, undo bool) bool {
 // It returns the error that says so.
 func (r *Reviewer) withoutLost(g *decisionlog.Group, path string) error {
 	r.ops = append(r.ops, r.log.Without(g.N, func(gf decisionlog.File) bool { return r.beyond(gf, !g.Undone) })...)
-	return &api.Error{
-		Kind: api.KindConflict, Message: path + " is gone or no longer under review: the decision about it stays",
-		Hint: "call again to undo the decision before it",
-	}
+	message := path + " is gone or no longer under review: the decision about it stays"
+	return &api.Error{Kind: api.KindConflict, Message: message, Hint: "call again to undo the decision before it"}
 }
 
 // forgetSources drops the sources of finally decided edits from a file's review, once there are many.

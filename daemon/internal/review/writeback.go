@@ -147,7 +147,7 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	var err error
 	there := c.in.files[c.To]
 	switch {
-	case c.To != c.From && there != nil && there.pending():
+	case c.To != c.From && there != nil && there.pending() && !there.leaves:
 		err = atomicfile.ErrOccupied
 	case c.in != f.tree && f.claimed() != nil:
 		err = fmt.Errorf("%w: the file there has moved to %s in the copy; decide that move first", atomicfile.ErrOccupied, f.claimed().path)
@@ -159,24 +159,13 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 		r.written(f, c)
 		return nil
 	case errors.Is(err, atomicfile.ErrOccupied):
-		return &api.Error{
-			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err),
-			Hint: "move it away and try again", Diff: r.published[f.path],
-		}
+		return r.conflictHint(f, fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err), "move it away and try again")
 	case errors.Is(err, atomicfile.ErrChanged) && r.created(c):
-		return &api.Error{
-			Kind: api.KindConflict, Message: f.path + " is there by now: somebody, or another session, has created it",
-			Hint: "look at what the change is now, and decide again", Diff: r.published[f.path],
-		}
+		return r.conflictHint(f, c.To+" is there by now: somebody, or another session, has created it", "look at what the change is now, and decide again")
 	case errors.Is(err, atomicfile.ErrChanged):
-		return &api.Error{
-			Kind: api.KindConflict, Message: f.path + " has just changed", Hint: "look at what the hunk is now, and decide again", Diff: r.published[f.path],
-		}
+		return r.conflictHint(f, f.path+" has just changed", "look at what the hunk is now, and decide again")
 	default:
-		return &api.Error{
-			Kind: api.KindConflict, Message: fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)),
-			Hint: "repair the file or its folder, and try again", Diff: r.published[f.path],
-		}
+		return r.conflictHint(f, fmt.Sprintf("%s cannot be written: %v", f.path, paths.Cause(err)), "repair the file or its folder, and try again")
 	}
 }
 
@@ -233,7 +222,11 @@ func (r *Reviewer) written(f *file, c *treeChange) {
 	}
 	c.in.updateSnapshots(c.To, atomicfile.State{Content: c.After})
 	if c.in == f.tree && c.To != f.path {
-		r.rekey(f, c.To)
+		from, there := f.path, f.tree.files[c.To]
+		if r.rekey(f, c.To); there != nil && r.load(there) == nil && (there.leaves || !there.Review.Current().Exists) {
+			there.path, there.diff, there.Unstored = from, nil, true // an undo needs it, and brings it back
+			f.tree.files[from], r.affected[there] = there, true
+		}
 	}
 	if c.Vacates() {
 		r.tidy(f, c)
@@ -285,7 +278,7 @@ func (r *Reviewer) wroteReal(f *file, c *treeChange) {
 		img := atomicfile.Read(r.setup.Root, name)
 		for _, t := range r.trees {
 			for _, other := range t.files {
-				if other == f || other.realPath() != name || !other.pending() && !other.away() && len(other.Buffers) == 0 || r.load(other) != nil {
+				if other == f || other.leaves || other.realPath() != name || !other.pending() && !other.away() && len(other.Buffers) == 0 || r.load(other) != nil {
 					continue
 				}
 				r.affected[other] = true
