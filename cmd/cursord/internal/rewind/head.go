@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,15 +18,21 @@ var headLine = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // movedHead returns the commit to which HEAD of a folder's repository has moved since a moment; "" if it has not, or if that is unknown.
-// It reads git's log of HEAD, and runs no git: nobody needs to trust the repository.
+// It reads git's log of HEAD, and runs no git: nobody needs to trust the repository. Of the moves in the second of that moment, it is only
+// known of the last one whether it was later: by the time of the log.
 func movedHead(folder string, since time.Time) string {
 	first, last := "", ""
-	for line := range strings.Lines(tail(filepath.Join(gitDir(folder), "logs", "HEAD"))) {
+	log := filepath.Join(gitDir(folder), "logs", "HEAD")
+	info, err := os.Lstat(log)
+	later := err == nil && info.ModTime().After(since)
+	lines := slices.Collect(strings.Lines(tail(log)))
+	for i, line := range lines {
 		m := headLine().FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if m == nil {
 			continue
 		}
-		if second, err := strconv.ParseInt(m[3], 10, 64); err != nil || second < since.Unix() {
+		second, err := strconv.ParseInt(m[3], 10, 64)
+		if err != nil || second < since.Unix() || second == since.Unix() && !(later && i == len(lines)-1) {
 			continue
 		}
 		if first == "" {

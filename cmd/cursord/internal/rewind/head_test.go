@@ -38,3 +38,22 @@ func TestMovedHead(t *testing.T) {
 		require.Equal(t, at.want, movedHead(filepath.Join(root, at.folder), time.Unix(at.since, 0)), at)
 	}
 }
+
+// TestMovedHeadInTheSameSecond: git notes seconds, and a commit right before the turn is none of the turn's.
+func TestMovedHeadInTheSameSecond(t *testing.T) {
+	root := t.TempDir()
+	log := filepath.Join(root, ".git", "logs", "HEAD")
+	require.NoError(t, os.MkdirAll(filepath.Dir(log), 0o700))
+	a, b, c := strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40)
+	one, two := a+" "+b+" A B <a@b> 1000 +0100\tcommit: one\n", b+" "+c+" A B <a@b> 1000 +0100\tcommit: two\n"
+	began := time.Unix(1000, 500e6)
+	for _, at := range []struct {
+		log     string
+		written time.Duration // since the turn began
+		want    string
+	}{{one, -time.Millisecond, ""}, {one, time.Millisecond, "bbbbbbb"}, {one + two, -time.Millisecond, ""}, {one + two, time.Millisecond, "ccccccc"}} {
+		require.NoError(t, os.WriteFile(log, []byte(at.log), 0o600))
+		require.NoError(t, os.Chtimes(log, time.Time{}, began.Add(at.written)))
+		require.Equal(t, at.want, movedHead(root, began), at)
+	}
+}
