@@ -144,6 +144,7 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
 	if !accept || d.Replaces() {
+		d.Past = r.past.Marshal()
 		r.follow(was, history.Decision, 0)
 	}
 	r.rev++

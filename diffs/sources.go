@@ -2,7 +2,10 @@ package diffs
 
 import (
 	"iter"
+	"math"
 	"slices"
+
+	"cursord/diffs/history"
 )
 
 // The sources of a review say who made its edits. Edits have numbers; only those that something may still ask about are
@@ -96,6 +99,11 @@ func (r *Review) ForgetSources(decisions iter.Seq[*Decision]) {
 		asked[n] = true
 	}
 	for d := range decisions {
+		if past, err := history.Unmarshal(d.Past, math.MaxInt); err == nil {
+			for n := range past.Edits() {
+				asked[n] = true
+			}
+		}
 		ops(d.Before.Op, d.Before.Unknown, d.Before.Mode, d.Before.Move)
 		for _, run := range d.Runs {
 			for i := range run.Atoms {

@@ -22,6 +22,7 @@ type Decision struct {
 	Lost    *lost        `json:"lost,omitempty"` // the content that a decision on the whole file removed
 	After   string       `json:"after"`          // the sum of the review's shape right after the decision
 	Last    uint64       `json:"last,omitempty"` // the last id right after the decision
+	Past    []byte       `json:"past,omitempty"` // of a reject: the history from before it, as Marshal made it
 	Rewound *rewound     `json:"rewound,omitempty"`
 }
 
@@ -130,6 +131,10 @@ func (r *Review) Undo(d Decision) error {
 	}
 	if r.shape().sum() == d.After {
 		r.restoreExactly(d)
+		if len(d.Past) > 0 && r.RestoreHistory(d.Past) == nil {
+			r.rev++
+			return nil
+		}
 	} else if err := r.restoreAround(d); err != nil {
 		return err
 	}

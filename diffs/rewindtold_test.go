@@ -1,0 +1,123 @@
+package diffs
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A told is what happens to a file, in the words of the tests about a rewind.
+type told struct {
+	turn   string // "": a person's, or a decision
+	text   string
+	do     string // "": writes text
+	accept bool
+}
+
+// hunkIDs returns the ids of all hunks.
+func hunkIDs(r *Review) (ids []uint64) {
+	for _, h := range r.Hunks() {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+// toldTo lets a review go through what is told.
+func toldTo(t *testing.T, r *Review, acts []told) *Review {
+	mode := uint32(0o644)
+	for _, a := range acts {
+		var src *Source
+		if a.turn != "" {
+			src = by("s", a.turn)
+		}
+		switch a.do {
+		case "":
+			c := file(a.text)
+			c.Mode = mode
+			r.Observe(c, src)
+		case "gone":
+			r.Observe(Content{}, src)
+		case "link":
+			r.Observe(Content{Exists: true, Target: a.text}, src)
+		case "move":
+			from := r.Path()
+			if from == "" {
+				from = "f"
+			}
+			r.Rename(from, a.text, src)
+		case "exec":
+			c := r.Current()
+			c.Mode = 0o755
+			r.Observe(c, src)
+		case "accept":
+			if ids := hunkIDs(r); len(ids) > 0 {
+				_, err := r.Decide(ids, true, nil)
+				require.NoError(t, err)
+			}
+		case "reject and undo":
+			d, err := r.Decide(hunkIDs(r), false, nil)
+			require.NoError(t, err)
+			r = restored(t, r)
+			require.NoError(t, r.Undo(passed(t, d)))
+		case "rewind and undo":
+			d, _, err := r.Rewind(Undone{"s", []string{a.text}})
+			require.NoError(t, err)
+			r = restored(t, r)
+			require.NoError(t, r.Undo(passed(t, d)))
+		}
+		r = restored(t, r)
+	}
+	return r
+}
+
+// passed returns a decision as it comes back from the store.
+func passed(t *testing.T, d Decision) (back Decision) {
+	data, err := json.Marshal(d)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &back))
+	return back
+}
+
+// TestRewindAfterAnUndo takes a turn back after a decision was undone: that is as if nobody had decided.
+func TestRewindAfterAnUndo(t *testing.T) {
+	undone := told{do: "reject and undo"}
+	for _, c := range []struct {
+		name string
+		base Content
+		acts []told
+		turn string
+		want Content
+		path string
+	}{
+		{
+			name: "removed and written anew", base: file("a\nb\nc\n"),
+			acts: []told{{turn: "1", do: "gone"}, {turn: "1", text: "a\nnew\n"}, undone}, turn: "1", want: file("a\nb\nc\n"),
+		},
+		{
+			name: "a text that became a link", base: file("a\nb\n"),
+			acts: []told{{turn: "1", do: "link", text: "x"}, undone, {do: "accept"}}, turn: "1", want: file("a\nb\n"),
+		},
+		{
+			name: "a link that became a text", base: Content{Exists: true, Target: "x"},
+			acts: []told{{turn: "1", text: "a\nb\n"}, undone, {do: "accept"}}, turn: "1", want: Content{Exists: true, Target: "x"},
+		},
+		{
+			name: "moved twice", base: file("a\nb\nc\n"),
+			acts: []told{{turn: "1", do: "move", text: "g"}, {turn: "2", do: "move", text: "h"}, {turn: "2", text: "a\nB\nc\n"}, undone},
+			turn: "2", want: file("a\nb\nc\n"), path: "g",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := toldTo(t, New(c.base), c.acts)
+			was := r.Copy()
+			d, left, err := r.Rewind(Undone{"s", []string{c.turn}})
+			require.NoError(t, err)
+			require.Equal(t, Left{}, left)
+			require.Equal(t, c.want, r.Current())
+			require.Equal(t, c.path, r.Path())
+			require.NoError(t, r.Undo(d))
+			requireSame(t, was, r)
+		})
+	}
+}
