@@ -121,3 +121,16 @@ func TestRewindAfterAnUndo(t *testing.T) {
 		})
 	}
 }
+
+// TestRewindOfAFileWrittenAnew takes back a turn that has removed a file and written it anew, in one call or in two.
+func TestRewindOfAFileWrittenAnew(t *testing.T) {
+	for _, second := range []string{"1", "2"} {
+		r := New(file("a\nb\nc\nd\ne\n"))
+		r = toldTo(t, r, []told{{turn: "1", do: "gone"}, {turn: second, text: "a\nb\nnew\n"}})
+		_, left, err := r.Rewind(Undone{"s", []string{"1", "2"}})
+		require.NoError(t, err)
+		require.Equal(t, Left{}, left)
+		require.Equal(t, file("a\nb\nc\nd\ne\n"), r.Current())
+		require.False(t, r.Pending())
+	}
+}

@@ -133,7 +133,7 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 	var blocked [3]bool
-	for _, op := range slices.Backward(f.Ops) {
+	for i, op := range slices.Backward(f.Ops) {
 		switch a := op.Aspect; {
 		case !undone(op.By):
 			blocked[a] = true
@@ -141,7 +141,7 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 			back.Changed = true
 		case op.Lost:
 			back.Lost, blocked[a] = true, true
-		case a == TheBody && alive > 0 && op.Was.Kind != Text && back.Body.Kind == Text:
+		case a == TheBody && alive > 0 && op.Was.Kind != Text && back.Body.Kind == Text && !f.wasText(i, undone):
 			back.Changed, blocked[a] = true, true // others' lines keep the text
 			continue
 		case a == TheBody:
@@ -163,4 +163,18 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 		back.File.Ops = append(back.File.Ops, op)
 	}
 	slices.Reverse(back.File.Ops)
+}
+
+// wasText reports whether the file was a text before one of the edits to take back that changed it as a whole right before operation i.
+func (f *File) wasText(i int, undone func(int32) bool) bool {
+	for _, op := range slices.Backward(f.Ops[:i]) {
+		switch {
+		case op.Aspect != TheBody:
+		case !undone(op.By) || op.Lost:
+			return false
+		case op.Was.Kind == Text:
+			return true
+		}
+	}
+	return false
 }
