@@ -14,8 +14,10 @@ type attrs struct {
 // person if by is nil. A person's move is not reviewed. Pending hunks stay pending. It reports whether the review changed.
 func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	r.forget()
-	before, was, who, n := r.shape().sum(), r.present(), history.Person, int32(0)
-	was.path = from
+	before, edits, was, who, n := r.shape().sum(), r.sources, r.present(), history.Person, int32(0)
+	if was.path = from; by != nil {
+		was.pending = r.undecided()
+	}
 	if r.wasPath == r.isPath {
 		r.wasPath = from
 	}
@@ -23,10 +25,10 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	switch {
 	case by == nil:
 		r.wasPath = to
-	case to != r.wasPath && r.is:
+	case r.is:
 		who, n = history.Agent, r.sources.edit(*by)
-		if !r.was {
-			break // the move of a new file is no hunk
+		if !r.was || to == r.wasPath {
+			break // the move of a new file is no hunk, nor is that back
 		}
 		r.renamed.add(n)
 		if r.renamed.ID == 0 {
@@ -35,6 +37,7 @@ func (r *Review) Rename(from, to string, by *Source) (changed bool) {
 	}
 	r.settleAttrs()
 	if r.shape().sum() == before {
+		r.sources = edits
 		return false
 	}
 	r.follow(was, who, n)

@@ -30,6 +30,9 @@ func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool)
 	before, edits, n, was, mine := r.shape().sum(), r.sources, int32(0), r.present(), r.beforeFollowing()
 	if by != nil {
 		n = r.sources.edit(*by)
+		if r.whole != nil || now.Exists != r.is || now.Mode != r.isMode || r.limits.kind(now.body()) != Modified {
+			was.pending = r.undecided()
+		}
 	}
 	r.observe(now.Exists, now.body(), n)
 	r.observeAttrs(now.Mode, n)

@@ -17,6 +17,8 @@ type past struct {
 	body  history.Body
 	path  string
 	lines []atom // of a text
+
+	pending *history.Pending // of an agent's step that may change the file as a whole
 }
 
 // present returns the present content in the terms of the history.
@@ -63,7 +65,7 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 	step := history.Step{
 		Who: who, Was: before.body, Is: after.body, WasPath: before.path, IsPath: after.path,
 		Edits: r.editsBetween(before.lines, after.lines, n), Sum: after.sum, Before: before.sum,
-		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed),
+		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed), Pending: before.pending,
 	}
 	if lent != nil {
 		lent.lend(r, &step)

@@ -81,9 +81,11 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
 	target := r.target(back, before.lines)
+	after := r.pendingAfter(back, of)
 	r.withdraw(of, back, target)
-	r.bring(back, target, before.lines)
+	r.bring(back, target, before.lines, after)
 	r.observeAttrs(target.Mode, 0)
+	r.reopenAttrs(after)
 	r.past = back.File
 	r.rev++
 	r.forget()
@@ -138,8 +140,19 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int)
 	return string(b)
 }
 
-// bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again.
-func (r *Review) bring(back *history.Back, target Content, lines []atom) {
+// bring takes in the content that a rewind leaves. Lines that were pending when the edits removed them are pending again, and so is
+// the file as a whole if after says so.
+func (r *Review) bring(back *history.Back, target Content, lines []atom, after again) {
+	switch {
+	case len(after.body) == 0:
+	case after.whole || back.Body.Kind == history.Opaque || len(target.Data) == 0 && !after.was:
+		r.rebuild(target, back.File, after)
+		return
+	case !target.Exists:
+		r.is, r.op = true, fileOp{}
+		r.observe(false, body{}, after.body[len(after.body)-1])
+		return
+	}
 	by, replaced := r.pendingAgain(back, lines)
 	edits := slices.Compact(slices.Sorted(slices.Values(by)))
 	edits = slices.DeleteFunc(edits, func(n int32) bool { return n == 0 })

@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,6 @@ func hunkIDs(r *Review) (ids []uint64) {
 
 // toldTo lets a review go through what is told.
 func toldTo(t *testing.T, r *Review, acts []told) *Review {
-	mode := uint32(0o644)
 	for _, a := range acts {
 		var src *Source
 		if a.turn != "" {
@@ -34,7 +34,6 @@ func toldTo(t *testing.T, r *Review, acts []told) *Review {
 		switch a.do {
 		case "":
 			c := file(a.text)
-			c.Mode = mode
 			r.Observe(c, src)
 		case "gone":
 			r.Observe(Content{}, src)
@@ -132,5 +131,92 @@ func TestRewindOfAFileWrittenAnew(t *testing.T) {
 		require.Equal(t, Left{}, left)
 		require.Equal(t, file("a\nb\nc\nd\ne\n"), r.Current())
 		require.False(t, r.Pending())
+	}
+}
+
+// requireRewound takes turns back to where their file was like began, and then takes that back.
+func requireRewound(t *testing.T, began, r *Review, turns ...string) {
+	was := r.Copy()
+	d, left, err := r.Rewind(Undone{"s", turns})
+	if err != nil {
+		require.ErrorIs(t, err, ErrNotFound)
+	}
+	require.Equal(t, Left{}, left)
+	requireAsBefore(t, began, r)
+	r = restored(t, r)
+	requireAsBefore(t, began, r)
+	if err == nil {
+		require.NoError(t, r.Undo(passed(t, d)))
+		requireSame(t, was, r)
+		require.Equal(t, was.History(7), r.History(7))
+	}
+}
+
+// requireAsBefore compares what a person sees of two reviews.
+func requireAsBefore(t *testing.T, want, got *Review) {
+	require.Equal(t, want.Current(), got.Current())
+	require.Equal(t, want.Path(), got.Path())
+	require.Equal(t, want.Baseline(), got.Baseline(), "the baseline")
+	require.Equal(t, want.OldPath(), got.OldPath())
+	require.Equal(t, want.Kind(), got.Kind())
+	told := func(r *Review) (hunks []string) {
+		for _, h := range r.Hunks() {
+			hunks = append(hunks, fmt.Sprint(h.Kind, h.OldStart, h.NewStart, h.Lines, h.Sources))
+		}
+		return hunks
+	}
+	require.Equal(t, told(want), told(got))
+}
+
+// TestRewindOfWhatWasPendingAsAWhole takes a turn back that has changed as a whole what an earlier one had: that is pending as before.
+func TestRewindOfWhatWasPendingAsAWhole(t *testing.T) {
+	abc := file("a\nb\nc\n")
+	to := func(do, text string) func(turn string) told {
+		return func(turn string) told { return told{turn: turn, do: do, text: text} }
+	}
+	type does = func(turn string) told
+	for _, c := range []struct {
+		name     string
+		base     Content
+		one, two []does
+	}{
+		{"removed, made again with another text", abc, []does{to("gone", "")}, []does{to("", "a\nq\n")}},
+		{"removed, made again", abc, []does{to("gone", "")}, []does{to("", "a\nb\nc\n")}},
+		{"removed, made again, removed", abc, []does{to("gone", "")}, []does{to("", "a\nq\n"), to("gone", "")}},
+		{"removed, made a link", abc, []does{to("gone", "")}, []does{to("link", "x")}},
+		{"moved twice", abc, []does{to("move", "g")}, []does{to("move", "h")}},
+		{"moved and back", abc, []does{to("move", "g")}, []does{to("move", "f")}},
+		{"moved, removed", abc, []does{to("move", "g")}, []does{to("gone", "")}},
+		{"mode, written anew", abc, []does{to("exec", "")}, []does{to("gone", ""), to("", "a\nb\nc\n")}},
+		{"mode, removed", abc, []does{to("exec", "")}, []does{to("gone", "")}},
+		{"mode and back", abc, []does{to("exec", "")}, []does{to("", "a\nb\nc\n")}},
+		{"edited, removed", abc, []does{to("", "a\nB\nc\n")}, []does{to("gone", "")}},
+		{"edited, made a link", abc, []does{to("", "a\nB\nc\n")}, []does{to("link", "x")}},
+		{"made a link, another link", abc, []does{to("link", "x")}, []does{to("link", "y")}},
+		{"made a link, a text again", abc, []does{to("link", "x")}, []does{to("", "a\nb\nc\n")}},
+		{"made a link, another text", abc, []does{to("link", "x")}, []does{to("", "a\nB\nc\n")}},
+		{"a new link, another link", Content{}, []does{to("link", "x")}, []does{to("link", "y")}},
+		{"a new link, removed", Content{}, []does{to("link", "x")}, []does{to("gone", "")}},
+		{"a new empty file, removed", Content{}, []does{to("", "")}, []does{to("gone", "")}},
+		{"a new file, removed, made a link", Content{}, []does{to("", "a\n")}, []does{to("gone", ""), to("link", "x")}},
+		{"a link made a text, edited", Content{Exists: true, Target: "x"}, []does{to("", "a\n")}, []does{to("", "a\nb\n")}},
+		{"a link made a text, removed", Content{Exists: true, Target: "x"}, []does{to("", "a\n")}, []does{to("gone", "")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var one, two []told
+			for _, do := range c.one {
+				one = append(one, do("1"))
+			}
+			for _, do := range c.two {
+				two = append(two, do("2"))
+			}
+			began := toldTo(t, New(c.base), one)
+			requireRewound(t, began, toldTo(t, began.Copy(), two), "2")
+			began.Decide(hunkIDs(began), true, nil)
+			requireRewound(t, began, toldTo(t, began.Copy(), two), "2")
+			began = toldTo(t, New(c.base), one)
+			began.Decide(hunkIDs(began), false, nil)
+			requireRewound(t, began, toldTo(t, began.Copy(), two), "2")
+		})
 	}
 }

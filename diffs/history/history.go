@@ -55,6 +55,7 @@ type Step struct {
 	ModeBy, MoveBy  int32
 	Sum             func() string // returns a sum of the content after the step
 	Before          func() string // returns a sum of the content before the step
+	Pending         *Pending      // before the step; nil: nothing
 }
 
 // An Edit replaces the lines from From on by others.
@@ -120,6 +121,18 @@ type Op struct {
 	Was    Body   `json:"w,omitzero"`
 	Path   string `json:"p,omitempty"` // where the file was
 	Lost   bool   `json:"lost,omitempty"`
+
+	Pending *Pending `json:"pe,omitempty"`
+}
+
+// A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
+type Pending struct {
+	Body    []int32 `json:"b,omitempty"`
+	Mode    []int32 `json:"m,omitempty"`
+	Path    []int32 `json:"p,omitempty"`
+	Was     string  `json:"w,omitempty"` // a sum of the body; "" without Body
+	WasMode uint32  `json:"wm,omitempty"`
+	WasPath string  `json:"wp,omitempty"`
 }
 
 // An Aspect is what an Op changed.

@@ -9,10 +9,11 @@ type Back struct {
 	File    *File
 	Body    Body
 	Path    string
-	Lines   []Piece // of a Text
-	Changed bool    // some of what the edits did stays, because somebody has changed it since
-	Lost    bool    // some of what they removed is not known any more
-	Changes int     // how many places change
+	Lines   []Piece    // of a Text
+	Changed bool       // some of what the edits did stays, because somebody has changed it since
+	Lost    bool       // some of what they removed is not known any more
+	Changes int        // how many places change
+	Pending []*Pending // when what goes of the file as a whole began, the latest first
 }
 
 // A Piece is a run of present lines, or, with To == From, a line that comes back.
@@ -133,6 +134,12 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 	var blocked [3]bool
+	goes := func(op Op) {
+		back.Changes++
+		if op.Pending != nil {
+			back.Pending = append(back.Pending, op.Pending)
+		}
+	}
 	for i, op := range slices.Backward(f.Ops) {
 		switch a := op.Aspect; {
 		case !undone(op.By):
@@ -149,15 +156,15 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 			if back.Body = op.Was; mode != 0 && op.Was.Mode == 0 {
 				back.Body.Mode = mode
 			}
-			back.Changes++
+			goes(op)
 			continue
 		case a == TheMode:
 			back.Body.Mode = op.Was.Mode
-			back.Changes++
+			goes(op)
 			continue
 		default:
 			back.Path = op.Path
-			back.Changes++
+			goes(op)
 			continue
 		}
 		back.File.Ops = append(back.File.Ops, op)

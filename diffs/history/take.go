@@ -283,13 +283,13 @@ func (t *taking) ops(f *File) {
 		} else if was.Data != nil {
 			was.Data = slices.Clone(was.Data)
 		}
-		t.op(f, Op{Aspect: TheBody, By: s.BodyBy, Was: was, Lost: lost}, func(op Op) bool { return !op.Lost && op.Was.same(s.Is) })
+		t.op(f, Op{Aspect: TheBody, By: s.BodyBy, Was: was, Lost: lost, Pending: s.Pending}, func(op Op) bool { return !op.Lost && op.Was.same(s.Is) })
 	}
 	if a, b := s.Was.Mode, s.Is.Mode; a != b && a != 0 && b != 0 && s.Was.Kind != Absent && s.Is.Kind != Absent {
-		t.op(f, Op{Aspect: TheMode, By: s.ModeBy, Was: Body{Mode: a}}, func(op Op) bool { return op.Was.Mode == b })
+		t.op(f, Op{Aspect: TheMode, By: s.ModeBy, Was: Body{Mode: a}, Pending: s.Pending}, func(op Op) bool { return op.Was.Mode == b })
 	}
 	if s.WasPath != s.IsPath {
-		t.op(f, Op{Aspect: ThePath, By: s.MoveBy, Path: s.WasPath}, func(op Op) bool { return op.Path == s.IsPath })
+		t.op(f, Op{Aspect: ThePath, By: s.MoveBy, Path: s.WasPath, Pending: s.Pending}, func(op Op) bool { return op.Path == s.IsPath })
 	}
 }
 
