@@ -29,7 +29,7 @@ func (r *Review) observeAs(now Content, by *Source, lent *lender) (changed bool)
 	r.forget()
 	before, edits, n, was, mine := r.shape().sum(), r.sources, int32(0), r.present(), r.beforeFollowing()
 	if by != nil {
-		n = r.sources.edit(*by)
+		n, was.removed = r.sources.edit(*by), r.removed()
 		if r.whole != nil || now.Exists != r.is || now.Mode != r.isMode || r.limits.kind(now.body()) != Modified {
 			was.pending = r.undecided()
 		}

@@ -19,6 +19,7 @@ type past struct {
 	lines []atom // of a text
 
 	pending *history.Pending // of an agent's step that may change the file as a whole
+	removed map[uint64]int32 // of an agent's step: the edits that removed lines, which are pending, by id
 }
 
 // present returns the present content in the terms of the history.
@@ -64,7 +65,7 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 	after := r.present()
 	step := history.Step{
 		Who: who, Was: before.body, Is: after.body, WasPath: before.path, IsPath: after.path,
-		Edits: r.editsBetween(before.lines, after.lines, n), Sum: after.sum, Before: before.sum,
+		Edits: r.editsBetween(before, after.lines, n), Sum: after.sum, Before: before.sum,
 		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed), Pending: before.pending,
 	}
 	if lent != nil {
@@ -92,7 +93,8 @@ func editOf(n int32, op fileOp) int32 {
 }
 
 // editsBetween returns the edits between two lists of present lines. A line is known by its id and, where these are new, by its text.
-func (r *Review) editsBetween(old, now []atom, n int32) (edits []history.Edit) {
+func (r *Review) editsBetween(before past, now []atom, n int32) (edits []history.Edit) {
+	old := before.lines
 	same := func(a, b *atom) bool { return a.id == b.id && a.id != 0 }
 	from, oldEnd, nowEnd := 0, len(old), len(now)
 	for from < oldEnd && from < nowEnd && same(&old[from], &now[from]) {
@@ -118,7 +120,7 @@ func (r *Review) editsBetween(old, now []atom, n int32) (edits []history.Edit) {
 	}
 	i, j := from, from
 	upTo := func(oldTo, nowTo int) {
-		edits = append(edits, r.region(old[i:oldTo], now[j:nowTo], i, dead, n)...)
+		edits = append(edits, r.region(old[i:oldTo], now[j:nowTo], i, dead, before.removed, n)...)
 		i, j = oldTo, nowTo
 	}
 	for k := from; k < oldEnd; k++ {
@@ -132,7 +134,7 @@ func (r *Review) editsBetween(old, now []atom, n int32) (edits []history.Edit) {
 }
 
 // region returns the edits of a part in which no line has the same id; at is the number of its first old line.
-func (r *Review) region(old, now []atom, at int, dead map[uint64]int32, n int32) (edits []history.Edit) {
+func (r *Review) region(old, now []atom, at int, dead, removed map[uint64]int32, n int32) (edits []history.Edit) {
 	i, j := 0, 0
 	upTo := func(oldTo, nowTo int) {
 		e := history.Edit{From: at + i}
@@ -148,7 +150,7 @@ func (r *Review) region(old, now []atom, at int, dead map[uint64]int32, n int32)
 			if n == 0 {
 				by = now[j].ins
 			}
-			e.Added = append(e.Added, history.Added{Text: now[j].text, By: by})
+			e.Added = append(e.Added, history.Added{Text: now[j].text, By: by, Was: removed[now[j].id]})
 		}
 		if len(e.Removed)+len(e.Added) > 0 {
 			edits = append(edits, e)

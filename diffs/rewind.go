@@ -81,11 +81,12 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
 	target := r.target(back, before.lines)
-	after := r.pendingAfter(back, of)
+	after := r.pendingAfter(back, of, target)
+	after.removed = r.removedAgain(back, before.lines)
 	r.withdraw(of, back, target)
 	r.bring(back, target, before.lines, after)
 	r.observeAttrs(target.Mode, 0)
-	r.reopenAttrs(after)
+	r.reopenParts(after, of)
 	r.past = back.File
 	r.rev++
 	r.forget()
@@ -145,18 +146,18 @@ func (r *Review) joined(back *history.Back, lines []atom, wanted func(piece int)
 func (r *Review) bring(back *history.Back, target Content, lines []atom, after again) {
 	switch {
 	case len(after.body) == 0:
-	case after.whole || back.Body.Kind == history.Opaque || len(target.Data) == 0 && !after.was:
-		r.rebuild(target, back.File, after)
-		return
-	case !target.Exists:
+	case !target.Exists && r.whole == nil && r.was:
 		r.is, r.op = true, fileOp{}
 		r.observe(false, body{}, after.body[len(after.body)-1])
 		return
+	case after.whole:
+		r.rebuild(target, back.File, after)
+		return
 	}
-	by, replaced := r.pendingAgain(back, lines)
+	by, replaced := r.pendingAgain(back, lines, after.removed)
 	edits := slices.Compact(slices.Sorted(slices.Values(by)))
 	edits = slices.DeleteFunc(edits, func(n int32) bool { return n == 0 })
-	if len(edits) == 0 || r.whole != nil || back.Body.Kind != history.Text {
+	if len(edits)+len(replaced) == 0 || r.whole != nil || back.Body.Kind != history.Text {
 		r.observe(target.Exists, target.body(), 0)
 		return
 	}
@@ -179,13 +180,13 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 
 // pendingAgain returns of which edit each piece is pending again, 0 for none, and which lines of the baseline these pieces had replaced,
 // by id.
-func (r *Review) pendingAgain(back *history.Back, lines []atom) (by []int32, replaced map[uint64]int32) {
-	by, replaced = make([]int32, len(back.Lines)), map[uint64]int32{}
+func (r *Review) pendingAgain(back *history.Back, lines []atom, removed map[uint64]int32) (by []int32, replaced map[uint64]int32) {
+	by, replaced = make([]int32, len(back.Lines)), removed
 	for k, p := range back.Lines {
 		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
 			continue
 		}
-		ids, accepted := r.replacedBy(p, lines)
+		ids, accepted := r.replacedBy(p, lines, replaced)
 		if accepted { // what has replaced it
 			continue
 		}
@@ -199,10 +200,11 @@ func (r *Review) pendingAgain(back *history.Back, lines []atom) (by []int32, rep
 
 // replacedBy returns the ids of the present lines beside a piece that the piece had replaced. accepted reports whether one beside it is an
 // accepted line of the edit that removed the piece.
-func (r *Review) replacedBy(p history.Piece, lines []atom) (ids []uint64, accepted bool) {
+func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int32) (ids []uint64, accepted bool) {
 	for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
+		_, known := again[lines[i].id]
 		switch by, _ := r.past.Of(i); {
-		case by != p.Del || lines[i].ins != 0:
+		case by != p.Del || lines[i].ins != 0 || known:
 		case r.past.RemovedNear(p.From, p.Ins, lines[i].text):
 			ids = append(ids, lines[i].id)
 		default:
@@ -217,19 +219,19 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 	all := func(op fileOp) bool {
 		return op.ID != 0 && !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
 	}
+	if all(r.chmod) {
+		r.isMode, r.chmod = r.wasMode, fileOp{} // see observeAttrs
+	}
+	if all(r.renamed) {
+		r.isPath, r.wasPath, r.renamed = back.Path, back.Path, fileOp{}
+	}
 	for _, op := range []*fileOp{&r.op, &r.renamed, &r.chmod} {
 		if op.ID != 0 && !all(*op) { // earlier turns have a part in it
 			op.Edits = slices.DeleteFunc(slices.Clone(op.Edits), func(n int32) bool { return of[n] })
 		}
 	}
-	if p := back.Path; p != r.isPath {
-		r.isPath = p
-		if all(r.renamed) || p == r.wasPath {
-			r.renamed = fileOp{}
-		}
-		if p != r.wasPath {
-			r.wasPath = p
-		}
+	if back.Path != r.isPath {
+		r.isPath, r.wasPath, r.renamed = back.Path, back.Path, fileOp{} // see reopen
 	}
 	if w := r.whole; w != nil {
 		switch {
@@ -249,7 +251,7 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 			continue
 		}
 		if of[a.del] {
-			a.del = 0
+			a.del = r.removedBefore(a.text, back)
 		}
 		kept = append(kept, a)
 	}

@@ -3,26 +3,24 @@ package diffs
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 
 	"cursord/diffs/history"
 )
 
-// undecided returns what of the file nobody has decided about; nil if that is nothing.
+// undecided returns what of the file nobody has decided about; nil if there is no file, either.
 func (r *Review) undecided() *history.Pending {
-	if !r.Pending() {
+	if !r.was && !r.is && !r.Pending() {
 		return nil
 	}
 	p := &history.Pending{
 		Body: slices.Clone(r.op.Edits), Mode: slices.Clone(r.chmod.Edits), Path: slices.Clone(r.renamed.Edits),
-		WasMode: r.wasMode, WasPath: r.wasPath,
+		Was: r.baselineSum(), WasMode: r.wasMode, WasPath: r.wasPath,
 	}
 	if r.op.ID == 0 {
 		p.Body = r.edits(piece{end: len(r.atoms)}, nil)
 		p.Body = slices.DeleteFunc(p.Body, func(n int32) bool { return n == 0 })
-	}
-	if len(p.Body) > 0 {
-		p.Was = r.baselineSum()
 	}
 	return p
 }
@@ -39,23 +37,26 @@ func (r *Review) baselineSum() string {
 // An again says of which edits the body, the mode and the path of a file are pending after a rewind.
 type again struct {
 	body, mode, path []int32
-	whole            bool // there were no lines before the rewind
+	whole            bool // the lines have to be compared anew
 	was              bool // the baseline, with base and so on
 	base             body
 	wasMode          uint32
 	wasPath          string
+	removed          map[uint64]int32 // lines of the baseline; see removedAgain
 }
 
 // pendingAfter returns what is pending after a rewind of the edits that of has: what is pending of others now, and what was pending when
 // these edits changed it, if nobody has decided since. That is so if the baseline is the same.
-func (r *Review) pendingAfter(back *history.Back, of map[int32]bool) again {
+func (r *Review) pendingAfter(back *history.Back, of map[int32]bool, target Content) again {
 	others := func(edits []int32) []int32 {
 		return slices.DeleteFunc(slices.Clone(edits), func(n int32) bool { return of[n] || !slices.Contains(r.sources.numbers, n) })
 	}
-	a := again{mode: others(r.chmod.Edits), path: others(r.renamed.Edits), whole: r.whole != nil, was: r.was, wasMode: r.wasMode, wasPath: r.wasPath}
+	a := again{mode: others(r.chmod.Edits), path: others(r.renamed.Edits), whole: r.whole != nil || back.Whole, was: r.was, wasMode: r.wasMode, wasPath: r.wasPath}
 	for _, p := range back.Pending {
-		if len(a.body) == 0 && p.Was != "" && p.Was == r.baselineSum() {
-			a.body = others(p.Body)
+		if len(a.body) == 0 && back.Whole && p.Was == r.baselineSum() && r.madeByOthers(back.File, target) {
+			if a.body = others(p.Body); len(a.body) == 0 {
+				a.body = others(slices.Sorted(maps.Keys(back.File.Edits())))
+			}
 		}
 		if len(a.mode) == 0 && p.WasMode == r.wasMode {
 			a.mode = others(p.Mode)
@@ -68,6 +69,41 @@ func (r *Review) pendingAfter(back *history.Back, of map[int32]bool) again {
 		a.base = r.body(baseline)
 	}
 	return a
+}
+
+// madeByOthers reports whether the edits of a history have made a content of the baseline.
+func (r *Review) madeByOthers(made *history.File, c Content) bool {
+	b := r.body(baseline)
+	if made == nil || c.Exists == r.was && c.body() == b {
+		return false
+	}
+	var old, now []string
+	if r.was && r.limits.kind(b) == Modified {
+		old = splitLines(b.text)
+	}
+	if c.Exists && r.limits.kind(c.body()) == Modified {
+		now = splitLines(string(c.Data))
+	}
+	stays, stayed := map[int]bool{}, map[int]bool{}
+	commonLines(old, now, func(i, j int) { stayed[i], stays[j] = true, true })
+	removed := map[string]int{}
+	for _, d := range made.Near(0, len(now)) {
+		removed[trimEnd(d.Text)]++
+	}
+	for i, l := range old {
+		if stayed[i] {
+			continue
+		}
+		if removed[trimEnd(l)]--; removed[trimEnd(l)] < 0 {
+			return false // it has replaced others, and was accepted
+		}
+	}
+	for j := range now {
+		if by, _ := made.Of(j); !stays[j] && by == 0 {
+			return false // that it was removed was accepted
+		}
+	}
+	return true
 }
 
 // rebuild makes a review of the baseline and the content that a rewind leaves, which edits have made of it. lines is the history of the
@@ -95,8 +131,71 @@ func (r *Review) rebuild(target Content, lines *history.File, a again) {
 	}
 }
 
-// reopenAttrs makes the mode and the path pending again.
-func (r *Review) reopenAttrs(a again) {
+// removed returns the edits that have removed lines, which are pending, by id.
+func (r *Review) removed() map[uint64]int32 {
+	removed := map[uint64]int32{}
+	for i := range r.atoms {
+		if a := &r.atoms[i]; a.del != 0 {
+			removed[a.id] = a.del
+		}
+	}
+	return removed
+}
+
+// removedAgain returns, by id, the present lines that a rewind removes, and that were pending as removed before: by
+// which edit, or 0 for those to take back. It takes the lines out of those that back has.
+func (r *Review) removedAgain(back *history.Back, lines []atom) (removed map[uint64]int32) {
+	removed = map[uint64]int32{}
+	if len(back.Again) == 0 {
+		return removed
+	}
+	goes := map[int]bool{}
+	for i := range lines {
+		goes[i] = true
+	}
+	for _, p := range back.Lines {
+		for i := p.From; i < p.To; i++ {
+			delete(goes, i)
+		}
+	}
+	back.Again = slices.DeleteFunc(back.Again, func(d history.Dead) bool {
+		for i := range lines {
+			if goes[i] && lines[i].ins == 0 && trimEnd(lines[i].text) == trimEnd(d.Text) {
+				removed[lines[i].id] = 0
+				if slices.Contains(r.sources.numbers, d.Del) {
+					removed[lines[i].id] = d.Del
+				}
+				delete(goes, i)
+				return true
+			}
+		}
+		return false
+	})
+	return removed
+}
+
+// removedBefore returns the edit that had removed a line before those that a rewind takes back wrote it again and removed it, or 0.
+func (r *Review) removedBefore(text string, back *history.Back) int32 {
+	for i, d := range back.Again {
+		if trimEnd(d.Text) == trimEnd(text) && slices.Contains(r.sources.numbers, d.Del) {
+			back.Again = slices.Delete(back.Again, i, i+1)
+			return d.Del
+		}
+	}
+	return 0
+}
+
+// reopenParts makes what was pending of the file as a whole pending again; of has the edits that are taken back.
+func (r *Review) reopenParts(a again, of map[int32]bool) {
+	r.op.Edits = slices.DeleteFunc(slices.Clone(r.op.Edits), func(n int32) bool { return of[n] })
+	if r.op.ID != 0 && len(r.op.Edits) == 0 {
+		if r.op.Edits = a.body; len(a.body) == 0 {
+			r.op.Edits = r.edits(piece{end: len(r.atoms)}, nil)
+		}
+	}
+	if len(a.body) > 0 && a.was && r.was && !r.is {
+		r.wasPath = a.wasPath
+	}
 	both := r.file(baseline) && r.file(current)
 	if len(a.mode) > 0 && both && a.wasMode != 0 && a.wasMode != r.isMode {
 		r.wasMode, r.chmod = a.wasMode, fileOp{ID: r.id(), Edits: a.mode}

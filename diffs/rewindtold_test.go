@@ -10,10 +10,9 @@ import (
 
 // A told is what happens to a file, in the words of the tests about a rewind.
 type told struct {
-	turn   string // "": a person's, or a decision
-	text   string
-	do     string // "": writes text
-	accept bool
+	turn string // "": a person's, or a decision
+	text string
+	do   string // "": writes text
 }
 
 // hunkIDs returns the ids of all hunks.
@@ -143,6 +142,12 @@ func requireRewound(t *testing.T, began, r *Review, turns ...string) {
 	}
 	require.Equal(t, Left{}, left)
 	requireAsBefore(t, began, r)
+	for _, h := range r.Hunks() {
+		require.NotEmpty(t, h.Sources)
+		for _, src := range h.Sources {
+			require.NotContains(t, turns, src.TurnID)
+		}
+	}
 	r = restored(t, r)
 	requireAsBefore(t, began, r)
 	if err == nil {
@@ -161,7 +166,7 @@ func requireAsBefore(t *testing.T, want, got *Review) {
 	require.Equal(t, want.Kind(), got.Kind())
 	told := func(r *Review) (hunks []string) {
 		for _, h := range r.Hunks() {
-			hunks = append(hunks, fmt.Sprint(h.Kind, h.OldStart, h.NewStart, h.Lines, h.Sources))
+			hunks = append(hunks, fmt.Sprint(h.Kind, h.OldStart, h.NewStart, h.Lines))
 		}
 		return hunks
 	}
@@ -190,6 +195,10 @@ func TestRewindOfWhatWasPendingAsAWhole(t *testing.T) {
 		{"mode, written anew", abc, []does{to("exec", "")}, []does{to("gone", ""), to("", "a\nb\nc\n")}},
 		{"mode, removed", abc, []does{to("exec", "")}, []does{to("gone", "")}},
 		{"mode and back", abc, []does{to("exec", "")}, []does{to("", "a\nb\nc\n")}},
+		{"a line removed, written elsewhere", abc, []does{to("", "a\nb\n")}, []does{to("", "a\nl5\nb\nl4\nc\n")}},
+		{"a line removed, written, removed", abc, []does{to("", "l6\nb\nc\n")}, []does{to("", "a\nq\nc\n"), to("", "r\nc\n")}},
+		{"a line changed, others written back", abc, []does{to("", "a\nl2\nc\n")}, []does{to("", "l3\nl2\nc\n"), to("", "a\nb\nc\n")}},
+		{"edited, a link, another text", abc, []does{to("", "a\nl4\nc\n")}, []does{to("link", "x"), to("", "l5\nb\nc\n")}},
 		{"edited, removed", abc, []does{to("", "a\nB\nc\n")}, []does{to("gone", "")}},
 		{"edited, made a link", abc, []does{to("", "a\nB\nc\n")}, []does{to("link", "x")}},
 		{"made a link, another link", abc, []does{to("link", "x")}, []does{to("link", "y")}},

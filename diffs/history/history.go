@@ -76,6 +76,7 @@ type Removed struct {
 type Added struct {
 	Text string
 	By   int32
+	Was  int32 // the edit that had removed the line, if nobody had decided about that
 }
 
 // A File is the history of a file. nil is that of a file without edits.
@@ -112,6 +113,9 @@ type Dead struct {
 	// the end of its copy, because nobody can say which of the two is the person's.
 	Copied  bool `json:"c,omitempty"`
 	Pending bool `json:"p,omitempty"` // as in Removed
+
+	// Again is an edit that wrote the line again when nobody had decided about Del.
+	Again int32 `json:"a,omitempty"`
 }
 
 // An Op is a change of a file as a whole.

@@ -13,6 +13,8 @@ type Back struct {
 	Changed bool       // some of what the edits did stays, because somebody has changed it since
 	Lost    bool       // some of what they removed is not known any more
 	Changes int        // how many places change
+	Whole   bool       // the file as a whole is made, removed or replaced
+	Again   []Dead     // lines that the edits had written again; with Del 0, they had removed them themselves
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 }
 
@@ -78,13 +80,19 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines i
 	}
 	for i := 0; ; i++ {
 		for _, d := range f.without(undone, c.graves(), i, back) {
+			if d.Again != 0 && undone(d.Again) {
+				if back.Again = append(back.Again, d); undone(d.Del) {
+					back.Again[len(back.Again)-1].Del = 0
+				}
+				d.Again = 0
+			}
 			if undone(d.Del) {
 				change(true)
 				back.Lines = append(back.Lines, Piece{From: i, To: i, Text: d.Text, Ins: d.Ins, Del: d.Del, Pending: d.Pending})
 				b.alive(d.Ins, 1)
-			} else {
-				b.bury(d)
+				continue
 			}
+			b.bury(d)
 		}
 		if i >= lines {
 			break
@@ -136,6 +144,7 @@ func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
 	var blocked [3]bool
 	goes := func(op Op) {
 		back.Changes++
+		back.Whole = back.Whole || op.Aspect == TheBody
 		if op.Pending != nil {
 			back.Pending = append(back.Pending, op.Pending)
 		}

@@ -19,6 +19,7 @@ func (f *File) Take(s Step) *File {
 	t := taking{step: s, moved: map[string]int32{}, gone: map[string]int32{}, added: map[string]bool{}, touched: slices.Clone(f.Touched), c: cursor{f: f}}
 	t.lines()
 	next := &File{Runs: t.b.runs, Dead: t.b.dead, Ops: slices.Clone(f.Ops), At: f.At, Lost: f.Lost.with(t.goes)}
+	s.again(next.Dead)
 	if s.Replaced {
 		for i := range next.Runs {
 			next.Runs[i].By = min(next.Runs[i].By, -next.Runs[i].By)
@@ -41,6 +42,33 @@ func (f *File) Take(s Step) *File {
 		return nil
 	}
 	return next
+}
+
+// again notes in the dead lines which of them the step has written again when nobody had decided about their removal.
+func (s *Step) again(dead []Grave) {
+	by := map[string][]int32{}
+	for _, e := range s.Edits {
+		for _, a := range e.Added {
+			if a.Was != 0 && a.By != 0 {
+				by[trim(a.Text)] = append(by[trim(a.Text)], a.By)
+			}
+		}
+	}
+	for _, first := range []bool{true, false} { // lines that were not written again before come first
+		for i := 0; i < len(dead) && len(by) > 0; i++ {
+			lines := slices.Clone(dead[i].Lines) // an earlier history may have the same
+			for k := range lines {
+				l := trim(lines[k].Text)
+				if len(by[l]) == 0 || first && lines[k].Again != 0 {
+					continue
+				}
+				if lines[k].Again, by[l] = by[l][0], by[l][1:]; len(by[l]) == 0 {
+					delete(by, l)
+				}
+			}
+			dead[i].Lines = lines
+		}
+	}
 }
 
 // known reports whether a step is that of an edit at all.
@@ -122,7 +150,7 @@ func (t *taking) edit(e Edit) {
 		by := t.c.next()
 		switch {
 		case r.By != 0 && r.By != by:
-			dead = append(dead, candidate{Dead: Dead{strings.Clone(r.Text), by, r.By, t.added[trim(r.Text)], r.Pending}, before: i})
+			dead = append(dead, candidate{Dead: Dead{Text: strings.Clone(r.Text), Ins: by, Del: r.By, Copied: t.added[trim(r.Text)], Pending: r.Pending}, before: i})
 		case r.By == 0 && by != 0:
 			t.lost = t.lost || person
 			if sum, ok := sumOf(r.Text); person && ok {
