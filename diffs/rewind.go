@@ -60,9 +60,10 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	}
 	before := r.present()
 	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, len(before.lines))
-	pending := r.pendingOf(of)
+	pending, alone := r.pendingOf(of)
 	if back == nil && pending {
 		back = history.Keep(r.past, before.body, before.path, len(before.lines))
+		back.Changed = alone
 	}
 	if back == nil {
 		return d, left, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
@@ -86,7 +87,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	r.withdraw(of, back, target)
 	r.bring(back, target, before.lines, after)
 	r.observeAttrs(target.Mode, 0)
-	r.reopenParts(after, of)
+	r.reopenParts(after, of, back.Path)
 	r.past = back.File
 	r.rev++
 	r.forget()
@@ -95,14 +96,17 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	return d, left, nil
 }
 
-// pendingOf reports whether anything of some edits is pending.
-func (r *Review) pendingOf(of map[int32]bool) bool {
+// pendingOf reports whether anything of some edits is pending, and whether anything is of these alone.
+func (r *Review) pendingOf(of map[int32]bool) (any, alone bool) {
+	has := func(n int32) bool { return of[n] }
 	for _, what := range []what{theUnknown, theMove, theMode, theOp} {
-		if op := r.fileOp(what); op.ID != 0 && slices.ContainsFunc(op.Edits, func(n int32) bool { return of[n] }) {
-			return true
+		if op := r.fileOp(what); op.ID != 0 && slices.ContainsFunc(op.Edits, has) {
+			any = true
+			alone = alone || !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
 		}
 	}
-	return slices.ContainsFunc(r.atoms, func(a atom) bool { return of[a.ins] || of[a.del] })
+	lines := slices.ContainsFunc(r.atoms, func(a atom) bool { return of[a.ins] || of[a.del] })
+	return any || lines, alone || lines
 }
 
 // target returns the content that a rewind leaves.
@@ -222,16 +226,13 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 	if all(r.chmod) {
 		r.isMode, r.chmod = r.wasMode, fileOp{} // see observeAttrs
 	}
-	if all(r.renamed) {
-		r.isPath, r.wasPath, r.renamed = back.Path, back.Path, fileOp{}
+	if all(r.renamed) || back.Path != r.isPath {
+		r.isPath, r.wasPath, r.renamed = back.Path, back.Path, fileOp{} // see reopenParts
 	}
 	for _, op := range []*fileOp{&r.op, &r.renamed, &r.chmod} {
 		if op.ID != 0 && !all(*op) { // earlier turns have a part in it
 			op.Edits = slices.DeleteFunc(slices.Clone(op.Edits), func(n int32) bool { return of[n] })
 		}
-	}
-	if back.Path != r.isPath {
-		r.isPath, r.wasPath, r.renamed = back.Path, back.Path, fileOp{} // see reopen
 	}
 	if w := r.whole; w != nil {
 		switch {

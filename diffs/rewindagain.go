@@ -185,8 +185,12 @@ func (r *Review) removedBefore(text string, back *history.Back) int32 {
 	return 0
 }
 
-// reopenParts makes what was pending of the file as a whole pending again; of has the edits that are taken back.
-func (r *Review) reopenParts(a again, of map[int32]bool) {
+// reopenParts makes what was pending of the file as a whole pending again. of has the edits that are taken back, and path is where the
+// file is without them.
+func (r *Review) reopenParts(a again, of map[int32]bool, path string) {
+	if r.isPath != path {
+		r.isPath, r.wasPath, r.renamed = path, path, fileOp{}
+	}
 	r.op.Edits = slices.DeleteFunc(slices.Clone(r.op.Edits), func(n int32) bool { return of[n] })
 	if r.op.ID != 0 && len(r.op.Edits) == 0 {
 		if r.op.Edits = a.body; len(a.body) == 0 {

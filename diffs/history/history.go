@@ -222,7 +222,7 @@ func (f *File) Edits() map[int32]bool {
 	}
 	for _, g := range f.Dead {
 		for _, d := range g.Lines {
-			edits[d.Ins], edits[d.Del] = true, true
+			edits[d.Ins], edits[d.Del], edits[d.Again] = true, true, true
 		}
 	}
 	for _, op := range f.Ops {
