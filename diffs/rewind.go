@@ -59,7 +59,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 		of[n] = u.Has(r.sources.by[i])
 	}
 	before := r.present()
-	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, len(before.lines))
+	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, texts(before.lines))
 	pending, alone := r.pendingOf(of)
 	if back == nil && pending {
 		back = history.Keep(r.past, before.body, before.path, len(before.lines))

@@ -198,6 +198,7 @@ func TestRewindOfWhatWasPendingAsAWhole(t *testing.T) {
 		{"a line removed, written elsewhere", abc, []does{to("", "a\nb\n")}, []does{to("", "a\nl5\nb\nl4\nc\n")}},
 		{"a line removed, written, removed", abc, []does{to("", "l6\nb\nc\n")}, []does{to("", "a\nq\nc\n"), to("", "r\nc\n")}},
 		{"a line changed, others written back", abc, []does{to("", "a\nl2\nc\n")}, []does{to("", "l3\nl2\nc\n"), to("", "a\nb\nc\n")}},
+		{"another text, the first one again", abc, []does{to("", "fresh\n")}, []does{to("", "a\nb\nc\n")}},
 		{"edited, a link, another text", abc, []does{to("", "a\nl4\nc\n")}, []does{to("link", "x"), to("", "l5\nb\nc\n")}},
 		{"edited, removed", abc, []does{to("", "a\nB\nc\n")}, []does{to("gone", "")}},
 		{"edited, made a link", abc, []does{to("", "a\nB\nc\n")}, []does{to("link", "x")}},
@@ -228,4 +229,22 @@ func TestRewindOfWhatWasPendingAsAWhole(t *testing.T) {
 			requireRewound(t, began, toldTo(t, began.Copy(), two), "2")
 		})
 	}
+}
+
+// TestRewindOfARemovalThatIsVoid takes a removal back after a later turn has written the lines again: they are there once.
+func TestRewindOfARemovalThatIsVoid(t *testing.T) {
+	for _, back := range [][]told{nil, {{do: "rewind and undo", text: "2"}}} {
+		r := New(file("x\ny\n"))
+		r = toldTo(t, r, append([]told{{turn: "1", do: "gone"}, {turn: "2", text: "x\ny\nz\n"}}, back...))
+		_, _, err := r.Rewind(Undone{"s", []string{"1"}})
+		require.ErrorIs(t, err, ErrNotFound)
+		require.Equal(t, "x\ny\nz\n", string(r.Current().Data))
+		requireRewound(t, New(file("x\ny\n")), r, "1", "2")
+	}
+	r := New(file("a\nb\nc\n"))
+	r = toldTo(t, r, []told{{turn: "1", text: "a\n"}, {turn: "2", text: "a\nb\n"}})
+	_, left, err := r.Rewind(Undone{"s", []string{"1"}})
+	require.NoError(t, err)
+	require.Equal(t, Left{}, left)
+	require.Equal(t, "a\nb\nc\n", string(r.Current().Data))
 }

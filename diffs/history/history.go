@@ -129,16 +129,6 @@ type Op struct {
 	Pending *Pending `json:"pe,omitempty"`
 }
 
-// A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
-type Pending struct {
-	Body    []int32 `json:"b,omitempty"`
-	Mode    []int32 `json:"m,omitempty"`
-	Path    []int32 `json:"p,omitempty"`
-	Was     string  `json:"w,omitempty"` // a sum of the body; "" without Body
-	WasMode uint32  `json:"wm,omitempty"`
-	WasPath string  `json:"wp,omitempty"`
-}
-
 // An Aspect is what an Op changed.
 type Aspect int
 

@@ -43,7 +43,7 @@ func (f *told) make(c change) {
 
 // without returns the words of the file without some edits.
 func (f *told) without(edits ...int32) (words string, back *Back) {
-	back = f.file.Rewind(func(n int32) bool { return slices.Contains(edits, n) }, Body{Kind: Text}, "f", len(f.lines))
+	back = f.file.Rewind(func(n int32) bool { return slices.Contains(edits, n) }, Body{Kind: Text}, "f", f.lines)
 	if back == nil {
 		return "", nil
 	}
@@ -111,7 +111,7 @@ func TestRewindOfFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.step.Who = Agent
-			back := (*File)(nil).Take(c.step).Rewind(func(n int32) bool { return n == 1 }, c.step.Is, "f", 0)
+			back := (*File)(nil).Take(c.step).Rewind(func(n int32) bool { return n == 1 }, c.step.Is, "f", nil)
 			require.NotNil(t, back)
 			require.Equal(t, c.want, back.Body)
 			require.Equal(t, c.path, back.Path)

@@ -18,6 +18,16 @@ type Back struct {
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
 }
 
+// A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
+type Pending struct {
+	Body    []int32 `json:"b,omitempty"`
+	Mode    []int32 `json:"m,omitempty"`
+	Path    []int32 `json:"p,omitempty"`
+	Was     string  `json:"w,omitempty"` // a sum of the body; "" without Body
+	WasMode uint32  `json:"wm,omitempty"`
+	WasPath string  `json:"wp,omitempty"`
+}
+
 // A Piece is a run of present lines, or, with To == From, a line that comes back.
 type Piece struct {
 	From, To int
@@ -31,8 +41,8 @@ func Keep(f *File, is Body, path string, lines int) *Back {
 	return &Back{File: f, Body: is, Path: path, Lines: []Piece{{To: lines}}, Changed: true}
 }
 
-// Rewind takes edits out of a file that holds is, at path, with so many lines. It returns nil if nothing of them is known.
-func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines int) *Back {
+// Rewind takes edits out of a file that holds is, at path, with some lines. It returns nil if nothing of them is known.
+func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines []string) *Back {
 	if f.Empty() {
 		return nil
 	}
@@ -62,7 +72,9 @@ func (f *File) Rewind(undone func(int32) bool, is Body, path string, lines int) 
 }
 
 // rewindLines returns how many lines stay or come back.
-func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines int) (alive int) {
+func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines []string) (alive int) {
+	stays, there := f.writtenAgain(undone, lines)
+	behind := map[int][]Dead{} // dead lines that were behind one of these
 	c, b := cursor{f: f}, builder{}
 	changing := false
 	change := func(now bool) {
@@ -79,12 +91,21 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines i
 		}
 	}
 	for i := 0; ; i++ {
-		for _, d := range f.without(undone, c.graves(), i, back) {
+		dead := append(behind[i], f.without(undone, c.graves(), i, back)...)
+		for n, d := range dead {
 			if d.Again != 0 && undone(d.Again) {
 				if back.Again = append(back.Again, d); undone(d.Del) {
 					back.Again[len(back.Again)-1].Del = 0
 				}
 				d.Again = 0
+			}
+			if k := (writing{d.Text, d.Again}); len(there[k]) > 0 && undone(d.Del) {
+				at := there[k][0]
+				if there[k] = there[k][1:]; at < i {
+					continue
+				}
+				behind[at+1] = append(behind[at+1], dead[n+1:]...)
+				break
 			}
 			if undone(d.Del) {
 				change(true)
@@ -94,7 +115,7 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines i
 			}
 			b.bury(d)
 		}
-		if i >= lines {
+		if i >= len(lines) {
 			break
 		}
 		by := c.next()
@@ -105,12 +126,48 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines i
 		if by < 0 && undone(-by) {
 			back.Changed, by = true, 0 // the person has put it there
 		}
+		if ins, written := stays[i]; written {
+			by = ins
+		}
 		change(false)
 		b.alive(by, 1)
 		keep(i, i+1)
 	}
 	back.File.Runs, back.File.Dead = b.runs, b.dead
 	return b.line
+}
+
+// A writing is a line that an edit has written again.
+type writing struct {
+	text string
+	by   int32
+}
+
+// writtenAgain returns the present lines which others have written again after the edits to take back had removed them, with the edits
+// that had written them first, and for the dead lines that need not live again for that where these are.
+func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[int]int32, dead map[writing][]int) {
+	stays, dead = map[int]int32{}, map[writing][]int{}
+	for _, g := range f.Dead {
+		for _, d := range g.Lines {
+			if d.Again == 0 || !undone(d.Del) || undone(d.Again) {
+				continue
+			}
+			at, far := -1, len(lines)+1
+			for _, r := range f.Runs {
+				for i := r.From; r.By == d.Again && i < min(r.To, len(lines)); i++ {
+					away := max(i-g.At, g.At-i)
+					if _, taken := stays[i]; !taken && away < far && trim(lines[i]) == trim(d.Text) {
+						at, far = i, away
+					}
+				}
+			}
+			if at >= 0 {
+				stays[at] = d.Ins
+				dead[writing{d.Text, d.Again}] = append(dead[writing{d.Text, d.Again}], at)
+			}
+		}
+	}
+	return stays, dead
 }
 
 // without returns dead lines in front of a present line without those that the edits wrote. Where such a line was replaced by
