@@ -144,7 +144,9 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
 	if !accept || d.Replaces() {
-		d.Past = r.past.Marshal()
+		if past := r.past.Marshal(); len(past) <= mostPast {
+			d.Past = past
+		}
 		r.follow(was, history.Decision, 0)
 	}
 	r.rev++
@@ -156,6 +158,9 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	return d, nil
 }
+
+// mostPast bounds the history that a decision keeps, in bytes: each decision about a file would have one.
+const mostPast = 64 << 10
 
 // decideAtoms carries out a decision on lines, and notes in runs where they are now.
 func (r *Review) decideAtoms(sel []bool, accept bool, runs []decidedRun) {
