@@ -114,3 +114,43 @@ func TestNvimRedoOfARejectKeepsText(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimUndoneAcceptStaysUndone takes an accept of two files back with "u" in one of them. What then changes the buffer of the other
+// file does not make the accept again; a redo where the "u" was does.
+func TestNvimUndoneAcceptStaysUndone(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		before, after := world.Numbered(12, nil), world.Numbered(12, map[int]string{5: "agent 5\n"})
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": before, "g": before})
+		w.Plays(world.Changing(world.Tree{"f": before, "g": before}, world.Tree{"f": after, "g": after})...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false }, review = { after_decide = 'stay' } }", "-o", "f", "g")
+		n.turn("do it")
+		both := func(text string, hunks int) {
+			n.t.Helper()
+			n.agree(e, "f", text, hunks)
+			n.agree(e, "g", text, hunks)
+		}
+		both(after, 1)
+		n.ex("Cursord accept all")
+		both(after, 0)
+		n.keys("u")
+		both(after, 1)
+		n.keys("<C-r>")
+		both(after, 0)
+		n.keys("u")
+		both(after, 1)
+		n.ex("Cursord reject all")
+		n.decided()
+		both(before, 0)
+		n.ex("Cursord undo")
+		both(after, 1)
+		n.lua("vim.cmd('wincmd j') vim.fn.append('$', 'mine') vim.cmd('silent write')")
+		n.agree(e, "g", after+"mine\n", 1)
+		n.decided()
+		n.agree(e, "f", after, 1)
+		n.quiet()
+	})
+}

@@ -15,6 +15,7 @@ local M = {}
 --- @field decisions integer[] the latest last
 --- @field is 'asked'|'made'|'back'|'failed' "back" is taken back
 --- @field states table<integer, integer> the states in the undo history, by buffer
+--- @field off table<integer, true> the buffers where the person has gone back behind the state
 --- @field texts table<integer, string> the texts of buffers without changes whose files are deleted
 
 --- Whether a decision leaves the text of the buffer alone. A file that comes back, or gets its mode back, is to have the text
@@ -86,7 +87,8 @@ end
 --- @param parts cursord.Part[]
 --- @return cursord.Step
 function M.begin(verb, ws, parts)
-  local step = { verb = verb, parts = {}, decisions = {}, is = 'asked', states = {}, texts = {} } --- @type cursord.Step
+  local step =
+    { verb = verb, parts = {}, decisions = {}, is = 'asked', states = {}, off = {}, texts = {} } --- @type cursord.Step
   local docs = require('cursord.docs')
   local of, rows = {}, {} --- @type table<string, cursord.Diff>, table<string, integer|false>
   for _, diff in pairs(ws.diffs) do
@@ -160,13 +162,17 @@ function M.turned(doc, behind, known)
     local state = step.states[doc.buf]
     if known[state] and step.is ~= 'failed' then
       kept[#kept + 1] = step
-      local was = step.is
-      if step.is == 'made' and not behind[state] then
-        step.is = 'back'
-        table.insert(back, step)
-      elseif step.is == 'back' and behind[state] then
-        step.is = 'asked'
-        table.insert(again, step)
+      local was, is_off = step.is, not behind[state]
+      -- The other buffers of the step still have it: only a move in this one's history counts.
+      if was ~= 'asked' and is_off ~= (step.off[doc.buf] or false) then
+        step.off[doc.buf] = is_off or nil
+        if was == 'made' and is_off then
+          step.is = 'back'
+          table.insert(back, step)
+        elseif was == 'back' and not is_off then
+          step.is = 'asked'
+          table.insert(again, step)
+        end
       end
       if step.is ~= was and vim.bo[doc.buf].modified then
         settle(doc, step)
