@@ -38,10 +38,16 @@ function M.merged(doc, edits)
   })
 end
 
+--- Whether a document had hunks when the person had not gone back in the undo history.
+local had = setmetatable({}, { __mode = 'k' }) --- @type table<cursord.Doc, boolean>
+
 --- Notes which hunks are of merged changes.
 --- @param doc cursord.Doc
 --- @param diff cursord.Diff of the present text
 function M.look(doc, diff)
+  if not vim.bo[doc.buf].modified or not history.is_back(doc.buf) then
+    had[doc] = #diff.hunks > 0
+  end
   local behind = #doc.merged > 0 and history.history(doc.buf) or {}
   for _, one in ipairs(doc.merged) do
     if behind[one.state] then
@@ -93,7 +99,22 @@ local function done_with(doc)
   end
 end
 
-local saving = {} --- @type table<integer, { conflicts: integer, unsaved: integer, saved: integer, gone?: string }> by buffer
+--- Whether the text lacks what is to be reviewed on disk.
+--- @param doc cursord.Doc
+--- @return boolean
+local function lacks(doc)
+  local diff = doc.ws.diffs[doc.rel]
+  return diff and (diff.diskOnly or 0) > 0 or not diff and had[doc] or false
+end
+
+--- @class cursord.Saving
+--- @field conflicts integer
+--- @field unsaved integer
+--- @field saved integer
+--- @field out boolean
+--- @field gone? string
+
+local saving = {} --- @type table<integer, cursord.Saving> by buffer
 
 --- Counts what a write of the buffer will decide.
 --- @param buf integer
@@ -105,7 +126,9 @@ function M.before_write(buf)
     local conflicts = vim.tbl_count(ids(doc.ws.diffs[doc.rel], true))
     local gone = done_with(doc)
     unsaved = unsaved + (doc.held or 0)
-    saving[buf] = { conflicts = conflicts, unsaved = unsaved, saved = saved, gone = gone }
+    local out = vim.bo[buf].modified and history.is_back(buf) and lacks(doc)
+    saving[buf] =
+      { conflicts = conflicts, unsaved = unsaved, saved = saved, out = out, gone = gone }
   end
 end
 
@@ -148,6 +171,8 @@ function M.written(buf)
     rpc.say(('%s; %s brings %s back'):format(rejected, way, it))
   elseif of.saved > 0 then
     rpc.say(('u took %s out; <C-r> brings the text back'):format(hunks(of.saved)))
+  elseif of.out then
+    rpc.say("u took the agent's changes out; <C-r> brings the text back")
   end
 end
 
