@@ -29,7 +29,7 @@ const (
 	mostVersions = 50      // of a file
 	mostTexts    = 16 << 20
 	mostStashes  = 20
-	versionsTime = time.Second // for each of two questions
+	versionsTime = 3 * time.Second // for each of two questions
 )
 
 // versions returns, by path, what commits and stashes from before the turn have written in files, the oldest first: commands such as

@@ -95,7 +95,7 @@ func TestLinesThatCommandsTakeOutOfGit(t *testing.T) {
 		w.Git("checkout", "-q", "-")
 	}
 	own := world.Lines(world.Shells("b", as+"git checkout -q -b own"), world.Edits("e", "x", base, "first line\nthe agent wrote this\nlast line\n"),
-		world.Shells("c", as+"git commit -qam own; git checkout -q -"))
+		world.Shells("c", as+"GIT_COMMITTER_DATE=2026-01-01T12:00:00 git commit -qam own --date 2026-01-01T12:00:00; git checkout -q -")) // picked in the same second it would be the same commit
 	for _, c := range []struct {
 		name    string
 		prepare func(*world.World)

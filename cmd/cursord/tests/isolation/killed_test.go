@@ -53,8 +53,8 @@ func killedIn(t *testing.T, settled, open []string, test func(k *killing)) {
 		k.e = k.Joins()
 		k.e.Must("workspace/subscribe", world.Obj{"workspace": k.Root, "after": 0}, nil)
 		require.Equal(t, sessions.TurnInterrupted, k.e.Ends(k.turn.ID).Status)
-		world.Audit(t, k.e.All()) // nothing of the turn comes after its end
-		require.Empty(t, k.e.Notices(k.turn.ID))
+		world.Audit(t, k.e.All())                                           // nothing of the turn comes after its end
+		require.NotContains(t, k.e.Notices(k.turn.ID), "may not be listed") // that making a copy takes a while may be said
 		test(k)
 	})
 }
