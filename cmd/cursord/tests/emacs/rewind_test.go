@@ -3,7 +3,6 @@
 package emacs
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,13 +56,7 @@ func TestEmacsWhyOfACommit(t *testing.T) {
 	t.Parallel()
 	anEmacs(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		w.Put("f", "one\ntwo\n")
-		w.Commits()
-		w.Git("checkout", "-q", "-b", "bob")
-		w.Put("f", "one\nbob wrote this line\ntwo\n")
-		w.Git("commit", "-q", "-a", "-m", "bob")
-		bob := strings.TrimSpace(w.Git("rev-parse", "HEAD"))
-		w.Git("checkout", "-q", "-")
+		bob := w.HasBobsBranch()
 		w.Plays(world.Shells("s", "git merge -q bob")...)
 		w.Start()
 		w.Trusts()

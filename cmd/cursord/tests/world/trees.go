@@ -150,6 +150,19 @@ func (w *World) Commits() {
 	w.Git("commit", "-q", "-m", "first")
 }
 
+// HasBobsBranch makes a repository with a file f. In the branch bob a commit of somebody adds its second line. It returns that commit.
+func (w *World) HasBobsBranch() (commit string) {
+	w.T.Helper()
+	w.Put("f", "one\ntwo\n")
+	w.Commits()
+	w.Git("checkout", "-q", "-b", "bob")
+	w.Put("f", "one\nbob wrote this line\ntwo\n")
+	w.Git("commit", "-q", "-a", "-m", "bob")
+	commit = strings.TrimSpace(w.Git("rev-parse", "HEAD"))
+	w.Git("checkout", "-q", "-")
+	return commit
+}
+
 // Keys lists a map's keys, in no order.
 func Keys[V any](m map[string]V) (all []string) {
 	for k := range m {
