@@ -32,7 +32,7 @@ type Log struct {
 	found   []other         // the newest first
 	stashes []string        // from before the turn
 	seen    map[string]uint64
-	git     bool // a command of the turn speaks of git
+	git     bool // a command of the turn names git
 	slow    bool // git has taken too long to tell versions
 }
 
@@ -63,8 +63,8 @@ func Begin(root string, guard *askgit.Guard) *Log {
 	return l
 }
 
-// Ran takes note of a command that the turn has begun; "" for a call of another kind. Only turns with a command that speaks of git, or that
-// have moved HEAD, are thought to bring versions of files from before: others cost nothing.
+// Ran takes note of a command that the turn has begun; "" for a call of another kind. Texts asks git for earlier versions only if a command
+// of the turn names git, or has moved HEAD.
 func (l *Log) Ran(command string) { l.git = l.git || strings.Contains(command, "git") }
 
 // Began returns when the turn began, in ms since 1970.

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// ErrNotRegular is wrapped by the errors for what is there in the place of a regular file.
+// ErrNotRegular is wrapped by the error of OpenRegular for a folder, a FIFO, a device or the like.
 var ErrNotRegular = errors.New("not a regular file; remove it")
 
-// OpenRegular opens a regular file, or a link to one, for reading. It does not wait, as the opening of a FIFO does. Everybody who may
-// write into a work tree can put a FIFO there.
+// OpenRegular opens a regular file, or a link to one, for reading. It never waits: os.Open waits for the other end of a FIFO, and an agent can
+// put one in the place of any file.
 func OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|NonBlocking, 0)
 	if err != nil {

@@ -141,7 +141,7 @@ func (t *Turns) Waiting(root string) bool {
 type Taken struct {
 	Turn     *sessions.Turn
 	Snapshot *snapshot.Snapshot // nil: it was in its session's copy
-	By       diffs.Source       // the author of what is not under review in the copy
+	By       diffs.Source       // the author of changes in the copy that are not under review yet
 	Changes  []snapshot.Change  // since Snapshot
 	Notices  []*sessions.Item   // for its transcript
 }

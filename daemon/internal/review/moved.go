@@ -11,8 +11,8 @@ import (
 	"cursord/sessions"
 )
 
-// onlyVanished reports whether a file disappeared and nothing has happened since. It had the content held, or it disappeared during
-// the turn: then held may be from before a call of the turn, of whose end the daemon heard after the move.
+// onlyVanished reports whether a file disappeared and nothing has happened since. held is what the turn's snapshot has of it. It is the content
+// that disappeared, unless a call wrote the file during the turn and the daemon heard of the call's end after the move.
 func (f *file) onlyVanished(held diffs.Content, during bool) bool {
 	return f.vanished != nil && f.Review.Rev() == f.gone && (during || (atomicfile.State{Content: held}).Same(atomicfile.State{Content: f.vanished.Current()}))
 }
@@ -49,7 +49,7 @@ func (r *Reviewer) agentMoved(t *Worktree, s *snapshot.Snapshot, fd snapshot.Cha
 	return f
 }
 
-// followMoves looks for files with a history that are gone: they may have another name in their folder by now, or the name to.
+// followMoves looks for the new names of files that have a history and are gone: in their own folders, and in the folder of to.
 func (r *Reviewer) followMoves(to string) {
 	if to != "" && r.shared().files[to] != nil {
 		return
@@ -63,8 +63,8 @@ func (r *Reviewer) followMoves(to string) {
 	}
 }
 
-// personMoved takes in that a person has given a file with pending hunks, or with a history, another name, in its folder or in the one where
-// it perhaps is, and reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
+// personMoved takes in that a person has given a file with pending hunks, or with a history, another name in its folder or in perhapsIn, and
+// reports whether that is so. The hunks stay pending there, and a rewind finds it. A file that a client holds unsaved keeps its name.
 func (r *Reviewer) personMoved(f *file, here atomicfile.State) bool {
 	if here.Exists || len(f.Buffers) > 0 || !f.Review.Pending() && f.stored.Past == nil || f.lookedAt == 0 {
 		return false
