@@ -18,6 +18,7 @@ import (
 	"cursord/cmd/cursord/tests/world"
 	"cursord/rpc"
 	"cursord/rpc/dial"
+	"cursord/rpc/join"
 	"cursord/sessions"
 )
 
@@ -79,11 +80,22 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 	daemon, err := l.Accept()
 	require.NoError(t, err)
 	from := rpc.NewFrameReader(daemon, rpc.HardCap)
+	next := func() (rpc.Message, error) {
+		for {
+			body, err := from.Read()
+			if err != nil {
+				return rpc.Message{}, err
+			}
+			m, bad := rpc.ParseMessage(body)
+			require.Nil(t, bad)
+			if m.Method != join.AliveMethod { // sent when the machine is too busy for this test to answer at once
+				return m, nil
+			}
+		}
+	}
 	answers := func(method string) {
-		body, err := from.Read()
+		m, err := next()
 		require.NoError(t, err)
-		m, bad := rpc.ParseMessage(body)
-		require.Nil(t, bad)
 		require.Equal(t, method, m.Method)
 		_, err = daemon.Write(rpc.AppendFrame(nil, rpc.FramingHeaders, rpc.AppendResponse(nil, m.ID, []byte("{}"), nil)))
 		require.NoError(t, err)
@@ -102,7 +114,7 @@ func TestALineIsStoppedBeforeItIsServed(t *testing.T) {
 		require.NotEqual(t, "log/message", n.Method, n.Message)
 	}
 	require.NoError(t, conn.Close())
-	_, err = from.Read()
+	_, err = next()
 	require.ErrorIs(t, err, io.EOF, "the line has seen its end before it sees the daemon's")
 	require.NoError(t, daemon.Close())
 	require.NoError(t, line.Wait())
