@@ -3,6 +3,7 @@
 package nvim
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -70,4 +71,45 @@ func TestNvimConflictOfTheFirstCommand(t *testing.T) {
 		n.poll("both are saved", func() bool { return w.Get("f") == world.Numbered(10, map[int]string{2: "line 2 // mine\nagent 2\n"}) })
 		n.quiet()
 	})
+}
+
+// TestNvimOpensASavedConflictAgain decides the only hunk of a file, a conflict, saves, and goes back with u. The agent's lines are pending and
+// shown again, beside the person's, and the next save does not reject them without being seen.
+func TestNvimOpensASavedConflictAgain(t *testing.T) {
+	t.Parallel()
+	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	for verb, want := range map[string]struct{ kind, text, saved string }{
+		"accept":      {"conflict", mine, agents},
+		"accept both": {"plain", mine + agents, mine + agents},
+		"reject":      {"plain", agents, mine},
+	} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			anNvim(t, func(t *testing.T, bin string) {
+				w := world.New(t)
+				w.Put("f", before)
+				w.Start()
+				w.Trusts()
+				n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+				n.keys("2GA // mine<Esc>")
+				w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents})))...)
+				n.ex("Cursord ask x")
+				n.untilScreen("you have changed this")
+				n.ex("2Cursord " + verb)
+				n.untilScreen("none left")
+				n.keys(":silent w<CR>")
+				n.poll("it is saved", func() bool { return w.Get("f") == world.Numbered(10, map[int]string{2: want.saved}) })
+				n.quiet()
+				n.keys("u")
+				n.untilScreen(strings.Fields(verb)[0] + " is taken back; 1 hunk left")
+				n.untilScreen("agent 2")
+				n.untilText("f", world.Numbered(10, map[int]string{2: want.text}))
+				require.Equal(t, []any{want.kind}, n.told("f"))
+				n.ex(fmt.Sprintf("%dCursord reject", 1+strings.Count(want.text, "\n")))
+				n.untilScreen("rejected 1 hunk")
+				n.keys(":silent w<CR>")
+				n.poll("the person's line is saved", func() bool { return w.Get("f") == world.Numbered(10, map[int]string{2: mine}) })
+			})
+		})
+	}
 }

@@ -89,7 +89,7 @@ function M.look(doc, diff)
   end
   local news = doc.lacks or conflicts(diff) > 0 and doc.known ~= follow.stamp(doc.path)
   if mergeable > 0 and history.is_back(doc.buf) then
-    if not doc.held then
+    if not doc.held and not doc.undoing then -- what becomes of a decision is said when it is taken back
       local text = '%s: what is new on disk waits, for <C-r>; :Cursord merge takes it'
       rpc.say(text:format(vim.fs.basename(doc.rel)))
     end

@@ -13,6 +13,7 @@ local M = {}
 --- @field state integer the state that it made in the undo history
 --- @field hunks string[] the decided hunks, also of other files
 --- @field files? integer how many files the decision was about; nil or 1: there are no others to take back
+--- @field accepts? 'file'|'text' an accept that has put the agent's side of a conflict into the text; "file": that is the file's then
 
 --- @class cursord.Doc
 --- @field buf integer
@@ -320,12 +321,19 @@ end
 --- @param decision integer
 --- @param hunks string[]
 --- @param files integer how many files the decision was about
-function M.edited(ws, rel, decision, hunks, files)
+--- @param accepts boolean whether it is an accept of conflicts
+function M.edited(ws, rel, decision, hunks, files, accepts)
   local doc = M.at(ws, rel)
   if doc then
-    local state = history.state(doc.buf)
-    local made = { decision = decision, state = state, hunks = hunks, files = files }
-    table.insert(doc.unsaved, made)
+    follow.settle(doc.buf, doc.path)
+    local state, how = history.state(doc.buf), vim.bo[doc.buf].modified and 'text' or 'file'
+    table.insert(doc.unsaved, {
+      decision = decision,
+      state = state,
+      hunks = hunks,
+      files = files,
+      accepts = accepts and how or nil,
+    })
   end
 end
 

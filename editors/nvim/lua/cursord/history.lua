@@ -3,11 +3,37 @@ local api = vim.api
 
 local M = {}
 
+--- The state from which each state of a buffer's undo history was made.
+--- @param buf integer
+--- @return table<integer, integer>
+--- @return integer present
+local function came_from(buf)
+  local tree = api.nvim_buf_call(buf, vim.fn.undotree)
+  local before = {} --- @type table<integer, integer>
+  local function walk(entries, from)
+    for _, entry in ipairs(entries) do
+      walk(entry.alt or {}, from)
+      before[entry.seq] = from
+      from = entry.seq
+    end
+  end
+  walk(tree.entries, 0)
+  return before, tree.seq_cur
+end
+
 --- The present state in the buffer's undo history.
 --- @param buf integer
 --- @return integer
 function M.state(buf)
   return api.nvim_buf_call(buf, vim.fn.undotree).seq_cur
+end
+
+--- The state of the buffer's undo history from which a change has led to another; nil if the history does not have that one.
+--- @param buf integer
+--- @param state integer
+--- @return integer?
+function M.before(buf, state)
+  return came_from(buf)[state]
 end
 
 --- The number of the buffer's writes that the undo history knows.
@@ -56,17 +82,8 @@ end
 --- @return table<integer, true> behind the present state, and the states that lead to it
 --- @return table<integer, true> known all states that the history still has
 function M.history(buf)
-  local tree = api.nvim_buf_call(buf, vim.fn.undotree)
-  local before = {} --- @type table<integer, integer>
-  local function walk(entries, from)
-    for _, entry in ipairs(entries) do
-      walk(entry.alt or {}, from)
-      before[entry.seq] = from
-      from = entry.seq
-    end
-  end
-  walk(tree.entries, 0)
-  local behind, known_states, at = {}, {}, tree.seq_cur --- @type table<integer, true>, table<integer, true>, integer?
+  local before, present = came_from(buf)
+  local behind, known_states, at = {}, {}, present --- @type table<integer, true>, table<integer, true>, integer?
   for state in pairs(before) do
     known_states[state] = true
   end

@@ -155,11 +155,19 @@ function M.tell(doc, done, save)
   elseif require('cursord.review.back').takes_back(doc) then
     table.insert(doc.undoing, done)
     return
-  elseif M.in_sync(doc) or not rpc.start() then
+  end
+  M.send(doc, done)
+end
+
+--- Reports a buffer's text, and gets the diff for it, whatever decisions the person has undone.
+--- @param doc cursord.Doc
+--- @param done fun()
+function M.send(doc, done)
+  if M.in_sync(doc) or not rpc.start() then
     return done()
   elseif leaving[doc.path] then
     table.insert(leaving[doc.path], function()
-      M.tell(doc, done, save)
+      M.tell(doc, done)
     end)
     return
   end

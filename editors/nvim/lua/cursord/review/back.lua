@@ -15,6 +15,7 @@ local M = {}
 --- @field hunks string[]
 --- @field step? cursord.Step
 --- @field state? integer
+--- @field accepts? 'file'|'text'
 
 --- The decisions that the person has undone in the buffer with "u", the latest first, and those that were redone: such as
 --- leave the text alone, and others, the first one first.
@@ -107,6 +108,17 @@ local function make_again(doc, anew)
   step(1)
 end
 
+--- Has the text of a buffer that lacks the agent's side of a conflict whose accept is taken back be that of the file, where
+--- that side is pending. A text from before other changes stays as the person has undone it.
+--- @param doc cursord.Doc
+--- @param one cursord.Undone
+local function show_again(doc, one)
+  if history.before(doc.buf, one.state) == history.state(doc.buf) then
+    vim.bo[doc.buf].modified, vim.b[doc.buf].cursord_stamp = false, nil
+    follow.disk(doc.buf, doc.path)
+  end
+end
+
 --- Has the daemon take these decisions back, in order. If another decision was made since, the rest of the change is only
 --- text, and the person is told.
 --- @param doc cursord.Doc
@@ -119,7 +131,7 @@ local function take_back(doc, back)
   local restored = require('cursord.review.restored')
   local before = restored.now(doc.ws)
   local function said()
-    local count = vim.tbl_count(files)
+    local count, accepted = vim.tbl_count(files), back[1].accepts
     -- The daemon may have recognised the text, and opened a conflict again, as another hunk.
     local is_back = refused
       and (counts.any_pending(doc.ws, refused.hunks) or restored.first(doc.ws, before, doc.rel))
@@ -127,12 +139,28 @@ local function take_back(doc, back)
       rpc.say('u did not take the decision back: ' .. reason, vim.log.levels.WARN)
     elseif count > 1 then
       message.note(('taken back in %d files: the decision was about all of them'):format(count))
-    elseif count == 1 and back[1].step then
-      message.note(('the %s is taken back; %s'):format(back[1].step.verb, counts.left(doc.ws)))
+    elseif count == 1 and (back[1].step or accepted) then
+      local verb = accepted and 'accept' or back[1].step.verb
+      message.note(('the %s is taken back; %s'):format(verb, counts.left(doc.ws)))
     end
   end
   local function finish()
-    settle(doc, said)
+    if refused or not back[1].accepts then
+      return settle(doc, said)
+    end
+    local report = require('cursord.report')
+    local function look()
+      if restored.first(doc.ws, before, doc.rel) then
+        return settle(doc, said)
+      end
+      show_again(doc, back[1])
+      report.send(doc, function()
+        settle(doc, said)
+      end)
+    end
+    report.send(doc, function()
+      report.ask(doc, look)
+    end)
   end
   local function step(i)
     local one = back[i]
@@ -141,27 +169,35 @@ local function take_back(doc, back)
     elseif one.step and counts.any_pending(doc.ws, one.hunks) then
       return step(i + 1) -- it was taken back otherwise
     end
-    local params = { workspace = doc.ws.root, decision = one.decision }
-    doc.ws:decide('diff/undo', params, function(err, result)
-      if err then
-        refused = err.data and err.data.kind == 'conflict' and one or nil
-        reason = err.message
-        if reason == 'another decision was made since' then
-          local way = require('cursord.ways').to('undo')
-          reason = ('another was made since; %s takes them back one by one'):format(way)
+    local function undo()
+      local params = { workspace = doc.ws.root, decision = one.decision }
+      doc.ws:decide('diff/undo', params, function(err, result)
+        if err then
+          refused = err.data and err.data.kind == 'conflict' and one or nil
+          reason = err.message
+          if reason == 'another decision was made since' then
+            local way = require('cursord.ways').to('undo')
+            reason = ('another was made since; %s takes them back one by one'):format(way)
+          end
+          return finish()
         end
-        return finish()
-      end
-      require('cursord.docs').apply(doc.ws, result.edits or {})
-      for _, diff in ipairs(result.diffs) do
-        files[diff.path] = true
-        doc.ws:put_diff(diff)
-      end
-      if one.state and not vim.bo[doc.buf].modified then
-        table.insert(doc.back, one)
-      end
-      step(i + 1)
-    end)
+        require('cursord.docs').apply(doc.ws, result.edits or {})
+        for _, diff in ipairs(result.diffs) do
+          files[diff.path] = true
+          doc.ws:put_diff(diff)
+        end
+        files[doc.rel] = files[doc.rel] or one.accepts or nil
+        if one.state and not vim.bo[doc.buf].modified then
+          table.insert(doc.back, one)
+        end
+        step(i + 1)
+      end)
+    end
+    if one.accepts == 'file' then
+      require('cursord.report').send(doc, undo) -- the conflict is open again beside the text from before its accept
+    else
+      undo()
+    end
   end
   step(1)
 end

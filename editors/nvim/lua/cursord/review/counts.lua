@@ -135,6 +135,17 @@ function M.yours(ws, path, turn)
   return count
 end
 
+--- Whether one of some hunks is a conflict with unsaved text.
+--- @param ws cursord.Workspace
+--- @param ids string[]
+--- @return boolean
+function M.any_conflict(ws, ids)
+  return vim.iter(ids):any(function(id)
+    local hunk = M.find(ws, id)
+    return hunk ~= nil and hunk.state == 'conflict'
+  end)
+end
+
 --- Whether one of some hunks is pending.
 --- @param ws cursord.Workspace
 --- @param ids string[]

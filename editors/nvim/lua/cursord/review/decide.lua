@@ -18,7 +18,8 @@ local done_words = { accept = 'accepted', reject = 'rejected' }
 --- @param result cursord.Decided
 --- @param hunks? string[] the ids of the decided hunks
 --- @param writes? fun(path: string): boolean which files it writes
-local function take(verb, ws, result, hunks, writes)
+--- @param conflicts? boolean some of the hunks were conflicts with unsaved text
+local function take(verb, ws, result, hunks, writes, conflicts)
   local applied = true
   local wrote = vim.tbl_filter(function(diff)
     return result.decision ~= nil and writes ~= nil and writes(diff.path)
@@ -29,8 +30,9 @@ local function take(verb, ws, result, hunks, writes)
   if result.edits and #result.edits > 0 then
     applied = docs.apply(ws, result.edits)
     local decided = verb == 'accept' or verb == 'reject'
+    local accepts = verb == 'accept' and conflicts or false
     for _, one in ipairs(applied and decided and result.decision and result.edits or {}) do
-      docs.edited(ws, one.path, result.decision, hunks or {}, #result.diffs)
+      docs.edited(ws, one.path, result.decision, hunks or {}, #result.diffs, accepts)
     end
   end
   for _, diff in ipairs(result.diffs) do
@@ -109,9 +111,10 @@ local function send(verb, ws, selector, parts, after, again)
   local params = vim.tbl_extend('force', { workspace = ws.root, rev = rev }, selector)
   local ids = counts.ids(ws, parts, selector.path)
   local writes, seen = counts.written(verb, ws, ids), counts.tied(ws, ids)
+  local conflicts = counts.any_conflict(ws, ids)
   ws:decide('diff/' .. verb, params, function(err, result)
     if not err then
-      if not take(verb, ws, result, ids, writes) then
+      if not take(verb, ws, result, ids, writes, conflicts) then
         rpc.say('the text changed at the same moment; decide again', vim.log.levels.WARN)
         return after(false, 0, {})
       end
