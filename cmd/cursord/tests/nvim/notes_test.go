@@ -45,8 +45,9 @@ func TestNvimNotes(t *testing.T) {
 		n.ex("Cursord accept")
 		n.poll("it is accepted", func() bool { return e.Diffs()["gone"] == nil })
 
-		n.ex("silent! edit old") // Neovim says that it is not there
+		n.keys(":buffer old<CR>")
 		n.untilScreen("the agent has moved this file to lib/new\n")
+		n.quiet() // Neovim does not say that it is not there
 		n.ex("Cursord review")
 		n.until("the list", "return vim.bo.buftype == 'quickfix'")
 		n.keys("gg/lib.new<CR>r")

@@ -1,5 +1,5 @@
---- Says in a buffer that the agent has moved its file. If the agent has deleted the file, the note of the hunk says so, and this
---- module keeps Neovim's own message back.
+--- Says in a buffer that the agent has moved its file. If the agent has deleted the file, the note of the hunk says so. In both
+--- cases this module keeps Neovim's own message back.
 local docs = require('cursord.docs')
 local workspace = require('cursord.workspace')
 
@@ -78,6 +78,7 @@ workspace.on('diff', function(ws, diff, before)
   for _, path in ipairs({ now or was, now and was ~= now and was or nil }) do
     local doc = docs.at(ws, path)
     if doc and api.nvim_buf_is_loaded(doc.buf) then
+      silence(doc.buf, path == now or ws:is_deleted(path))
       note(
         doc.buf,
         path == now and ('the agent has moved this file to %s'):format(diff.path) or nil
