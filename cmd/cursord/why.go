@@ -20,7 +20,8 @@ them, move them or commit them, and when a checkout brings them back. Lines that
 lines that it brings by a commit of somebody else, as git merge does, are not the agent's. The others are yours, or older than cursord.
 
 With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds. --trailer prints the "Assisted-by" lines for its
-message; without --commit, those for what is staged, as a prepare-commit-msg hook needs them.`,
+message; without --commit, those for what is staged. In a prepare-commit-msg hook this is what git is about to commit, also with "git commit -a" and
+"git commit FILE". With "git commit --amend", whose hook gets HEAD as its third argument, --commit --trailer adds those of the amended commit.`,
 		Example: `  cursord why main.go
   cursord why main.go:12-20
   cursord why --commit HEAD~1

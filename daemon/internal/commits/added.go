@@ -26,8 +26,8 @@ type File struct {
 	Lines []api.LineRange // of Text: those that no parent has
 }
 
-// Read reads a commit; with "", what the index holds and HEAD does not. Of a merge, lines count that no parent has. It leaves out files
-// whose contents have no lines. The error is of kind notFound if there is no such commit.
+// Read reads a commit; with "", what the index holds and HEAD does not, and with a tree, what that one does. Of a merge, lines count that no
+// parent has. It leaves out files whose contents have no lines. The error is of kind notFound if there is no such commit.
 func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) {
 	parents := []string{""}
 	switch {
@@ -35,10 +35,14 @@ func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) 
 		if tree.Found().Dir == "" {
 			return c, noCommit(rev, tree.Dir)
 		}
-		parents[0], _ = resolve(ctx, tree, "HEAD")
+		parents[0], _ = resolve(ctx, tree, "HEAD", "commit")
 	default:
-		if c.ID, err = resolve(ctx, tree, rev); err != nil {
-			return c, noCommit(rev, tree.Dir)
+		if c.ID, err = resolve(ctx, tree, rev, "commit"); err != nil {
+			if c.ID, err = resolve(ctx, tree, rev, "tree"); err != nil {
+				return c, noCommit(rev, tree.Dir)
+			}
+			parents[0], _ = resolve(ctx, tree, "HEAD", "commit")
+			break
 		}
 		out, err := tree.Run(ctx, nil, "rev-list", "--parents", "--max-count=1", c.ID)
 		if err != nil {
@@ -74,11 +78,12 @@ func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) 
 	return c, nil
 }
 
-func resolve(ctx context.Context, tree git.Tree, rev string) (string, error) {
+// resolve returns the id of the commit or the tree that a revision names.
+func resolve(ctx context.Context, tree git.Tree, rev, kind string) (string, error) {
 	if strings.HasPrefix(rev, "-") || strings.ContainsAny(rev, "\x00\n") {
 		return "", fmt.Errorf("%q is no revision", rev)
 	}
-	out, err := tree.Run(ctx, nil, "rev-parse", "--verify", "--quiet", rev+"^{commit}")
+	out, err := tree.Run(ctx, nil, "rev-parse", "--verify", "--quiet", rev+"^{"+kind+"}")
 	return strings.TrimSpace(string(out)), err
 }
 

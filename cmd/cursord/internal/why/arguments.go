@@ -2,7 +2,12 @@ package why
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"strings"
 
 	"cursord/cmd/cursord/internal/misuse"
 	"cursord/cmd/cursord/internal/naming"
@@ -42,9 +47,33 @@ func (a *Arguments) Take(args []string) (err error) {
 	return err
 }
 
+// inHook returns the tree of the index that git is about to commit, if this is one of its hooks: with "git commit -a" and "git commit FILE" that is
+// another index than the repository's, which the daemon does not see. Elsewhere it returns "".
+func inHook(ctx context.Context) (tree string, err error) {
+	if os.Getenv("GIT_INDEX_FILE") == "" {
+		return "", nil
+	}
+	out, err := exec.CommandContext(ctx, "git", "write-tree").Output()
+	if err != nil {
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			err = errors.New(strings.TrimSpace(string(failed.Stderr)))
+		}
+		return "", fmt.Errorf("the index %s cannot be read: %w", os.Getenv("GIT_INDEX_FILE"), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
 // Do asks the daemon, and prints the answer.
 func (a *Arguments) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 	if a.Commit || a.Trailer {
+		if a.rev == "" {
+			rev, err := inHook(ctx)
+			if err != nil {
+				return err
+			}
+			a.rev = rev
+		}
 		return Commit{Rev: a.rev, Trailer: a.Trailer, JSON: a.JSON}.Do(ctx, n, out)
 	}
 	w := a.file
