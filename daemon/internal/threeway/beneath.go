@@ -16,13 +16,13 @@ type Beneath struct {
 }
 
 // Base returns the common base of an unsaved text and its disk. This is the known base or, without one, before: the text
-// from before the agent's changes. But if the unsaved text is nearer to the disk's, the editor has read the disk, and Base
-// returns disk.
+// from before the agent's changes. But if the unsaved text is nearer to the disk's, or as near, the editor has read the disk, and
+// Base returns disk.
 func Base(known *string, before, disk, text string) string {
 	switch {
 	case known != nil && distance(disk, text) >= distance(*known, text):
 		return *known
-	case known == nil && distance(disk, text) > distance(before, text):
+	case known == nil && Nearer(text, before, disk):
 		return before
 	}
 	return disk

@@ -165,6 +165,8 @@ func TestBases(t *testing.T) {
 		{"typed elsewhere", "a b mine", true, before},
 		{"the editor has read the disk", "a X mine", true, disk},
 		{"typed over something, and nothing is known", "a Y c", false, disk},
+		{"typed in a line that the agent wrote over, and nothing is known", "a bmine c", false, before},
+		{"typed in the agent's line, and nothing is known", "a Xmine c", false, disk},
 		{"typed elsewhere, and nothing is known", "a b mine", false, before},
 		{"the editor has the agent's, and nothing is known", "a X mine", false, disk},
 	} {

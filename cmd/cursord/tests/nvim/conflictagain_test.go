@@ -113,3 +113,25 @@ func TestNvimOpensASavedConflictAgain(t *testing.T) {
 		})
 	}
 }
+
+// TestNvimConflictOfATurnFromATerminal changes a line before any command in Neovim, and a terminal runs the folder's first turn, which changes
+// nothing but that line: it is a conflict. Neovim does not know what its text began with, and once showed the person's line as a deletion.
+func TestNvimConflictOfATurnFromATerminal(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", world.Numbered(10, nil))
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.keys("2GA MINE<Esc>")
+		w.Plays(world.Lines(world.Shells("c", "sed -i 's/^line 2$/line two/' f && touch -d '1 hour' f"))...)
+		_, stderr, status := w.Cursord("run", "go")
+		require.Zero(t, status, stderr)
+		n.ex("Cursord next")
+		n.untilScreen("you have changed this")
+		require.Equal(t, []any{"conflict"}, n.told("f"))
+		n.ex("2Cursord accept")
+		n.untilText("f", world.Numbered(10, map[int]string{2: "line two\n"}))
+	})
+}
