@@ -64,6 +64,7 @@ var restricted = map[string][]string{
 		"cursord/cmd/cursord/internal/release",
 		"cursord/cmd/cursord/internal/service",
 		"cursord/cmd/cursord/internal/term",
+		"cursord/cmd/cursord/internal/why",
 		"cursord/cmd/cursord/tests/world", // endpoint: to ask a newer build what it is; helix: to ask Helix what it is
 		"cursord/daemon/copytree",
 		"cursord/daemon/endpoint",

@@ -29,12 +29,12 @@ type File struct {
 // Read reads a commit; with "", what the index holds and HEAD does not, and with a tree, what that one does. Of a merge, lines count that no
 // parent has. It leaves out files whose contents have no lines. The error is of kind notFound if there is no such commit.
 func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) {
+	if tree.Found().Dir == "" {
+		return c, noCommit("", tree.Dir)
+	}
 	parents := []string{""}
 	switch {
 	case rev == "":
-		if tree.Found().Dir == "" {
-			return c, noCommit(rev, tree.Dir)
-		}
 		parents[0], _ = resolve(ctx, tree, "HEAD", "commit")
 	default:
 		if c.ID, err = resolve(ctx, tree, rev, "commit"); err != nil {

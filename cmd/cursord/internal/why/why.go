@@ -73,6 +73,9 @@ func (w Why) Do(ctx context.Context, n naming.Names, out io.Writer) error {
 		return term.PrintJSON(out, said)
 	case len(said.Lines) == 0 && w.Lines != nil:
 		return fmt.Errorf("%s has no such line", term.Clean(w.File))
+	case len(said.Lines) == 0:
+		_, err := fmt.Fprintf(out, "%s has no lines of text.\n", term.Clean(w.File))
+		return err
 	}
 	there, err := sessionsOf(ctx, n.Client, said.Lines)
 	switch {
