@@ -160,7 +160,7 @@ func byText(s *api.WhySource) string {
 	if !s.ByText {
 		return ""
 	}
-	return "; a guess by the text, because somebody moved the lines or brought them back"
+	return "; a guess by the text, because somebody moved the lines, brought them back or imported the session"
 }
 
 // former says what lines were before.
