@@ -97,7 +97,7 @@ var restricted = map[string][]string{
 	"mvdan.cc/sh/v3/syntax":    {"cursord/daemon/internal/allow"},
 	"github.com/yuin/goldmark": {"cursord/cmd/cursord/internal/markdown"},
 	"net/http":                 {},
-	"golang.org/x/text":        {"cursord/sessions/internal/searchtext"},
+	"golang.org/x/text":        {"cursord/daemon/internal/editorfile", "cursord/sessions/internal/searchtext"},
 	"github.com/oklog/ulid/v2": {
 		"cursord/cmd/cursord",
 		"cursord/cmd/cursord/internal/attempts",

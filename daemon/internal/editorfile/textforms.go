@@ -3,18 +3,27 @@ package editorfile
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 const byteOrderMark = "\ufeff"
 
 // LikeFile returns an editor's text in the form of the file. Editors that know a file's line ends and byte order mark may
 // leave them out of the text that they send. With ends, the editor is known to send line ends: then a text without CR has none.
+// A text that is what an editor shows of a file in Windows-1252, or in Latin-1, has the file's bytes.
 func LikeFile(text string, file []byte, ends bool) string {
 	if !ends && AllCR(file) && !strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	if bytes.HasPrefix(file, []byte(byteOrderMark)) && !strings.HasPrefix(text, byteOrderMark) {
 		text = byteOrderMark + text
+	}
+	if !utf8.Valid(file) && len(text) < 3*len(file) {
+		if as, err := charmap.Windows1252.NewEncoder().String(text); err == nil && as == string(file) {
+			return as
+		}
 	}
 	return text
 }

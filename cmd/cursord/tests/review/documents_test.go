@@ -260,6 +260,25 @@ func TestAnUnsavedBufferIsToldOfTheDisk(t *testing.T) {
 	require.Zero(t, seen.DiskOnly)
 }
 
+// TestATextOfAFileInLatin1 opens a file as an editor shows it. It is no unsaved text, so a change of the agent's can be accepted.
+func TestATextOfAFileInLatin1(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "caf\xe9\nline\n")
+	w.Start()
+	e := w.Opens()
+	d := &world.Document{E: e, Path: "f", Uri: w.Path("f"), Version: 1, Text: "café\nline\n"}
+	d.Note("document/didOpen", world.Obj{"text": d.Text})
+	w.Plays(world.Lines(world.Shells("1", `printf 'caf\351\nLINE\n' >f`))...)
+	e.Turn(nil)
+	_, stderr, status := w.Cursord("reject", "f")
+	require.Zero(t, status, stderr)
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	e.Must("diff/accept", world.Obj{"workspace": w.Root, "path": "f"}, nil)
+	require.Empty(t, e.Diffs())
+	require.Equal(t, "caf\xe9\nLINE\n", w.Get("f"))
+}
+
 func TestAnEditorThatKeepsLineEndsToItself(t *testing.T) {
 	t.Parallel()
 	before, after := "\ufeffa\r\nb\r\nc\r\n", "\ufeffa\r\nB\r\nc\r\n"
