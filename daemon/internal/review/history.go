@@ -90,7 +90,7 @@ func (r *Reviewer) WhyText(name, text string) (lines []diffs.Origin, forgotten b
 
 // moved returns the origins of a text of a file with those that other files know. Hunks of a copy that were accepted by edits of an
 // editor's text came with a person's save; the copy knows them. And a person may have moved the file there: from one with the same
-// extension that is gone, and at least half of whose known lines the text has.
+// extension that is gone, and at least half of whose known lines the text has. Or name is that of an old commit, and gone itself.
 func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
 	name = r.named(name)
 	for _, other := range r.sorted() {
@@ -102,10 +102,13 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 	if !slices.ContainsFunc(lines, func(o diffs.Origin) bool { return o.Source == nil }) {
 		return lines
 	}
+	exists := func(name string) bool {
+		return filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(name))).Exists()
+	}
 	var gone []*diffs.Review
 	for _, other := range r.sorted() {
 		if other != f && other.stored.Past != nil && !other.outside() && !other.tree.isolated() && path.Ext(other.path) == path.Ext(name) &&
-			!filestat.Of(filepath.Join(r.setup.Root, filepath.FromSlash(other.path))).Exists() && r.load(other) == nil {
+			!(exists(other.path) && exists(name)) && r.load(other) == nil {
 			gone = append(gone, other.Review)
 		}
 	}

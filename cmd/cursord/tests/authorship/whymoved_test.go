@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
 	"cursord/rpc"
 )
 
@@ -28,6 +29,30 @@ func sourcesOf(w *world.World, e *world.Editor, path string) (who string) {
 		}
 	}
 	return who
+}
+
+// TestWhyOfACommitFromBeforeAMove: the file's history is at its new name, and knows the lines of the old commit by their text.
+func TestWhyOfACommitFromBeforeAMove(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("a", "first line\n")
+	w.Commits()
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Edits("e", "a", "first line\n", "first line\nthe agent wrote this\nand this line too\n")...)
+	e.Turn(nil)
+	w.Git("commit", "-q", "-a", "-m", "second")
+	w.Git("mv", "a", "b")
+	w.Git("commit", "-q", "-m", "third")
+	require.Equal(t, "-aa", sourcesOf(w, e, "b"))
+	w.Put("b", "first line\n  the agent wrote this\nand this line too\nmine\n")
+	var why api.CommitWhy
+	e.Must("commit/why", world.Obj{"workspace": w.Root, "rev": "HEAD~1"}, &why)
+	require.Len(t, why.Files, 1)
+	for _, l := range why.Files[0].Lines {
+		require.NotNil(t, l.Source, "%+v", why)
+	}
+	require.Equal(t, []string{"Assisted-by: cursor-agent (a guess by the text)"}, why.Trailers)
 }
 
 // TestWhyOfAnAcceptedFileThatAPersonMoves: its lines keep their source, and a new file at the old name is a person's.
