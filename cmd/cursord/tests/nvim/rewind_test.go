@@ -255,9 +255,15 @@ func TestNvimEditsTheLastPrompt(t *testing.T) {
 		require.Len(t, all.Turns, 1)
 		require.Equal(t, "three", all.Turns[0].Prompt)
 
-		// No file changes: there is no question.
+		// The turn stays until the person says yes, also where no file changes: e is a motion elsewhere.
 		n.until("it is idle", "return #require('cursord.workspace').find():busy() == 0")
 		n.keys("<Esc><C-w>ke")
+		n.untilScreen("No file will change.")
+		n.keys("q<C-w>ke")
+		n.untilScreen("No file will change.")
+		e.Must("session/read", world.Obj{"sessionId": first.SessionID}, &all)
+		require.Len(t, all.Turns, 1)
+		n.keys("y")
 		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == 'three'")
 		w.Plays(world.Streams("I wait."), world.Waits("go"), world.Done)
 		n.keys("<C-s>")

@@ -231,7 +231,7 @@ function M.run(ws, session, turn)
   end)
 end
 
---- Takes the last turn of a session back and puts its prompt into the input. A question comes first if files change.
+--- Takes the last turn of a session back, after a question, and puts its prompt into the input.
 --- @param ws cursord.Workspace
 --- @param session string
 function M.edit(ws, session)
@@ -247,9 +247,6 @@ function M.edit(ws, session)
       chat.focus(ws)
     end
     M.look(of, function(dry, prompts)
-      if (dry.patch or '') == '' and #(dry.skipped or {}) == 0 and #dry.turns == 1 then
-        return take(of, true)
-      end
       ask(of, dry, prompts)
     end)
   end)
