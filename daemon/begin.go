@@ -17,7 +17,7 @@ func (w *workspace) beginTurn(c *commit, ls *liveSession, p *api.TurnParams, per
 	s.Title = cmp.Or(s.Title, prompt.Title(p.Prompt))
 	turn := &sessions.Turn{
 		ID: p.TurnID, SessionID: s.ID, Workspace: w.root, Prompt: p.Prompt, Mode: s.Mode, Driver: drivers.Of(&s),
-		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.Paths, Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
+		Force: p.Force, Sandbox: perm.sandbox, AutoReview: perm.autoReview, AddDirs: perm.dirs, Images: pics.Paths, Context: prompt.Sent(p.Context), Status: sessions.TurnQueued, CreatedAt: sessions.Now(),
 	}
 	if turn.ID == "" {
 		turn.ID = newID()

@@ -281,12 +281,7 @@ type Context struct {
 }
 
 // A Diagnostic is LSP's.
-type Diagnostic struct {
-	Range    api.Range `json:"range"`
-	Severity int       `json:"severity,omitempty"` // from 1, error, to 4, hint; absent: 1
-	Message  string    `json:"message"`
-	Source   string    `json:"source,omitempty"`
-}
+type Diagnostic = sessions.Diagnostic
 
 // TurnStartResult is the result of turn/start.
 type TurnStartResult struct {

@@ -123,6 +123,7 @@ type Turn struct {
 	AutoReview bool       `json:"autoReview,omitempty"` // a classifier of the agent decides what a person would be asked
 	AddDirs    []string   `json:"addDirs,omitempty"`    // folders beside the workspace; absolute, without symlinks
 	Images     []string   `json:"images,omitempty"`     // absolute paths of the images that went with the prompt
+	Context    []Sent     `json:"context,omitempty"`    // what else went with it
 	Status     TurnStatus `json:"status"`
 	Result     *string    `json:"result"`
 	Error      *TurnError `json:"error"`

@@ -67,8 +67,8 @@ print mode, is denied, and a note at the end lists it. --sandbox enabled runs su
 in the agent's sandbox, --auto-review lets the agent's classifier decide, and --force runs everything.
 
 With --edit you change the last prompt of the session (by default the latest of the workspace) in $VISUAL or $EDITOR. Its turn is
-then taken back with its files, as by "cursord rewind", and the new prompt is sent with the same mode, model and images,
-unless others are given. If the text is left as it was, or empty, nothing happens.
+then taken back with its files, as by "cursord rewind", and the new prompt is sent with the same mode, model, files, images and
+piped input, unless others are given. If the text is left as it was, and no flag asks for anything else, or empty, nothing happens.
 
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
 it. --attempts 3 sends the prompt to three such sessions side by side, and shows in the end what came of each; "cursord attempts" has more. Its
@@ -145,7 +145,14 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			if err := permit.Apply(c, &r.Params); err != nil {
 				return err
 			}
-			in, e := c.InOrStdin(), rewind.Edit{}
+			if mode != "" {
+				m := sessions.Mode(mode)
+				r.Params.Mode = &m
+			}
+			if model != "" {
+				r.Params.Model = &model
+			}
+			in, e := c.InOrStdin(), rewind.Edit{Given: &r.Params, Files: len(files)+len(images) > 0}
 			mayRead := func() error { return mayRun(c.Context(), p, session, recap, r, nil) }
 			if edit { // in place of the standard input
 				typed := new(bytes.Buffer)
@@ -169,19 +176,10 @@ it is 1 after 20 seconds: the daemon keeps the turn and stores it later.`,
 			if format == run.Text && !quiet {
 				run.SayRead(c.ErrOrStderr(), r.Params.Context)
 			}
-			if mode != "" {
-				m := sessions.Mode(mode)
-				r.Params.Mode = &m
-			}
-			if model != "" {
-				r.Params.Model = &model
-			}
 			if edit {
 				session = e.Turn.SessionID // the latest may be another one by now
 				r.Params.Mode, r.Params.Model = cmp.Or(r.Params.Mode, &e.Turn.Mode), cmp.Or(r.Params.Model, e.Turn.Model)
-				if len(images) == 0 {
-					r.Params.Context = append(r.Params.Context, e.Images(c.ErrOrStderr())...)
-				}
+				r.Params.Context = append(r.Params.Context, e.Context(r.Params.Context, c.ErrOrStderr())...)
 			}
 			out := c.OutOrStdout()
 			if file != "" && file != "-" {

@@ -87,25 +87,12 @@ type Context struct {
 	Items []Diagnostic
 }
 
-// A Range is LSP's: lines and characters from 0, the end exclusive.
-type Range struct {
-	Start Position `json:"start"`
-	End   Position `json:"end"`
-}
-
-// A Position is LSP's.
-type Position struct {
-	Line      int `json:"line"`
-	Character int `json:"character"`
-}
-
-// A Diagnostic is one message about a file, in LSP's terms. Severity counts from 1, which is error.
-type Diagnostic struct {
-	Range    Range
-	Severity int
-	Message  string
-	Source   string
-}
+// These are LSP's.
+type (
+	Range      = sessions.Range
+	Position   = sessions.Position
+	Diagnostic = sessions.Diagnostic
+)
 
 // SessionParams are the parameters of session/create and session/update; nil leaves a field as it is.
 type SessionParams struct {

@@ -10,6 +10,7 @@ import (
 
 	"cursord/daemon/api"
 	"cursord/daemon/pictures"
+	"cursord/sessions"
 )
 
 // KindTranscript is the kind of the context that holds a transcript. Clients cannot send it.
@@ -159,6 +160,26 @@ func cutLast(s, sep string) (before, after string, found bool) {
 		return s[:i], s[i+len(sep):], true
 	}
 	return s, "", false
+}
+
+// keptText is how many bytes of the texts that went with a prompt are kept with its turn.
+const keptText = 256 * 1024
+
+// Sent returns what is kept of a turn's context beside its images. Texts for which there is no room are left out.
+func Sent(context []api.Context) (kept []sessions.Sent) {
+	room := keptText
+	for _, c := range context {
+		if c.Kind == pictures.Kind {
+			continue
+		}
+		s := sessions.Sent{Kind: c.Kind, Path: c.Path, Range: c.Range, Title: c.Title, Items: c.Items}
+		if (c.Kind == "selection" || c.Kind == "text") && len(c.Text) <= room {
+			room -= len(c.Text)
+			s.Text = &c.Text
+		}
+		kept = append(kept, s)
+	}
+	return kept
 }
 
 const titleRunes = 80

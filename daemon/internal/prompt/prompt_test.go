@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/daemon/api"
+	"cursord/sessions"
 )
 
 func TestCompose(t *testing.T) {
@@ -70,4 +71,24 @@ func TestTitle(t *testing.T) {
 	} {
 		require.Equal(t, want, Title(prompt))
 	}
+}
+
+// TestSentKeepsWhatWentWithAPrompt: all but images, and texts as long as there is room.
+func TestSentKeepsWhatWentWithAPrompt(t *testing.T) {
+	at := &api.Range{Start: api.Position{Line: 1}, End: api.Position{Line: 4}}
+	long := strings.Repeat("x", keptText-3)
+	kept := Sent([]api.Context{
+		{Kind: "file", Path: "f", Range: at},
+		{Kind: "image", Path: "/i.png"},
+		{Kind: "text", Title: "stdin", Text: long},
+		{Kind: "selection", Path: "f", Range: at, Text: "long"},
+		{Kind: "text", Text: ""},
+	})
+	none := ""
+	require.Equal(t, []sessions.Sent{
+		{Kind: "file", Path: "f", Range: at},
+		{Kind: "text", Title: "stdin", Text: &long},
+		{Kind: "selection", Path: "f", Range: at},
+		{Kind: "text", Text: &none},
+	}, kept)
 }

@@ -1,6 +1,7 @@
 package rewind
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,13 @@ import (
 // An Edit is the last prompt of a session, which a person changes to send it anew: Open, Check, and End when the new turn has begun or
 // was refused.
 type Edit struct {
+	// Given is what the person has given beside the prompt, but for Files. If it differs from the old turn's, or there are Files, the prompt
+	// is sent also if it is unchanged.
+	Given *rpc.TurnStartParams
+	Files bool // files or images are given
+
 	Turn *sessions.Turn // set by Open: the turn to take back
-	Text string         // set by Open: the new prompt, which differs from the old one
+	Text string         // set by Open: the new prompt
 
 	file string // holds Text until the new turn has begun
 }
@@ -41,7 +47,8 @@ func (e *Edit) Open(ctx context.Context, client *rpc.Client, session string, in 
 			Data:    rpc.ErrorData{Hint: "set VISUAL or EDITOR to one that needs none, or take the turn back with: cursord rewind --turn " + e.Turn.ID + " " + session},
 		}
 	}
-	if e.Text, err = e.typed(in, out, errOut); err != nil || e.Text == strings.TrimSpace(e.Turn.Prompt) || e.Text == "" {
+	e.Text, err = e.typed(in, out, errOut)
+	if err != nil || e.Text == "" || e.Text == strings.TrimSpace(e.Turn.Prompt) && !e.Files && !differs(e.Given, e.Turn) {
 		_ = os.Remove(e.file)
 		e.file = ""
 		if err == nil {
@@ -49,6 +56,15 @@ func (e *Edit) Open(ctx context.Context, client *rpc.Client, session string, in 
 		}
 	}
 	return err
+}
+
+// differs reports whether something is given for a turn that is not as with the turn before it.
+func differs(p *rpc.TurnStartParams, t *sessions.Turn) bool {
+	other := func(dir string) bool { return !slices.Contains(t.AddDirs, dir) }
+	return p.Force && !t.Force || p.Mode != nil && *p.Mode != t.Mode ||
+		p.Model != nil && (t.Model == nil || *p.Model != *t.Model) || p.Approvals != "" && (p.Approvals == "deny") != (t.Approvals == "deny") ||
+		p.Sandbox != nil && *p.Sandbox != t.Sandbox || p.AutoReview != nil && *p.AutoReview != t.AutoReview ||
+		p.AddDirs != nil && slices.ContainsFunc(*p.AddDirs, other)
 }
 
 // typed returns what the person has made of the prompt, without white space around it.
@@ -115,8 +131,40 @@ func busy(t *sessions.Turn) error {
 	}
 }
 
-// Images returns the images that went with the prompt, without those that are not there any more, which it names to errOut.
-func (e *Edit) Images(errOut io.Writer) (with []rpc.Context) {
+// Context returns what went with the old prompt and goes with the new one: images unless new ones are given, files and selections unless
+// new files are. It names to errOut what goes along, and what cannot.
+func (e *Edit) Context(given []rpc.Context, errOut io.Writer) (with []rpc.Context) {
+	isGiven := func(kind string) bool {
+		return slices.ContainsFunc(given, func(c rpc.Context) bool { return c.Kind == kind })
+	}
+	var names []string
+	for _, c := range e.Turn.Context {
+		name := term.Clean(cmp.Or(c.Path, c.Title, c.Kind))
+		if c.Range != nil {
+			name += fmt.Sprintf(":%d-%d", c.Range.Start.Line+1, max(c.Range.End.Line, c.Range.Start.Line+1))
+		}
+		switch {
+		case (c.Kind == "file" || c.Kind == "selection") && isGiven("file"):
+			continue
+		case (c.Kind == "text" || c.Kind == "selection") && c.Text == nil:
+			fmt.Fprintf(errOut, "without %s, which was too long to be kept\n", name)
+			continue
+		}
+		one := rpc.Context{Kind: c.Kind, Path: &c.Path, Range: c.Range, Text: c.Text, Title: c.Title}
+		if c.Path == "" {
+			one.Path = nil
+		}
+		if c.Kind == "diagnostics" {
+			one.Items = &c.Items
+		}
+		names, with = append(names, name), append(with, one)
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(errOut, "again with %s\n", strings.Join(names, ", "))
+	}
+	if isGiven("image") {
+		return with
+	}
 	for _, path := range e.Turn.Images {
 		if _, err := os.Stat(path); err != nil {
 			fmt.Fprintf(errOut, "without the image %s, which is not there any more\n", term.Clean(path))
