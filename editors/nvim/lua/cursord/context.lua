@@ -194,6 +194,40 @@ function M.expand(ws, prompt, origin)
   return context, problems
 end
 
+--- The token that makes a context of this kind.
+--- @param one cursord.Sent
+--- @return string
+local function token_of(one)
+  if one.kind == 'text' then
+    return one.title == 'quickfix list' and 'quickfix'
+      or one.title == 'changes under review' and 'diff'
+      or 'buffer'
+  end
+  return one.kind == 'file' and not one.range and 'buffer' or one.kind
+end
+
+--- What went with a turn's prompt, without what the prompt's own words name again.
+--- @param ws cursord.Workspace
+--- @param turn cursord.Turn
+--- @return cursord.Sent[]
+--- @return boolean # whether a text was too long to be kept
+function M.again(ws, turn)
+  local named, out, lost = M.expand(ws, turn.prompt), {}, false
+  for _, one in ipairs(turn.context or {}) do
+    local token = '%s@' .. token_of(one) .. '%p*%s'
+    local is_named = (' ' .. turn.prompt .. ' '):find(token) ~= nil
+    for _, other in ipairs(named) do
+      is_named = is_named or vim.deep_equal(one, other)
+    end
+    if not is_named and (one.kind == 'selection' or one.kind == 'text') and not one.text then
+      lost = true
+    elseif not is_named then
+      out[#out + 1] = one
+    end
+  end
+  return out, lost
+end
+
 --- The words of all tokens, with explanations.
 --- @return { word: string, menu: string }[]
 function M.tokens()

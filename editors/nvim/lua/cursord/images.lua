@@ -1,9 +1,9 @@
---- Images that go with the next prompt.
+--- Images that go with the next prompt, and what went with a prompt that is edited.
 local rpc = require('cursord.rpc')
 
 local M = {}
 
---- The images that wait for a prompt, as contexts.
+--- What waits for a prompt, as contexts.
 local waiting = {} --- @type table<cursord.Workspace, table[]>
 
 --- The largest image, in bytes, that fits into a message as base64.
@@ -22,6 +22,28 @@ local function add(ws, context)
   table.insert(waiting[ws], context)
   local n = #waiting[ws]
   rpc.say(('%d image%s with the next prompt'):format(n, n == 1 and ' goes' or 's go'))
+end
+
+--- Has the next prompt take along what went with a turn's prompt.
+--- @param ws cursord.Workspace
+--- @param turn cursord.Turn
+function M.again(ws, turn)
+  local list, lost = require('cursord.context').again(ws, turn)
+  if #list > 0 then
+    waiting[ws] = vim.list_extend(waiting[ws] or {}, list)
+    local names = vim.tbl_map(function(one)
+      return one.path and vim.fs.basename(one.path) or one.title or one.kind
+    end, list)
+    local text = 'with the prompt goes again: %s; :Cursord image! leaves it out'
+    rpc.say(text:format(table.concat(names, ', ')))
+  end
+  if lost then
+    local text = 'a text that went with the prompt was too long to be kept: give it again'
+    rpc.say(text, vim.log.levels.WARN)
+  end
+  for _, image in ipairs(turn.images or {}) do
+    M.add(ws, image)
+  end
 end
 
 --- Returns the images for the prompt that is sent now, and forgets them.

@@ -241,9 +241,7 @@ function M.edit(ws, session)
       local chat = require('cursord.chat')
       chat.switch(ws, ws.sessions[session] or { id = session })
       chat.give_back(ws, last.prompt)
-      for _, image in ipairs(last.images or {}) do
-        require('cursord.images').add(ws, image)
-      end
+      require('cursord.images').again(ws, last)
       chat.focus(ws)
     end
     M.look(of, function(dry, prompts)

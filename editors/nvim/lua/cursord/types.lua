@@ -22,6 +22,7 @@
 --- @field sessionId string
 --- @field prompt string
 --- @field images? string[]
+--- @field context? cursord.Sent[] what else went with the prompt
 --- @field status 'queued'|'running'|'completed'|'failed'|'cancelled'|'interrupted'
 --- @field error? { kind: string, message: string, hint?: string }
 --- @field waiting? boolean it waits for a person's answer
@@ -31,6 +32,14 @@
 --- @field endedAt? string
 --- @field createdAt string
 --- @field seq integer
+
+--- @class cursord.Sent
+--- @field kind 'file'|'selection'|'diagnostics'|'text'
+--- @field path? string
+--- @field range? table
+--- @field text? string nil if it was too long to be kept
+--- @field title? string
+--- @field items? table[]
 
 --- @class cursord.Item
 --- @field id string
