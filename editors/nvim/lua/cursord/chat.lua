@@ -131,11 +131,16 @@ local function refresh(ws)
   end
 end
 
---- Opens the chat of a workspace. The cursor stays where it is.
+--- Opens the chat of a workspace; that of another one in the tab page is closed. The cursor stays where it is.
 --- @param ws cursord.Workspace
 --- @return integer input the window of the input
 function M.show(ws)
   local panel = panel_of(ws)
+  for other in pairs(config.get().chat.position == 'tab' and {} or panels) do
+    if other ~= ws then
+      M.hide(other)
+    end
+  end
   local above, below = windows(ws)
   local now = current(ws, panel)
   local cfg = config.get().chat
