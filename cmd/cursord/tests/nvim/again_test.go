@@ -44,3 +44,31 @@ func TestNvimAsksAgainWithTheTranscript(t *testing.T) {
 		require.Len(t, w.Runs(), 3)
 	})
 }
+
+// TestNvimEditKeepsTheSelection: what went with a prompt goes along again when it is edited.
+func TestNvimEditKeepsTheSelection(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
+		w.Start()
+		w.Trusts()
+		w.Opens()
+		n := neovim(w, t, bin, `vim.g.cursord = { notify = { progress = false } }`, "f")
+		w.Plays(world.Streams("Nothing."), world.Done)
+		n.keys("Vj:Cursord ask what is wrong in @f<CR>")
+		n.untilScreen("Nothing.")
+		n.until("it is idle", "return #require('cursord.workspace').find():busy() == 0")
+		n.keys(":Cursord edit<CR>")
+		n.untilScreen("No file will change.")
+		n.keys("y")
+		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == 'what is wrong in @f'")
+		n.poll("what goes along", func() bool { return strings.Contains(n.messages(), "with the prompt goes again: f;") })
+		w.Plays(world.Streams("Nothing at all."), world.Done)
+		n.keys("<C-s>")
+		n.untilScreen("Nothing at all.")
+		require.Equal(t, "<context>\n<file path=\"f\" />\n<selection path=\"f\" lines=\"1-2\">\none\ntwo\n</selection>\n</context>\n\nwhat is wrong in @f",
+			strings.TrimSpace(w.Prompted()))
+		n.quiet()
+	})
+}

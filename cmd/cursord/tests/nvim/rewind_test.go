@@ -348,30 +348,29 @@ func TestNvimWhyGoesFar(t *testing.T) {
 	})
 }
 
-// TestNvimEditKeepsTheSelection: what went with a prompt goes along again when it is edited.
-func TestNvimEditKeepsTheSelection(t *testing.T) {
+// TestNvimRewindFillsTheWindow: the window of a transcript whose last turn has gone shows as much of the rest as it has room for.
+func TestNvimRewindFillsTheWindow(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
+		w.PutAll(world.Tree{"f": "one\n"})
 		w.Start()
 		w.Trusts()
-		w.Opens()
-		n := neovim(w, t, bin, `vim.g.cursord = { notify = { progress = false } }`, "f")
-		w.Plays(world.Streams("Nothing."), world.Done)
-		n.keys("Vj:Cursord ask what is wrong in @f<CR>")
-		n.untilScreen("Nothing.")
-		n.until("it is idle", "return #require('cursord.workspace').find():busy() == 0")
-		n.keys(":Cursord edit<CR>")
+		e := w.Opens()
+		w.Plays(world.Streams("The first answer."+strings.Repeat("\n\nMore.", 20)+"\n\nThe end of it."), world.Done)
+		first := e.Turn(world.Obj{"prompt": "first"})
+		w.Plays(world.Streams("The second answer."+strings.Repeat("\n\nMuch more.", 100)), world.Done)
+		e.Turn(world.Obj{"prompt": "second", "sessionId": first.SessionID})
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 100, 24 vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.ex("Cursord resume")
+		n.untilScreen("Much more.")
+		n.keys("<Esc><C-w>k[[ztX")
 		n.untilScreen("No file will change.")
 		n.keys("y")
-		n.until("the prompt is in the input", "return vim.bo.filetype == 'cursord_input' and vim.api.nvim_get_current_line() == 'what is wrong in @f'")
-		n.poll("what goes along", func() bool { return strings.Contains(n.messages(), "with the prompt goes again: f;") })
-		w.Plays(world.Streams("Nothing at all."), world.Done)
-		n.keys("<C-s>")
-		n.untilScreen("Nothing at all.")
-		require.Equal(t, "<context>\n<file path=\"f\" />\n<selection path=\"f\" lines=\"1-2\">\none\ntwo\n</selection>\n</context>\n\nwhat is wrong in @f",
-			strings.TrimSpace(w.Prompted()))
+		n.untilScreen("The end of it.")
+		n.until("the window is full", `local win = vim.fn.bufwinid(require('cursord.transcript').of(...).buf)
+			local info = vim.fn.getwininfo(win)[1]
+			return info.topline > 1 and info.botline - info.topline + 1 >= info.height - info.winbar`, first.SessionID)
 		n.quiet()
 	})
 }

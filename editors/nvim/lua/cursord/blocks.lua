@@ -256,6 +256,7 @@ function Blocks:remove(prefix)
       api.nvim_buf_set_extmark(self.buf, ns, row, 0, { id = after.mark })
     end
   end)
+  require('cursord.windows').fill(self.buf)
   local gone = {} --- @type table<cursord.Block, true>
   for _ = first, last do
     gone[table.remove(self.blocks, first)] = true

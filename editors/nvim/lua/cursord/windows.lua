@@ -72,6 +72,22 @@ function M.back_to(from)
   })
 end
 
+--- Scrolls the windows of a buffer that show less than they have room for, because lines at its end have gone.
+--- @param buf integer
+function M.fill(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      local view = vim.fn.winsaveview()
+      vim.cmd('normal! Gzb')
+      local top = vim.fn.line('w0')
+      if top < view.topline then
+        view.topline, view.skipcol = top, 0
+      end
+      vim.fn.winrestview(view)
+    end)
+  end
+end
+
 local group = api.nvim_create_augroup('cursord_windows', {})
 api.nvim_create_autocmd({ 'WinNew', 'WinClosed', 'VimResized' }, {
   group = group,
