@@ -18,7 +18,7 @@ local bar = tools.bar
 --- @field orphans table<string, cursord.Item[]> items of turns that have not come yet
 --- @field gone table<string, true> turns that a rewind has removed; an answer may still have them
 --- @field read? boolean the newest page is there
---- @field wanted? string a turn that is to be revealed when it has been read
+--- @field wanted? cursord.Place what is to be revealed when it has been read
 --- @field oldest? string the oldest item, if there are older ones to read
 local Transcript = setmetatable({}, { __index = require('cursord.blocks') })
 Transcript.__index = Transcript
@@ -336,18 +336,16 @@ function Transcript:older()
   end
 end
 
---- Goes to a turn's prompt. If it is older than what is shown, it is read first.
---- @param turn string
-function Transcript:reveal(turn)
-  local block = self.by_id['prompt ' .. turn]
-  self.wanted = not block and turn or nil
+--- Goes to a place. If it is older than what is shown, it is read first.
+--- @param place cursord.Place
+function Transcript:reveal(place)
+  local block = self.by_id[place.item or 'prompt ' .. place.turn]
+  self.wanted = not block and place or nil
   if block then
     local row = self:row(block) + block.gap + 1
-    for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
-      api.nvim_win_set_cursor(win, { row, 0 })
-      api.nvim_set_current_win(win)
-      vim.cmd('normal! zt')
-    end
+    require('cursord.windows').go(self.buf, row, place.word, function(at)
+      return self:at(at - 1) == block
+    end)
   elseif self.read and self.oldest then
     self:load(self.oldest)
   elseif self.read then

@@ -33,6 +33,11 @@
 --- @field createdAt string
 --- @field seq integer
 
+--- @class cursord.Place
+--- @field turn string
+--- @field item? string else the turn's prompt
+--- @field word? string a text in it, in any case
+
 --- @class cursord.Sent
 --- @field kind 'file'|'selection'|'diagnostics'|'text'
 --- @field path? string

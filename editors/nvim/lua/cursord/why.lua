@@ -200,7 +200,7 @@ local function go(ws, source)
     chat.show(ws)
     local shown = require('cursord.transcript').of(source.sessionId)
     if shown then
-      shown:reveal(source.turnId)
+      shown:reveal({ turn = source.turnId })
     end
   end)
 end

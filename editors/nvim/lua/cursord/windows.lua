@@ -88,6 +88,25 @@ function M.fill(buf)
   end
 end
 
+--- Goes to a row of a buffer in its window, and from there to a word.
+--- @param buf integer
+--- @param row integer from 1
+--- @param word? string in any case
+--- @param is_here fun(row: integer): boolean where the word may be
+function M.go(buf, row, word, is_here)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_set_current_win(win)
+    api.nvim_win_set_cursor(win, { row, 0 })
+    if word then
+      vim.fn.search('\\c\\V' .. vim.fn.escape(word, '\\'), 'cW')
+    end
+    if not is_here(vim.fn.line('.')) then
+      api.nvim_win_set_cursor(win, { row, 0 })
+    end
+    vim.cmd('normal! zvzt')
+  end
+end
+
 local group = api.nvim_create_augroup('cursord_windows', {})
 api.nvim_create_autocmd({ 'WinNew', 'WinClosed', 'VimResized' }, {
   group = group,

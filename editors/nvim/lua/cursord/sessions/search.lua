@@ -15,6 +15,8 @@ local most = 200
 --- @field workspace string
 --- @field sessionId string
 --- @field title string
+--- @field turnId string "" for the title of a session without turns
+--- @field itemId? string
 --- @field snippet string
 --- @field ranges { from: integer, to: integer }[]
 --- @field at string
@@ -22,8 +24,8 @@ local most = 200
 
 local found = {} --- @type table<integer, cursord.Match[]> by buffer
 
---- Calls act with the session of the match at the cursor.
---- @param act fun(entry: cursord.SessionEntry)
+--- Calls act with the session of the match at the cursor, and with the match.
+--- @param act fun(entry: cursord.SessionEntry, match: cursord.Match)
 local function with(act)
   return function()
     local match = (found[api.nvim_get_current_buf()] or {})[api.nvim_win_get_cursor(0)[1]]
@@ -34,8 +36,26 @@ local function with(act)
       if err then
         return rpc.say_error(err)
       end
-      act({ session = read.session, root = match.workspace, here = false, hunks = 0, text = '' })
+      act(
+        { session = read.session, root = match.workspace, here = false, hunks = 0, text = '' },
+        match
+      )
     end)
+  end
+end
+
+--- Shows a session in the chat of its folder, at the place of a match; of a title at its end.
+--- @param entry cursord.SessionEntry
+--- @param match cursord.Match
+local function go(entry, match)
+  vim.cmd.close()
+  sessions.go(entry)
+  local shown = require('cursord.transcript').of(match.sessionId)
+  if shown and match['in'] ~= 'title' then
+    vim.cmd.stopinsert()
+    local range = match.ranges[1] or { from = 0, to = 0 }
+    local word = match.snippet:sub(range.from + 1, range.to)
+    shown:reveal({ turn = match.turnId, item = match.itemId, word = word })
   end
 end
 
@@ -92,15 +112,7 @@ function M.open(ws, words)
     end
     draw(buf, result.matches)
     keys.map(buf, {
-      {
-        'go on with its session',
-        '<CR>',
-        'n',
-        with(function(entry)
-          vim.cmd.close()
-          sessions.go(entry)
-        end),
-      },
+      { 'go to it in its session', '<CR>', 'n', with(go) },
       {
         'look at what was said last',
         'K',
