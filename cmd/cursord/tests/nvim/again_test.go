@@ -72,3 +72,25 @@ func TestNvimEditKeepsTheSelection(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimWhyOfOtherLines: a range is answered while the float of another line is open, and only the same question again goes into
+// the float.
+func TestNvimWhyOfOtherLines(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\nfour\n"})
+		w.Start()
+		w.Trusts()
+		w.Opens()
+		n := neovim(w, t, bin, "", "f")
+		n.keys(":Cursord why<CR>")
+		n.untilScreen("│line 1 ")
+		n.keys(":2,4Cursord why<CR>")
+		n.untilScreen("│lines 2–4 ")
+		n.until("the cursor is in the file", "return vim.api.nvim_win_get_config(0).relative == ''")
+		n.keys(":2,4Cursord why<CR>")
+		n.until("the cursor is in the float", "return vim.api.nvim_win_get_config(0).relative ~= ''")
+		n.quiet()
+	})
+}

@@ -229,7 +229,8 @@ end
 --- @param ws cursord.Workspace
 --- @param all cursord.Because[]
 --- @param titles table<string, string>
-local function float(ws, all, titles)
+--- @param id string of the question: asked again, it moves the cursor into the float
+local function float(ws, all, titles, id)
   local lines, of, heads, notes = {}, {}, {}, {}
   for i, one in ipairs(vim.list_slice(all, 1, turns_most)) do
     if i > 1 then
@@ -247,7 +248,7 @@ local function float(ws, all, titles)
     vim.list_extend(lines, { '', ('… and %d more turns'):format(#all - turns_most) })
   end
   local buf, win = vim.lsp.util.open_floating_preview(lines, '', {
-    focus_id = 'cursord_why',
+    focus_id = id,
     border = 'single',
     max_width = math.min(vim.o.columns - 4, 80),
     max_height = math.max(vim.o.lines - 4, 1),
@@ -318,7 +319,7 @@ function M.show(ws, first, last)
           and api.nvim_buf_get_changedtick(buf) == tick
           and vim.deep_equal(api.nvim_win_get_cursor(win), cursor)
         then
-          float(ws, all, titles)
+          float(ws, all, titles, ('cursord_why_%d_%d_%d'):format(first, last, tick))
         end
       end)
     end
