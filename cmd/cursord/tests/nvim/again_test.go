@@ -94,3 +94,28 @@ func TestNvimWhyOfOtherLines(t *testing.T) {
 		n.quiet()
 	})
 }
+
+// TestNvimWhyOfMovedLines finds lines that have moved in the unsaved text, but none that others have the text of.
+func TestNvimWhyOfMovedLines(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\nfour\nfive\n"})
+		w.Start()
+		w.Trusts()
+		w.Plays(append(world.Edits("1", "f", "one\ntwo\nthree\nfour\nfive\n", "one\ntwo\nlime\nplum\nfive\n"), world.Done)...)
+		e := w.Opens()
+		e.Turn(world.Obj{"prompt": "fruit"})
+		e.Decides("diff/accept", world.Obj{"all": true})
+		n := neovim(w, t, bin, "", "f")
+		n.keys("3G:m$<CR>:m0<CR>:Cursord why<CR>")
+		n.untilScreen("│fruit")
+		n.keys("j:2,$Cursord why<CR>")
+		n.untilScreen("│line 4 ")
+		require.Contains(t, n.screen(), "│lines 2–3, 5 ")
+		require.NotContains(t, n.screen(), "not saved")
+		n.keys("ggyyPp:1Cursord why<CR>")
+		n.untilScreen("not saved: only this buffer has it")
+		n.quiet()
+	})
+}

@@ -50,6 +50,20 @@ local function on_disk(buf, path)
   return (text:gsub('\n?$', '\n', 1))
 end
 
+--- Adds to a map the key of a line that says something; of a text that has come twice, false.
+--- @param rows table<string, integer|false>
+--- @param lines string[]
+--- @param from integer row from 0
+--- @param n integer
+local function note_lines(rows, lines, from, n)
+  for row = from, from + n - 1 do
+    local line = lines[row + 1] or ''
+    if line:find('%w') then
+      rows[line] = rows[line] == nil and row
+    end
+  end
+end
+
 --- The rows of the disk's text that a range of the buffer has, by row of the buffer.
 --- @param buf integer
 --- @param disk string
@@ -57,8 +71,10 @@ end
 --- @param last integer
 --- @return table<integer, integer>
 local function rows_on_disk(buf, disk, first, last)
-  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n') .. '\n'
+  local here, there_all = api.nvim_buf_get_lines(buf, 0, -1, false), vim.split(disk, '\n')
+  local text = table.concat(here, '\n') .. '\n'
   local out, row, behind = {}, first, 0
+  local come, gone = {}, {} --- @type table<string, integer|false>, table<string, integer|false>
   local function same_until(to)
     while row <= math.min(to, last) do
       out[row], row = row + behind, row + 1
@@ -71,8 +87,15 @@ local function rows_on_disk(buf, disk, first, last)
     local start, other = from - (n > 0 and 1 or 0), there - (m > 0 and 1 or 0)
     same_until(start - 1)
     row, behind = math.max(row, start + n), other + m - start - n
+    note_lines(come, here, start, n)
+    note_lines(gone, there_all, other, m)
   end
   same_until(last)
+  for line, at in pairs(come) do
+    if at and gone[line] and at >= first and at <= last then
+      out[at] = gone[line] -- it has moved
+    end
+  end
   return out
 end
 
@@ -102,6 +125,7 @@ local function group(at, first, last, runs)
   local out, by, i = {}, {}, 1
   for row = first, last do
     local there, source, commit = at[row], nil, nil
+    i = there and runs[i - 1] and runs[i - 1].to > there and 1 or i
     while there and runs[i] and runs[i].to <= there do
       i = i + 1
     end
