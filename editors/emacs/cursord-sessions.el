@@ -96,9 +96,9 @@ It is nil if SESSION comes from itself in the end, as imported ones may say."
     (and (null at) (funcall origin session))))
 
 (defun cursord--session-tree (sessions)
-  "Return SESSIONS, the latest first, with forks below theirs: (SESSION . DEPTH).
-The tree of the latest session is first.  Forks are in the order of their
-making."
+  "Return SESSIONS, the latest first, with forks below theirs: (SESSION . BRANCH).
+BRANCH is what stands in front of a title.  The tree of the latest session is
+first.  Forks are in the order of their making."
   (let ((known (make-hash-table :test #'equal))
         (forks (make-hash-table :test #'eq))
         (origins (make-hash-table :test #'eq))
@@ -110,29 +110,34 @@ making."
       (when-let* ((origin (cursord--session-origin session known)))
         (puthash session origin origins)
         (push session (gethash origin forks))))
-    (cl-labels ((grow (session depth)
+    (cl-labels ((grow (session branch)
                   (puthash session t grown)
-                  (push (cons session depth) nodes)
-                  (dolist (fork (sort (gethash session forks)
-                                      (lambda (a b)
-                                        (string< (cursord--session-order a)
-                                                 (cursord--session-order b)))))
-                    (grow fork (1+ depth)))))
+                  (push (cons session branch) nodes)
+                  (let ((more (sort (gethash session forks)
+                                    (lambda (a b)
+                                      (string< (cursord--session-order a)
+                                               (cursord--session-order b))))))
+                    (while more
+                      (grow (car more)
+                            (cursord--session-branch branch (null (cdr more))))
+                      (setq more (cdr more))))))
       (dolist (session sessions)
         (while-let ((origin (gethash session origins)))
           (setq session origin))
         (unless (gethash session grown)
-          (grow session 0))))
+          (grow session ""))))
     (nreverse nodes)))
 
 (defun cursord--session-order (session)
   "Return a text by which SESSION sorts: when it was made."
   (concat (plist-get session :createdAt) (plist-get session :id)))
 
-(defun cursord--session-branch (depth)
-  "Return what is in front of the title of a session at DEPTH of its tree."
-  (if (zerop depth) ""
-    (concat (make-string (* 2 (1- (min depth 20))) ?\s) "└ ")))
+(defun cursord--session-branch (branch last)
+  "Return what is in front of the title of a fork of a session with BRANCH.
+LAST is non-nil if no other fork of that session follows."
+  (concat (subst-char-in-string
+           ?├ ?│ (subst-char-in-string ?└ ?\s (substring branch 0 (min (length branch) 38))))
+          (if last "└ " "├ ")))
 
 (defun cursord--sessions-entries (narrow)
   "Return the entries of the list, with fewer columns if NARROW."
@@ -145,7 +150,7 @@ making."
        (let* ((session (car node))
               (root (plist-get session :workspace))
               (project (file-name-nondirectory root))
-              (title (concat (cursord--session-branch (cdr node))
+              (title (concat (cdr node)
                              (cursord--session-title session))))
          (list session
                (vconcat

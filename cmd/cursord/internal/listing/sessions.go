@@ -24,12 +24,12 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	if err != nil {
 		return err
 	}
-	depths, places := map[string]int{}, map[string]int{}
+	branches, places := map[string]string{}, map[string]int{}
 	if asTree {
 		places = placesOf(list)
 		nodes := tree(list)
 		for i, n := range nodes {
-			list[i], depths[n.session.ID] = n.session, n.depth
+			list[i], branches[n.session.ID] = n.session, n.branch
 		}
 	}
 	if asJSON {
@@ -45,7 +45,7 @@ func Sessions(ctx context.Context, client *rpc.Client, out, errOut io.Writer, ro
 	}
 	lines := make([]line, 0, len(list))
 	err = pages.Turns(ctx, client, list, func(s *sessions.Session, turns []*sessions.Turn) {
-		l := line{session: s, status: "-", depth: depths[s.ID], place: places[s.ID], turns: s.Turns}
+		l := line{session: s, status: "-", branch: branches[s.ID], place: places[s.ID], turns: s.Turns}
 		for _, t := range turns {
 			if t.Check && t.Status.Final() {
 				l.turns--
@@ -72,9 +72,9 @@ type line struct {
 	session *sessions.Session
 	status  string // of the running turn, else of the first queued one, else of the latest
 	used    Used
-	turns   int // without checks that have ended: no agent has run them
-	depth   int // in the tree of forks
-	place   int // in the list of its workspace, for @N; 0 outside a tree, where the order tells it
+	turns   int    // without checks that have ended: no agent has run them
+	branch  string // what stands in front of the title in the tree of forks
+	place   int    // in the list of its workspace, for @N; 0 outside a tree, where the order tells it
 }
 
 // outcome describes the state of a turn in one or two words.
@@ -117,7 +117,7 @@ func sessionRows(lines []line, all, short bool, now time.Time) [][]string {
 		if short {
 			id = names[id]
 		}
-		row := []string{branch(l.depth) + titleOf(s.Title)}
+		row := []string{l.branch + titleOf(s.Title)}
 		if all {
 			row = append(row, term.Clean(s.Workspace))
 		}

@@ -8,10 +8,10 @@ import (
 	"cursord/sessions"
 )
 
-// A node is a session in the tree of forks, and how deep it is.
+// A node is a session in the tree of forks, and what stands in front of its title.
 type node struct {
 	session *sessions.Session
-	depth   int
+	branch  string
 }
 
 // tree orders sessions so that each fork follows the session that it was forked from: trees by their latest change, the
@@ -38,20 +38,20 @@ func tree(list []*sessions.Session) []node {
 	var trees []grown
 	for _, root := range roots {
 		var g grown
-		var grow func(s *sessions.Session, depth int)
-		grow = func(s *sessions.Session, depth int) {
-			g.nodes = append(g.nodes, node{s, depth})
+		var grow func(s *sessions.Session, branch string)
+		grow = func(s *sessions.Session, branch string) {
+			g.nodes = append(g.nodes, node{s, branch})
 			if s.UpdatedAt.After(g.latest.Time) {
 				g.latest = s.UpdatedAt
 			}
 			slices.SortFunc(forks[s.ID], func(a, b *sessions.Session) int {
 				return cmp.Or(a.CreatedAt.Compare(b.CreatedAt.Time), strings.Compare(a.ID, b.ID))
 			})
-			for _, f := range forks[s.ID] {
-				grow(f, depth+1)
+			for i, f := range forks[s.ID] {
+				grow(f, below(branch, i == len(forks[s.ID])-1))
 			}
 		}
-		grow(root, 0)
+		grow(root, "")
 		trees = append(trees, g)
 	}
 	slices.SortStableFunc(trees, func(a, b grown) int { return b.latest.Compare(a.latest.Time) })
@@ -83,10 +83,15 @@ func inCircle(s *sessions.Session, known map[string]*sessions.Session) bool {
 	return false
 }
 
-// branch is the beginning of a title at a depth of the tree.
-func branch(depth int) string {
-	if depth == 0 {
-		return ""
+var goesOn = strings.NewReplacer("├", "│", "└", " ")
+
+// below returns the branch of a fork of a session with a branch; last if no other fork of it follows.
+func below(branch string, last bool) string {
+	const deepest = 20
+	line := []rune(goesOn.Replace(branch))
+	line = line[:min(len(line), 2*(deepest-1))]
+	if last {
+		return string(line) + "└ "
 	}
-	return strings.Repeat("  ", min(depth, 20)-1) + "└ "
+	return string(line) + "├ "
 }

@@ -22,13 +22,13 @@ func TestTree(t *testing.T) {
 	}
 	draw := func(list ...*sessions.Session) (lines []string) {
 		for _, n := range tree(list) {
-			lines = append(lines, branch(n.depth)+n.session.ID)
+			lines = append(lines, n.branch+n.session.ID)
 		}
 		return lines
 	}
 	require.Empty(t, draw())
 	require.Equal(t, []string{"a", "b"}, draw(session("a", "", 0, 9), session("b", "", 0, 8)))
-	require.Equal(t, []string{"old", "└ early", "  └ deep", "└ late", "new"}, draw(
+	require.Equal(t, []string{"old", "├ early", "│ └ deep", "└ late", "new"}, draw(
 		session("new", "", 5, 7), session("late", "old", 4, 6), session("deep", "early", 3, 8), session("early", "old", 2, 2), session("old", "", 1, 1)),
 		"a tree is as new as its newest session, and the forks of a session come by their age")
 	require.Equal(t, []string{"fork"}, draw(session("fork", "gone", 1, 1)))
@@ -48,7 +48,7 @@ func TestPlacesInATree(t *testing.T) {
 	places := placesOf(list)
 	var lines []line
 	for _, n := range tree(list) {
-		lines = append(lines, line{session: n.session, depth: n.depth, place: places[n.session.ID]})
+		lines = append(lines, line{session: n.session, branch: n.branch, place: places[n.session.ID]})
 	}
 	rows := sessionRows(lines, true, false, time.Now())
 	var shown []string

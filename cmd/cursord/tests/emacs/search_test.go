@@ -27,7 +27,7 @@ func TestEmacsForkAndSearch(t *testing.T) {
 		e.eval(`(progn (cursord-fork-session) nil)`)
 		e.eval(`(progn (cursord-sessions) nil)`)
 		e.until("two forks", `(with-current-buffer "*cursord sessions*" (= 2 (how-many "└ why does it hang (fork" (point-min) (point-max))))`)
-		require.Equal(t, []any{0.0, 1.0, 2.0}, e.eval(`(with-current-buffer "*cursord sessions*" (mapcar #'cdr (cursord--session-tree (mapcar #'car tabulated-list-entries))))`))
+		require.Equal(t, []any{"", "└ ", "  └ "}, e.eval(`(with-current-buffer "*cursord sessions*" (mapcar #'cdr (cursord--session-tree (mapcar #'car tabulated-list-entries))))`))
 		require.Regexp(t, `(?s)^[^└]*  why does it hang *\n[^└]*  └ why does it hang \(fork\).*\n[^└]*    └ why does it hang \(fork`, e.buffer("*cursord sessions*"))
 
 		e.eval(`(progn (cursord-search "LOSES bär") nil)`)

@@ -13,7 +13,7 @@ local most, preview_most = 500, 200
 --- @field here boolean the folder is the current workspace
 --- @field hunks integer the number of pending hunks in which the session had a part
 --- @field text string
---- @field depth? integer how many sessions it was forked from, one from the other, as far as they are listed
+--- @field branch? string what is in front of a fork's title in a list
 
 local function plain(text)
   return (text:gsub('%s*\n.*', ' …'))
@@ -39,15 +39,16 @@ local function line(entry)
   if not entry.here then
     about[#about + 1] = vim.fn.fnamemodify(entry.root, ':~')
   end
-  return ('%s%s  (%s)'):format(M.branch(entry), plain(s.title), table.concat(about, ', '))
+  return ('%s%s  (%s)'):format(entry.branch or '', plain(s.title), table.concat(about, ', '))
 end
 
---- What is in front of a fork's title in a list.
---- @param entry cursord.SessionEntry
+--- What is in front of the title of a fork.
+--- @param branch string of the session that it was forked from
+--- @param last boolean no other fork of that session follows
 --- @return string
-function M.branch(entry)
-  local depth = entry.depth or 0
-  return depth == 0 and '' or ('  '):rep(math.min(depth, 20) - 1) .. '└ '
+local function below(branch, last)
+  local above = vim.fn.strcharpart(branch, 0, 2 * 19):gsub('├', '│'):gsub('└', ' ')
+  return above .. (last and '└ ' or '├ ')
 end
 
 --- Puts each fork below the session that it was forked from.
@@ -69,22 +70,23 @@ local function as_tree(entries)
       table.insert(forks[from], entry)
     end
   end
-  local function grow(entry, depth)
+  local function grow(entry, branch)
     if seen[entry] then
       return -- sessions of a forged file may be forked from each other
     end
-    seen[entry], entry.depth, out[#out + 1] = true, depth, entry
-    for _, fork in ipairs(forks[entry.session.id] or {}) do
-      grow(fork, depth + 1)
+    seen[entry], entry.branch, out[#out + 1] = true, branch, entry
+    local of_it = forks[entry.session.id] or {}
+    for i, fork in ipairs(of_it) do
+      grow(fork, below(branch, i == #of_it))
     end
   end
   for _, entry in ipairs(entries) do
     if not of(entry) then
-      grow(entry, 0)
+      grow(entry, '')
     end
   end
   for _, entry in ipairs(entries) do
-    grow(entry, 0)
+    grow(entry, '')
   end
   return out
 end

@@ -59,7 +59,7 @@ local function draw(buf)
       marks[#marks + 1] = { row = i - 1, from = #line, to = #line + #text, group = column.group }
       line = line .. text .. ' '
     end
-    lines[i] = line .. ' ' .. sessions.branch(entry) .. entry.session.title:gsub('%s*\n.*', ' …')
+    lines[i] = line .. ' ' .. (entry.branch or '') .. entry.session.title:gsub('%s*\n.*', ' …')
   end
   vim.bo[buf].modifiable = true
   api.nvim_buf_set_lines(buf, 0, -1, false, #lines > 0 and lines or { 'There is no session yet.' })
