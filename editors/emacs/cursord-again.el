@@ -64,9 +64,35 @@ of the session, it gets the transcript."
       (when cursord-show-chat-on-ask
         (cursord-show-chat ws)))))
 
+(defun cursord--context-again (ws turn)
+  "Return what went with TURN of WS and is not named by its prompt, a list.
+Of a turn that this Emacs has started, these are the images."
+  (let* ((named (ignore-errors
+                  (cursord-context ws
+                                   (replace-regexp-in-string
+                                    cursord--origin-tokens ""
+                                    (plist-get turn :prompt))
+                                   (cursord--origin-make))))
+         (paths (mapcar (lambda (one)
+                          (file-local-name
+                           (cursord-file ws (plist-get one :path))))
+                        named)))
+    (append
+     (unless (assoc (plist-get turn :id) (cursord-workspace-sent ws))
+       (seq-remove (lambda (one)
+                     (or (member one named)
+                         (and (member (plist-get one :kind)
+                                      '("selection" "text"))
+                              (null (plist-get one :text)))))
+                   (plist-get turn :context)))
+     (mapcar (lambda (path) (list :kind "image" :path path))
+             (seq-remove (lambda (path) (member path paths))
+                         (plist-get turn :images))))))
+
 ;;;###autoload
 (defun cursord-edit-prompt ()
   "Edit the last prompt of the session, and send it anew.
+What went with it beside what its tokens name goes along again.
 You are asked whether to take its turn back first, with what it changed in
 files, as `cursord-rewind' does.  If not, the prompt is sent as the next one.
 A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
@@ -79,6 +105,15 @@ A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
       (user-error "The last prompt is still worked on: M-x cursord-cancel ends it, then edit it"))
     (cursord--rewind-asking ws (plist-get turn :id)
                             "Take back %s, to begin anew there? ")
+    (when-let* ((again (cursord--context-again ws turn)))
+      (setf (cursord-workspace-images ws)
+            (append (cursord-workspace-images ws)
+                    (seq-difference again (cursord-workspace-images ws))))
+      (cursord-say "with the next prompt goes again: %s"
+                   (mapconcat (lambda (one)
+                                (or (plist-get one :path) (plist-get one :title)
+                                    (plist-get one :kind)))
+                              again ", ")))
     (cursord--compose ws origin)
     (setq cursord--draft (buffer-string)
           cursord--history-at 0)

@@ -245,6 +245,18 @@
       (cursord-compose-abort)
       (cursord-compose)
       (should (equal "what is @region now" (buffer-string)))
+      ;; What another client has sent with a prompt goes along again, once.
+      (let ((file '(:kind "file" :path "f"))
+            (turn `(:id "x" :prompt "why @f" :images ("/a.png")
+                        :context [(:kind "file" :path "f")
+                                  (:kind "text" :title "too long")
+                                  (:kind "text" :text "piped" :title "stdin")])))
+        (write-region "one\n" nil (cursord-test-file "f"))
+        (should (equal '((:kind "text" :text "piped" :title "stdin")
+                         (:kind "image" :path "/a.png"))
+                       (cursord--context-again ws turn)))
+        (should (member file (cursord--context-again
+                              ws (append '(:prompt "why") turn)))))
       (erase-buffer))))
 
 (ert-deftest cursord-test-export ()
