@@ -8,13 +8,6 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local M = {}
 
---- @class cursord.Made a decision that has changed the text
---- @field decision integer
---- @field state integer the state that it made in the undo history
---- @field hunks string[] the decided hunks, also of other files
---- @field files? integer how many files the decision was about; nil or 1: there are no others to take back
---- @field accepts? 'file'|'text' an accept that has put the agent's side of a conflict into the text; "file": that is the file's then
-
 --- @class cursord.Doc
 --- @field buf integer
 --- @field path string absolute, without links
@@ -326,14 +319,10 @@ function M.edited(ws, rel, decision, hunks, files, accepts)
   local doc = M.at(ws, rel)
   if doc then
     follow.settle(doc.buf, doc.path)
-    local state, how = history.state(doc.buf), vim.bo[doc.buf].modified and 'text' or 'file'
-    table.insert(doc.unsaved, {
-      decision = decision,
-      state = state,
-      hunks = hunks,
-      files = files,
-      accepts = accepts and how or nil,
-    })
+    local made = { decision = decision, hunks = hunks, files = files } --- @type cursord.Made
+    made.state = history.state(doc.buf)
+    made.accepts = accepts and (vim.bo[doc.buf].modified and 'text' or 'file') or nil
+    table.insert(doc.unsaved, made)
   end
 end
 

@@ -148,3 +148,10 @@
 --- @field applied? integer
 --- @field skipped? cursord.Skipped[]
 --- @field edits? { path: string, version: integer, edits: cursord.TextEdit[] }[]
+
+--- @class cursord.Made a decision that has changed the text
+--- @field decision integer
+--- @field state integer the state that it made in the undo history
+--- @field hunks string[] the decided hunks, also of other files
+--- @field files? integer how many files the decision was about; nil or 1: there are no others to take back
+--- @field accepts? 'file'|'text' it accepts a conflict, and the text equals its file then, or does not
