@@ -40,6 +40,10 @@ func (c Content) body() body {
 	return body{text: string(c.Data)}
 }
 
+func (c Content) same(o Content) bool {
+	return c.Exists == o.Exists && c.Mode == o.Mode && c.body() == o.body()
+}
+
 // A body is what a file or a symbolic link holds.
 type body struct {
 	text string // of a link, its target

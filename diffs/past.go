@@ -68,6 +68,9 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 		Edits: r.editsBetween(before, after.lines, n), Sum: after.sum, Before: before.sum,
 		BodyBy: editOf(n, r.op), ModeBy: editOf(n, r.chmod), MoveBy: editOf(n, r.renamed), Pending: before.pending,
 	}
+	if who == history.Person {
+		step.BodyBy = 0 // also if what an edit has made of the file is still pending
+	}
 	if lent != nil {
 		lent.lend(r, &step)
 	}
@@ -208,7 +211,11 @@ func (r *Review) pendingHistory() *history.File {
 		{r.chmod, history.Op{Aspect: history.TheMode, Was: history.Body{Mode: r.wasMode}}},
 		{r.renamed, history.Op{Aspect: history.ThePath, Path: r.wasPath}},
 	} {
-		if op.was.By = editOf(0, op.fileOp); op.was.By != 0 {
+		switch op.was.By = editOf(0, op.fileOp); {
+		case op.was.By == 0:
+		case op.ID == r.op.ID && r.whole != nil && r.whole.touched:
+			f.Touched = append(f.Touched, op.was.By)
+		default:
 			f.Ops = append(f.Ops, op.was)
 		}
 	}

@@ -70,7 +70,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	}
 	left = Left{Changed: back.Changed, Lost: back.Lost}
 	if back.Changes == 0 && pending {
-		back.Changes = 1 // what somebody has changed since is not pending any more
+		back.Changes = 1 // what somebody has changed since is not pending any more; see below
 	} else if back.Changes == 0 {
 		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 	}
@@ -78,7 +78,8 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 		back.Changes = 1 // the file goes, or is there again, with all its lines
 	}
 	saved := &rewound{Undone: u, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
-	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
+	was := r.Current()
+	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(was.Data)
 	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
 	target := r.target(back, before.lines)
@@ -91,7 +92,11 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	r.past = back.File
 	r.rev++
 	r.forget()
-	saved.Then = history.Pack(r.Current().Data)
+	then := r.Current()
+	if then.same(was) && r.isPath == before.path {
+		saved.Changes = 0
+	}
+	saved.Then = history.Pack(then.Data)
 	d.After, d.Last = r.shape().sum(), r.next
 	return d, left, nil
 }

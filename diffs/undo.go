@@ -309,11 +309,13 @@ func (r *Review) reopen(d Decision) {
 // ErrOvertaken if nothing of it is pending, or an error of Decide's.
 func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 	if d.Rewound != nil {
-		again, _, err := r.Rewind(d.Rewound.Undone)
-		if err != nil {
-			err = ErrOvertaken
+		redone := r.Copy()
+		again, _, err := redone.Rewind(d.Rewound.Undone)
+		if err != nil || d.Size() > 0 && again.Size() == 0 {
+			return again, ErrOvertaken
 		}
-		return again, err
+		*r = *redone
+		return again, nil
 	}
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID

@@ -124,7 +124,7 @@ func left(skipped []api.Skipped) (text string) {
 	for _, s := range skipped {
 		switch s.Kind {
 		case api.KindChangedSince:
-			text += fmt.Sprintf("in %s the lines stay that were changed since\n", term.Clean(s.Path))
+			text += fmt.Sprintf("%s keeps what was changed since\n", term.Clean(s.Path))
 		default:
 			text += fmt.Sprintf("left %s: %s\n", term.Clean(s.Path), term.Clean(s.Message))
 		}

@@ -1,0 +1,61 @@
+//go:build unix
+
+package review
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"cursord/cmd/cursord/tests/world"
+)
+
+// TestRewindKeepsAPersonsWholeFiles: a person overwrites binary files, a link and a large file of the agent's, which are pending. A rewind
+// leaves and names them, and so does a redo of one.
+func TestRewindKeepsAPersonsWholeFiles(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Makes(`printf 'SQLite\0v0' >old.db; echo a >f`)
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands(`printf 'SQLite\0v1' >data.db; printf 'SQLite\0v1' >old.db; ln -s a nl; seq 400000 >large; echo b >f`)...)
+	turn := e.Turn(nil)
+	require.Len(t, e.Diffs(), 5)
+	all := []string{"data.db", "old.db", "nl", "large"}
+	w.Makes(`printf 'SQLite\0mine' >data.db; printf 'SQLite\0mine too' >old.db; ln -sfn mine nl; echo mine >>large`)
+	then := w.Listing()
+	dry := rewinds(e, turn, world.Obj{"dryRun": true})
+	out := rewinds(e, turn, nil)
+	require.Equal(t, "a\n", w.Get("f"))
+	w.Put("f", "b\n")
+	require.Equal(t, then, w.Listing())
+	w.Put("f", "a\n")
+	require.ElementsMatch(t, all, changedSince(out))
+	require.ElementsMatch(t, all, changedSince(dry))
+	require.Equal(t, 1, out.Applied)
+	require.Equal(t, 1, dry.Applied)
+	require.Empty(t, e.Diffs())
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, then, w.Listing())
+	require.Len(t, e.Diffs(), 5)
+	e.Must("diff/redo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, "a\n", w.Get("f"))
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, then, w.Listing())
+}
+
+// TestRedoOfARewindKeepsAPersonsWholeFile: after the undo of a rewind, a person overwrites a file that the rewind had removed.
+func TestRedoOfARewindKeepsAPersonsWholeFile(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Start()
+	e := w.Opens()
+	w.Plays(commands(`printf 'SQLite\0v1' >data.db; ln -s a nl`)...)
+	turn := e.Turn(nil)
+	require.Empty(t, rewinds(e, turn, nil).Skipped)
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	w.Makes(`printf 'SQLite\0mine' >data.db; ln -sfn mine nl`)
+	then := w.Listing()
+	require.Contains(t, e.Fails("diff/redo", world.Obj{"workspace": w.Root}).Message, "have changed since")
+	require.Equal(t, then, w.Listing())
+}

@@ -1,0 +1,72 @@
+package diffs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRewindKeepsAPersonsWholeFile takes a turn back that has changed a file as a whole, which a person has written since: it stays.
+func TestRewindKeepsAPersonsWholeFile(t *testing.T) {
+	bin := func(text string) Content { return file("SQLite\x00" + text) }
+	link := func(to string) Content { return Content{Exists: true, Target: to} }
+	long := strings.Repeat("a line\n", 30)
+	limits := Limits{MaxBytes: 100}
+	undone := Undone{"s", []string{"1"}}
+	for _, c := range []struct {
+		name              string
+		base, agent, mine Content
+	}{
+		{"a new binary", Content{}, bin("v1"), bin("mine")},
+		{"a new binary, appended to", Content{}, bin("v1"), bin("v1+")},
+		{"a new binary, made a text", Content{}, bin("v1"), file("mine\n")},
+		{"a new binary, made a link", Content{}, bin("v1"), link("mine")},
+		{"a binary", bin("v0"), bin("v1"), bin("mine")},
+		{"a text made a binary", file("a\n"), bin("v1"), bin("mine")},
+		{"a new link", Content{}, link("a"), link("mine")},
+		{"a link", link("x"), link("a"), link("mine")},
+		{"a link made a text", link("x"), file("a\n"), file("mine\n")},
+		{"a new large file", Content{}, file(long), file(long + "mine\n")},
+		{"a large file", file(long), file(long + "more\n"), file(long + "mine\n")},
+	} {
+		for _, accepted := range []bool{false, true} {
+			r := limits.New(c.base)
+			r.Observe(c.agent, by("s", "1"))
+			require.True(t, r.Pending(), c.name)
+			r = restored(t, r)
+			r.Observe(c.mine, nil)
+			if accepted && r.Pending() {
+				_, err := r.Decide(hunkIDs(r), true, nil)
+				require.NoError(t, err, c.name)
+			}
+			r = restored(t, r)
+			was := r.Copy()
+			d, left, err := r.Rewind(undone)
+			require.Equal(t, c.mine, r.Current(), c.name)
+			require.True(t, left.Changed, c.name)
+			if !was.Pending() {
+				require.ErrorIs(t, err, ErrNotFound, c.name)
+				continue
+			}
+			require.NoError(t, err, c.name)
+			require.Zero(t, d.Size(), c.name)
+			require.False(t, r.Pending(), c.name)
+			r = restored(t, r)
+			require.NoError(t, r.Undo(passed(t, d)), c.name)
+			requireSame(t, was, r)
+
+			r = limits.New(c.base)
+			r.Observe(c.agent, by("s", "1"))
+			d, left, err = r.Rewind(undone)
+			require.NoError(t, err, c.name)
+			require.Equal(t, Left{}, left, c.name)
+			require.Equal(t, c.base, r.Current(), c.name)
+			require.NoError(t, r.Undo(d), c.name)
+			r.Observe(c.mine, nil)
+			_, err = r.Redo(d)
+			require.ErrorIs(t, err, ErrOvertaken, c.name)
+			require.Equal(t, c.mine, r.Current(), c.name)
+		}
+	}
+}
