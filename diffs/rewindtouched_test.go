@@ -1,6 +1,7 @@
 package diffs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,6 +68,35 @@ func TestRewindKeepsAPersonsWholeFile(t *testing.T) {
 			_, err = r.Redo(d)
 			require.ErrorIs(t, err, ErrOvertaken, c.name)
 			require.Equal(t, c.mine, r.Current(), c.name)
+		}
+	}
+}
+
+// TestRewindLeavesANewFileAlone takes back a turn that has edited and then removed a file, where a person has made another one of its
+// name since.
+func TestRewindLeavesANewFileAlone(t *testing.T) {
+	old, mine := file("alpha\nbeta\ngamma\ndelta\n"), file("{\n  \"mine\": 1\n}\n")
+	for _, edited := range []string{"alpha\ngamma\ndelta\n", "alpha\nBETA\ngamma\ndelta\n"} {
+		for _, makes := range []string{"gone", "link"} {
+			for _, accepted := range []bool{false, true} {
+				t.Run(fmt.Sprint(len(edited), makes, accepted), func(t *testing.T) {
+					acts := []told{{turn: "1", text: edited}, {turn: "2", do: makes, text: "x"}}
+					if accepted {
+						acts = append(acts, told{do: "accept"})
+					}
+					r := toldTo(t, New(old), append(acts, told{text: string(mine.Data)}))
+					_, left, err := r.Rewind(Undone{"s", []string{"1", "2"}})
+					if err != nil {
+						require.ErrorIs(t, err, ErrNotFound)
+					}
+					require.Equal(t, mine, r.Current())
+					require.Equal(t, Left{Changed: true}, left)
+					r = toldTo(t, New(old), append(acts, told{text: edited + "mine\n"}))
+					_, _, err = r.Rewind(Undone{"s", []string{"1", "2"}})
+					require.NoError(t, err)
+					require.Equal(t, string(old.Data)+"mine\n", string(r.Current().Data), "brought back")
+				})
+			}
 		}
 	}
 }

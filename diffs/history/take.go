@@ -361,11 +361,12 @@ func (t *taking) op(f *File, op Op, back func(Op) bool) {
 	if op.Aspect != TheBody || t.step.Who != Person {
 		return
 	}
-	// What the person has not brought back of a deleted text stays deleted.
+	// What the person has not brought back of a deleted text stays deleted, and what was removed before if the text is another one.
+	another := t.another(f, gone)
 	dead := f.Dead[:0]
 	for _, g := range f.Dead {
 		lines := slices.DeleteFunc(slices.Clone(g.Lines), func(d Dead) bool {
-			drop := slices.Contains(gone, d.Del)
+			drop := another || slices.Contains(gone, d.Del)
 			if drop {
 				t.touched = append(t.touched, d.Del)
 			}

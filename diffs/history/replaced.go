@@ -1,0 +1,35 @@
+package history
+
+import "slices"
+
+// another reports whether a person has made another text where edits had deleted one, although a few of its lines may be in both: many texts
+// have such lines. f is the history after the step, and gone are the edits.
+func (t *taking) another(f *File, gone []int32) bool {
+	count := func(f *File) (all, telling int) {
+		for _, g := range f.Dead {
+			for _, d := range g.Lines {
+				if slices.Contains(gone, d.Del) {
+					all, telling = all+1, telling+tells(d.Text)
+				}
+			}
+		}
+		return all, telling
+	}
+	was, old := count(t.c.f)
+	left, rest := count(f)
+	now := 0
+	for _, e := range t.step.Edits {
+		for _, a := range e.Added {
+			now += tells(a.Text)
+		}
+	}
+	return was > 0 && (left == was || 2*(old-rest) < min(old, now))
+}
+
+// tells returns 1 for a line that is not anywhere, and else 0.
+func tells(line string) int {
+	if key(line) == "" {
+		return 0
+	}
+	return 1
+}
