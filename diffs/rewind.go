@@ -49,11 +49,9 @@ func (d *Decision) Size() int {
 // Rewinds reports whether the decision is one of Rewind's.
 func (d *Decision) Rewinds() bool { return d.Rewound != nil }
 
-// Rewind takes back what edits have done, pending or accepted, where it is still as they left it: the lines that they wrote
-// go, those that they removed come back, and so do the file, its path, its mode and an earlier content without lines. What
-// somebody else has written, or changed since, stays. It returns ErrNotFound if there is nothing to take back; left says
-// what stays in either case.
-func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
+// rewind is Rewind, but r may have changed also if there is an error. In the decision, the number of changes is that of places, also if nothing
+// of the file changes.
+func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 	of := map[int32]bool{}
 	for i, n := range r.sources.numbers {
 		of[n] = u.Has(r.sources.by[i])
@@ -70,7 +68,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	}
 	left = Left{Changed: back.Changed, Lost: back.Lost}
 	if back.Changes == 0 && pending {
-		back.Changes = 1 // what somebody has changed since is not pending any more; see below
+		back.Changes = 1 // what somebody has changed since is not pending any more
 	} else if back.Changes == 0 {
 		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 	}
@@ -78,8 +76,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 		back.Changes = 1 // the file goes, or is there again, with all its lines
 	}
 	saved := &rewound{Undone: u, Changes: back.Changes, State: r.Marshal(), Past: r.past.Marshal()}
-	was := r.Current()
-	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(was.Data)
+	saved.Base, saved.Now = history.Pack(r.Baseline().Data), history.Pack(r.Current().Data)
 	d = Decision{Before: r.mark(), Rewound: saved}
 	r.forget()
 	target := r.target(back, before.lines)
@@ -92,11 +89,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	r.past = back.File
 	r.rev++
 	r.forget()
-	then := r.Current()
-	if then.same(was) && r.isPath == before.path {
-		saved.Changes = 0
-	}
-	saved.Then = history.Pack(then.Data)
+	saved.Then = history.Pack(r.Current().Data)
 	d.After, d.Last = r.shape().sum(), r.next
 	return d, left, nil
 }

@@ -100,7 +100,7 @@ func TestRewind(t *testing.T) {
 			name: "deleted and made again by a person", base: file("a\nb\n"), acts: []act{writes(gone, two), accept, saves("mine\n")}, none: true,
 		},
 		{
-			name: "created and deleted", base: gone, acts: []act{writes(file("x\n"), two), accept, writes(gone, three), accept}, want: gone,
+			name: "created and deleted", base: gone, acts: []act{writes(file("x\n"), two), accept, writes(gone, three), accept}, none: true,
 		},
 		{name: "no line end", base: file("a\nb"), acts: []act{writes(file("a\nb\nc\n"), two), accept}, want: file("a\nb")},
 		{name: "a mode", base: file("a\n"), acts: []act{writes(mode(file("a\n"), 0o755), two), accept}, want: file("a\n")},

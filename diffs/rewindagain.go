@@ -3,11 +3,30 @@ package diffs
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 
 	"cursord/diffs/history"
 )
+
+// Rewind takes back what edits have done, pending or accepted, where it is still as they left it: the lines that they wrote
+// go, those that they removed come back, and so do the file, its path, its mode and an earlier content without lines. What
+// somebody else has written, or changed since, stays. It returns ErrNotFound if there is nothing to take back; left says
+// what stays in either case.
+func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
+	trial := r.Copy()
+	if d, left, err = trial.rewind(u); err != nil {
+		return d, left, err
+	}
+	if trial.isPath == r.isPath && trial.Current().same(r.Current()) {
+		if d.Rewound.Changes = 0; trial.shape().sum() == r.shape().sum() {
+			return Decision{}, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
+		}
+	}
+	*r = *trial
+	return d, left, nil
+}
 
 // undecided returns what of the file nobody has decided about; nil if there is no file, either.
 func (r *Review) undecided() *history.Pending {

@@ -100,3 +100,26 @@ func TestRewindLeavesANewFileAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestRewindCountsNoModeOfWhatIsGone takes a mode back of a file in whose place is nothing, or a link, since.
+func TestRewindCountsNoModeOfWhatIsGone(t *testing.T) {
+	for name, mine := range map[string]Content{"gone": {}, "a link": {Exists: true, Target: "x"}} {
+		for _, accepted := range []bool{false, true} {
+			acts := []told{{turn: "1", do: "exec"}}
+			if accepted {
+				acts = append(acts, told{do: "accept"})
+			}
+			r := toldTo(t, New(file("a\n")), acts)
+			r.Observe(mine, nil)
+			was := r.Copy()
+			d, _, err := r.Rewind(Undone{"s", []string{"1"}})
+			require.Equal(t, mine, r.Current(), name)
+			if err != nil {
+				require.ErrorIs(t, err, ErrNotFound)
+				require.Equal(t, was.Marshal(), r.Marshal())
+			} else {
+				require.Zero(t, d.Size(), name)
+			}
+		}
+	}
+}
