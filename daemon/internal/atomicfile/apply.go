@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -16,6 +17,9 @@ import (
 // ErrChanged is returned when a path does not have the expected content.
 var ErrChanged = errors.New("the file changed on disk")
 
+// ErrCreated is the ErrChanged of a path where there was to be nothing and there is a file.
+var ErrCreated = fmt.Errorf("%w: it is there by now", ErrChanged)
+
 // ErrOccupied is returned when a path where something new is to be made already has something.
 var ErrOccupied = errors.New("there is already something at that path")
 
@@ -27,7 +31,10 @@ func (t Root) apply(c *Change) error {
 	if (State{Content: want}).Same(c.Before) {
 		return nil
 	}
-	if !t.Read(c.To).Same(c.Before) {
+	if now := t.Read(c.To); !now.Same(c.Before) {
+		if now.Exists && !c.Before.Exists {
+			return ErrCreated
+		}
 		return ErrChanged
 	}
 	switch {
@@ -64,7 +71,9 @@ func (t Root) make(c *Change) error {
 			_ = t.remove(c.Temp)
 		}
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) && t.Read(c.To).Exists {
+		return ErrCreated
+	} else if errors.Is(err, fs.ErrExist) {
 		return ErrChanged
 	} else if err != nil {
 		return err

@@ -168,6 +168,9 @@ func (t Root) makeRoom(name string) error {
 			err = in.Mkdir(filepath.FromSlash(dir), 0o777)
 		}
 		if errors.Is(err, fs.ErrExist) {
+			if info, err := in.Lstat(filepath.FromSlash(dir)); err == nil && info.Mode().IsRegular() {
+				return ErrOccupied
+			}
 			return nil
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
@@ -58,10 +59,8 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 	}
 	copiesFirst(plan)
 	if rw.Dry {
+		r.carryAll(plan, atomicfile.Free{}, &out)
 		out.Patch = r.patchOf(plan)
-		for _, p := range plan {
-			out.Applied += p.done.Size()
-		}
 		abandon(plan)
 		return p.Answer(out, nil)
 	}
@@ -72,17 +71,7 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 		return r.refuse(p, rw.Client, err)
 	}
 	var touched []*file
-	for _, i := range writeOrder(plan) {
-		one := plan[i]
-		if err := r.write(one.f, one.change); err != nil {
-			one.undo()
-			out.Skipped = append(out.Skipped, api.SkippedBy(one.f.path, err))
-			continue
-		}
-		touched = append(touched, one.f)
-		out.Applied += one.done.Size()
-		g.Files = append(g.Files, decisionlog.File{Path: one.f.path, N: one.f.n, Decision: one.done})
-	}
+	touched, g.Files = r.carryAll(plan, nil, &out)
 	r.reach("store")
 	ops := drop
 	if len(g.Files) > 0 {
@@ -92,6 +81,23 @@ func (r *Reviewer) rewind(rw Rewind, p *waiting.Request) bool {
 	r.cut = &rw.Cut
 	r.finish(rw.Client, touched, ops, out, p)
 	return true
+}
+
+// carryAll writes what a rewind has planned or, with free, tries that. It returns what went well, and takes the rest out of the plan.
+func (r *Reviewer) carryAll(plan []*planned, free atomicfile.Free, out *api.Decided) (touched []*file, parts []decisionlog.File) {
+	for _, i := range writeOrder(plan) {
+		one := plan[i]
+		one.change.Free = free
+		if err := r.write(one.f, one.change); err != nil {
+			one.undo()
+			out.Skipped, plan[i] = append(out.Skipped, api.SkippedBy(one.f.path, err)), nil
+			continue
+		}
+		out.Applied += one.done.Size()
+		touched = append(touched, one.f)
+		parts = append(parts, decisionlog.File{Path: one.f.path, N: one.f.n, Decision: one.done})
+	}
+	return touched, parts
 }
 
 // editedBy lists the files that the edits to take back may have changed, and adds to out what is not known any more.
@@ -161,10 +167,10 @@ func (r *Reviewer) patchOf(plan []*planned) string {
 	var patches []diffs.FilePatch
 	shown := map[string]bool{}
 	for _, p := range slices.Backward(plan) { // the work tree's first
-		c := p.change
-		if shown[c.To] {
+		if p == nil || shown[p.change.To] {
 			continue
 		}
+		c := p.change
 		shown[c.To] = true
 		if !c.Before.Exists && !c.After.Exists {
 			continue

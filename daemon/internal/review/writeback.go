@@ -156,11 +156,13 @@ func (r *Reviewer) write(f *file, c *treeChange) error {
 	}
 	switch {
 	case err == nil:
-		r.written(f, c)
+		if c.Free == nil {
+			r.written(f, c)
+		}
 		return nil
 	case errors.Is(err, atomicfile.ErrOccupied):
 		return r.conflictHint(f, fmt.Sprintf("%s cannot go to %s: %v", c.From, c.To, err), "move it away and try again")
-	case errors.Is(err, atomicfile.ErrChanged) && r.created(c):
+	case errors.Is(err, atomicfile.ErrCreated):
 		return r.conflictHint(f, c.To+" is there by now: somebody, or another session, has created it", "look at what the change is now, and decide again")
 	case errors.Is(err, atomicfile.ErrChanged):
 		return r.conflictHint(f, f.path+" has just changed", "look at what the hunk is now, and decide again")
@@ -179,19 +181,6 @@ func (r *Reviewer) carryOut(p *planned) error {
 		r.setup.Log.Warn("a decision could not be written to the copy", "path", p.f.path, "err", err)
 	}
 	return nil
-}
-
-// created reports whether the file that a change creates is there, so that the change cannot succeed.
-func (r *Reviewer) created(c *treeChange) bool {
-	if c.Before.Exists || !c.After.Exists {
-		return false
-	}
-	t, err := r.folder(c.in)
-	if err != nil {
-		return false
-	}
-	defer t.Close()
-	return t.Read(c.To).Exists
 }
 
 // carry carries out a change for a file of a tree. If it changes the work tree, the tree goes on as it is.

@@ -3,6 +3,7 @@
 package review
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +59,48 @@ func TestRedoOfARewindKeepsAPersonsWholeFile(t *testing.T) {
 	then := w.Listing()
 	require.Contains(t, e.Fails("diff/redo", world.Obj{"workspace": w.Root}).Message, "have changed since")
 	require.Equal(t, then, w.Listing())
+}
+
+// TestDryRewindIsLikeTheRealOne: a person has something where a rewind would put files again.
+func TestDryRewindIsLikeTheRealOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ makes, agent, person string }{
+		{"seq 9 >a", "mv a b", "echo mine >a"},
+		{"mkdir d; seq 1 >d/a; seq 2 >d/b; seq 3 >d/c", "mv d e; rm e/c", "mkdir -p d; echo mine >d/b"},
+		{"seq 9 >f", "rm f", "mkdir f; echo mine >f/mine"},
+		{"seq 9 >f", "rm f", "mkdir f"},
+		{"seq 9 >f", "rm f; mkdir f; echo x >f/x", "echo mine >f/mine"},
+		{"seq 9 >f", "rm f; mkdir f; echo x >f/x", "true"},
+		{"seq 9 >a", "mv a b; seq 30 35 >a", "true"},
+		{"seq 9 >a; seq 20 >b", "mv b c; mv a b", "true"},
+		{"mkdir d; seq 9 >d/a", "mv d/a a; rmdir d", "echo mine >d"},
+		{"mkdir d; seq 9 >d/a", "rm -r d; echo x >d", "true"},
+		{"seq 9 >tool", "chmod 755 tool", "rm tool; mkdir tool"},
+		{"seq 9 >tool", "chmod 755 tool", "rm tool; ln -s x tool"},
+	} {
+		for _, accepts := range []bool{false, true} {
+			t.Run(fmt.Sprint(c.agent, ", ", c.person, accepts), func(t *testing.T) {
+				t.Parallel()
+				w := world.New(t)
+				w.Makes("umask 022; " + c.makes)
+				w.Start()
+				e := w.Opens()
+				w.Plays(commands("umask 022; " + c.agent)...)
+				turn := e.Turn(nil)
+				if accepts {
+					e.Decides("diff/accept", world.Obj{"all": true})
+				}
+				w.Makes(c.person)
+				then := w.Listing()
+				dry := rewinds(e, turn, world.Obj{"dryRun": true})
+				require.Equal(t, then, w.Listing())
+				out := rewinds(e, turn, nil)
+				require.Equal(t, out.Applied, dry.Applied)
+				require.Equal(t, out.Skipped, dry.Skipped)
+				require.Equal(t, out.Applied > 0, then != w.Listing(), "%s", w.Listing())
+				require.Equal(t, out.Applied > 0, dry.Patch != "", dry.Patch)
+				t.Log(out.Applied, out.Skipped)
+			})
+		}
+	}
 }
