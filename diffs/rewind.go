@@ -25,6 +25,7 @@ func (u *Undone) Has(s Source) bool {
 type Left struct {
 	Changed bool // lines or files that somebody has changed since
 	Lost    bool // what they replaced is not known any more
+	Gone    bool // a person has removed the file, or moved it to where nobody has followed it
 }
 
 // A rewound is what takes a rewind back.

@@ -16,13 +16,14 @@ import (
 // what stays in either case.
 func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 	trial := r.Copy()
-	if d, left, err = trial.rewind(u); err != nil {
-		return d, left, err
-	}
-	if trial.isPath == r.isPath && trial.Current().same(r.Current()) {
+	if d, left, err = trial.rewind(u); err == nil && trial.isPath == r.isPath && trial.Current().same(r.Current()) {
 		if d.Rewound.Changes = 0; trial.shape().sum() == r.shape().sum() {
-			return Decision{}, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
+			d, err = Decision{}, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 		}
+	}
+	if err != nil {
+		left.Gone = !r.is && r.past.Taken(func(n int32) bool { return slices.ContainsFunc(r.sources.of([]int32{n}), u.Has) })
+		return d, left, err
 	}
 	*r = *trial
 	return d, left, nil

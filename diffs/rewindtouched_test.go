@@ -123,3 +123,29 @@ func TestRewindCountsNoModeOfWhatIsGone(t *testing.T) {
 		}
 	}
 }
+
+// TestRewindSaysThatAFileIsGone takes back a turn that has made or changed a file which a person has removed, or moved away, since.
+func TestRewindSaysThatAFileIsGone(t *testing.T) {
+	for _, base := range []Content{{}, file("a\nb\n"), file("\x00")} {
+		for _, made := range []Content{file("some line\nb\n"), file("\x00made"), {Exists: true, Target: "x"}} {
+			for _, decides := range []string{"", "accept", "reject"} {
+				r := New(base)
+				r.Observe(made, by("s", "1"))
+				if decides != "" {
+					_, err := r.Decide(hunkIDs(r), decides == "accept", nil)
+					require.NoError(t, err)
+				}
+				r = restored(t, r)
+				r.Observe(Content{}, nil)
+				r = restored(t, r)
+				_, left, err := r.Rewind(Undone{"s", []string{"2"}})
+				require.ErrorIs(t, err, ErrNotFound)
+				require.Equal(t, Left{}, left)
+				_, left, err = r.Rewind(Undone{"s", []string{"1"}})
+				require.ErrorIs(t, err, ErrNotFound)
+				require.Equal(t, decides != "reject", left.Gone, "%q %q %s", base.Data, made.Data, decides)
+				require.False(t, r.Current().Exists)
+			}
+		}
+	}
+}

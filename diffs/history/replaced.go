@@ -33,3 +33,16 @@ func tells(line string) int {
 	}
 	return 1
 }
+
+// Taken reports whether a person's changes have taken from the file what some edits had made.
+func (f *File) Taken(by func(int32) bool) bool {
+	if f == nil || f.Asleep == nil {
+		return false
+	}
+	for n := range f.Asleep.File.Edits() {
+		if by(n) {
+			return true
+		}
+	}
+	return false
+}

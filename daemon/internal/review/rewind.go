@@ -149,6 +149,9 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 	if left.Lost {
 		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindForgotten, Message: "what it held before is not known"})
 	}
+	if left.Gone {
+		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindNotFound, Message: "it is gone since; if it was moved, it stays as it is there"})
+	}
 	if errors.Is(err, diffs.ErrNotFound) {
 		err = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/daemon/api"
 )
 
 // TestRewindKeepsAPersonsWholeFiles: a person overwrites binary files, a link and a large file of the agent's, which are pending. A rewind
@@ -100,6 +101,37 @@ func TestDryRewindIsLikeTheRealOne(t *testing.T) {
 				require.Equal(t, out.Applied > 0, then != w.Listing(), "%s", w.Listing())
 				require.Equal(t, out.Applied > 0, dry.Patch != "", dry.Patch)
 				t.Log(out.Applied, out.Skipped)
+			})
+		}
+	}
+}
+
+// TestRewindNamesAFileThatIsGone: a person has moved a file of the agent's to where nobody follows it.
+func TestRewindNamesAFileThatIsGone(t *testing.T) {
+	t.Parallel()
+	for _, person := range []string{"mkdir z; mv new1 z/", "mv new1 new4; echo mine >>new4"} {
+		for _, accepts := range []bool{false, true} {
+			t.Run(fmt.Sprint(person, accepts), func(t *testing.T) {
+				t.Parallel()
+				w := world.New(t)
+				w.Start()
+				e := w.Opens()
+				w.Plays(commands("echo made >new1; echo other >new2")...)
+				turn := e.Turn(nil)
+				if accepts {
+					e.Decides("diff/accept", world.Obj{"all": true})
+				}
+				w.Makes(person + "; rm new2")
+				then := w.Listing()
+				out := rewinds(e, turn, nil)
+				require.Equal(t, then, w.Listing())
+				require.Zero(t, out.Applied)
+				var named []string
+				for _, s := range out.Skipped {
+					require.Equal(t, api.KindNotFound, s.Kind)
+					named = append(named, s.Path)
+				}
+				require.ElementsMatch(t, []string{"new1", "new2"}, named)
 			})
 		}
 	}
