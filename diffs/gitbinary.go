@@ -2,9 +2,10 @@ package diffs
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"fmt"
+
+	"cursord/diffs/internal/gitform"
 )
 
 // writeBinary writes a change as git's binary patch, with both contents, so that the patch applies in both directions.
@@ -14,8 +15,8 @@ func writeBinary(b *bytes.Buffer, old, now Content) {
 		fmt.Fprintf(b, " %s", mode)
 	}
 	b.WriteString("\nGIT binary patch\n")
-	writeLiteral(b, now.Data)
-	writeLiteral(b, old.Data)
+	gitform.Literal(b, now.Data)
+	gitform.Literal(b, old.Data)
 }
 
 // blobName returns git's name for a content; zeros if it is absent.
@@ -27,35 +28,4 @@ func blobName(c Content) string {
 	text := c.body().text
 	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
 	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
-const base85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
-
-// writeLiteral writes a whole content, compressed, in lines of at most 52 bytes each.
-func writeLiteral(b *bytes.Buffer, data []byte) {
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	z.Write(data) // writing to a bytes.Buffer cannot fail
-	z.Close()
-	fmt.Fprintf(b, "literal %d\n", len(data))
-	for packed.Len() > 0 {
-		line := packed.Next(52)
-		if n := len(line); n <= 26 {
-			b.WriteByte(byte('A' + n - 1))
-		} else {
-			b.WriteByte(byte('a' + n - 27))
-		}
-		for len(line) > 0 {
-			var quad [4]byte
-			line = line[copy(quad[:], line):]
-			v := uint32(quad[0])<<24 | uint32(quad[1])<<16 | uint32(quad[2])<<8 | uint32(quad[3])
-			var five [5]byte
-			for i := 4; i >= 0; i-- {
-				five[i], v = base85[v%85], v/85
-			}
-			b.Write(five[:])
-		}
-		b.WriteByte('\n')
-	}
-	b.WriteByte('\n')
 }
