@@ -277,14 +277,30 @@ func (r *Review) undoRewind(d Decision) error {
 		return err
 	}
 	now := r.Current()
+	old.rev, old.next = max(old.rev, r.rev), max(old.next, r.next)
 	if r.shape().sum() != d.After || !bytes.Equal(now.Data, then) {
 		if err := old.catchUp(r, string(then)); err != nil {
 			return err
 		}
 	}
-	old.rev, old.next = max(old.rev, r.rev), max(old.next, r.next)
 	*r = *old
 	return nil
+}
+
+// redoRewind makes a rewind again that was undone. If nothing has happened since, the lines get the ids that they had, because the decisions
+// that followed it know them by these.
+func (r *Review) redoRewind(d Decision) (Decision, error) {
+	redone := r.Copy()
+	if old, _, err := d.Rewound.load(); err == nil && old.shape().sum() == r.shape().sum() {
+		redone.next = old.next
+	}
+	again, _, err := redone.Rewind(d.Rewound.Undone)
+	if err != nil || d.Size() > 0 && again.Size() == 0 {
+		return again, ErrOvertaken
+	}
+	redone.next = max(redone.next, r.next)
+	*r = *redone
+	return again, nil
 }
 
 func (s *rewound) load() (old *Review, then []byte, err error) {

@@ -309,13 +309,7 @@ func (r *Review) reopen(d Decision) {
 // ErrOvertaken if nothing of it is pending, or an error of Decide's.
 func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 	if d.Rewound != nil {
-		redone := r.Copy()
-		again, _, err := redone.Rewind(d.Rewound.Undone)
-		if err != nil || d.Size() > 0 && again.Size() == 0 {
-			return again, ErrOvertaken
-		}
-		*r = *redone
-		return again, nil
+		return r.redoRewind(d)
 	}
 	sel := selection{atoms: make([]bool, len(r.atoms))}
 	sel.parts[theOp] = d.Op && r.op.ID != 0 && r.op.ID == d.Before.Op.ID
@@ -330,13 +324,15 @@ func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 			}
 		}
 	}
-	found := slices.Contains(sel.parts[:], true)
 	for i := range r.atoms {
 		if a := &r.atoms[i]; a.pending() && (sel.parts[theOp] || decided[a.id] == [2]int32{a.ins, a.del}) {
-			sel.atoms[i], found = true, true
+			sel.atoms[i] = true
 		}
 	}
-	if !found {
+	if d.Accept {
+		r.leaveReplaced(&sel, d)
+	}
+	if !slices.Contains(sel.parts[:], true) && !slices.Contains(sel.atoms, true) {
 		return Decision{}, ErrOvertaken
 	}
 	r.add(&sel, more)
@@ -348,6 +344,30 @@ func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 		})
 	}
 	return r.decide(pieces, sel, d.Accept)
+}
+
+// leaveReplaced takes lines out of a selection, of what an accept had accepted, that were removed and that other lines replace now: a reject
+// of these lines must bring them back.
+func (r *Review) leaveReplaced(sel *selection, d Decision) {
+	for _, run := range d.Runs {
+		of, gone := map[uint64]bool{}, 0
+		for _, a := range run.Atoms {
+			if of[a.ID] = true; a.Decided && a.Ins != 0 {
+				gone++
+			}
+		}
+		for i, a := range r.atoms {
+			if sel.atoms[i] && a.ins != 0 && of[a.id] {
+				gone--
+			}
+		}
+		others := func(a atom) bool { return a.ins != 0 && !of[a.id] }
+		for start, end := r.run(0); gone > 0 && start < len(r.atoms); start, end = r.run(end) {
+			for i := start; slices.ContainsFunc(r.atoms[start:end], others) && i < end; i++ {
+				sel.atoms[i] = sel.atoms[i] && (r.atoms[i].del == 0 || !of[r.atoms[i].id])
+			}
+		}
+	}
 }
 
 // add adds pending lines to a selection.
