@@ -68,7 +68,8 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 		return d, left, fmt.Errorf("%w: nothing of these turns", ErrNotFound)
 	}
 	left = Left{Changed: back.Changed, Lost: back.Lost}
-	if back.Changes == 0 && pending {
+	under := r.beneathOthers(of, back)
+	if pending = pending || len(under.instead) > 0; back.Changes == 0 && pending {
 		back.Changes = 1 // what somebody has changed since is not pending any more
 	} else if back.Changes == 0 {
 		return d, left, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
@@ -83,7 +84,7 @@ func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 	target := r.target(back, before.lines)
 	after := r.pendingAfter(back, of, target)
 	after.removed = r.removedAgain(back, before.lines)
-	r.withdraw(of, back, target)
+	r.withdraw(of, back, target, under)
 	r.bring(back, target, before.lines, after)
 	r.observeAttrs(target.Mode, 0)
 	r.reopenParts(after, of, back.Path)
@@ -160,7 +161,7 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 	by, replaced := r.pendingAgain(back, lines, after.removed)
 	edits := slices.Compact(slices.Sorted(slices.Values(by)))
 	edits = slices.DeleteFunc(edits, func(n int32) bool { return n == 0 })
-	if len(edits)+len(replaced) == 0 || r.whole != nil || back.Body.Kind != history.Text {
+	if r.whole != nil || back.Body.Kind != history.Text {
 		r.observe(target.Exists, target.body(), 0)
 		return
 	}
@@ -177,7 +178,10 @@ func (r *Review) bring(back *history.Back, target Content, lines []atom, after a
 	}
 	for k, n := range edits {
 		text := r.joined(back, lines, func(piece int) bool { return slices.Contains(edits[:k+1], by[piece]) })
-		r.observe(true, body{text: text}, n)
+		last := r.next
+		if r.observe(true, body{text: text}, n); n == 0 && r.whole == nil {
+			r.order(back, last)
+		}
 	}
 }
 
@@ -218,7 +222,7 @@ func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int3
 }
 
 // withdraw takes back what is pending of edits, as far as a rewind takes it back.
-func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content) {
+func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content, under beneath) {
 	all := func(op fileOp) bool {
 		return op.ID != 0 && !slices.ContainsFunc(op.Edits, func(n int32) bool { return !of[n] })
 	}
@@ -245,13 +249,22 @@ func (r *Review) withdraw(of map[int32]bool, back *history.Back, target Content)
 		}
 		return
 	}
+	r.align(of, back, under)
 	kept := make([]atom, 0, len(r.atoms))
 	for _, a := range r.atoms {
 		if a.ins != 0 && of[a.ins] {
 			continue
 		}
+		if others, over := under.instead[a.id]; over {
+			for _, d := range others {
+				kept = append(kept, atom{text: d.Text, id: r.id(), del: d.Del})
+			}
+			continue
+		}
 		if of[a.del] {
-			a.del = r.removedBefore(a.text, back)
+			if a.del = r.removedBefore(a.text, back); a.del == 0 {
+				a.del = under.by[a.id]
+			}
 		}
 		kept = append(kept, a)
 	}

@@ -16,6 +16,15 @@ type Back struct {
 	Whole   bool       // the file as a whole is made, removed or replaced
 	Again   []Dead     // lines that the edits had written again; with Del 0, they had removed them themselves
 	Pending []*Pending // when what goes of the file as a whole began, the latest first
+	Over    []Gone     // lines that the edits wrote and others have removed since
+	Under   []Gone     // lines that others have removed then, in place of the edits
+}
+
+// A Gone is a dead line in front of a present line.
+type Gone struct {
+	Dead
+	At   int
+	Over []Gone // of Under: what the edits had put over it, the first one first, or right beside that
 }
 
 // A Pending is what nobody had decided about when an operation began: the edits, and the baseline that they had changed.
@@ -32,8 +41,9 @@ type Pending struct {
 type Piece struct {
 	From, To int
 	Text     string
-	Ins, Del int32 // of a line that comes back: the edits that wrote and removed it
-	Pending  bool  // as in Removed
+	Ins, Del int32  // of a line that comes back: the edits that wrote and removed it
+	Pending  bool   // as in Removed
+	Behind   []Dead // of a line that comes back: the dead lines between it and a line above that stays
 }
 
 // Keep returns what Rewind returns where nothing changes.
@@ -109,7 +119,14 @@ func (f *File) rewindLines(back *Back, undone func(int32) bool, is Body, lines [
 			}
 			if undone(d.Del) {
 				change(true)
-				back.Lines = append(back.Lines, Piece{From: i, To: i, Text: d.Text, Ins: d.Ins, Del: d.Del, Pending: d.Pending})
+				p := Piece{From: i, To: i, Text: d.Text, Ins: d.Ins, Del: d.Del, Pending: d.Pending}
+				if n := len(back.Lines); n > 0 && back.Lines[n-1].From == back.Lines[n-1].To {
+					p.Behind = back.Lines[n-1].Behind
+				}
+				if n := len(b.dead); n > 0 && b.dead[n-1].At == b.line {
+					p.Behind = slices.Concat(p.Behind, b.dead[n-1].Lines)
+				}
+				back.Lines = append(back.Lines, p)
 				b.alive(d.Ins, 1)
 				continue
 			}
@@ -173,26 +190,48 @@ func (f *File) writtenAgain(undone func(int32) bool, lines []string) (stays map[
 // without returns dead lines in front of a present line without those that the edits wrote. Where such a line was replaced by
 // other edits, these have replaced what it had replaced.
 func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Back) (left []Dead) {
-	for _, d := range dead {
+	var by []int32               // the latest edit to take back that has replaced each of left, or what replaced it
+	var over [][]Gone            // what these edits have put over each of left
+	waiting := map[int32][]int{} // of left: lines that several of an edit have replaced, for the last of these
+	here, _ := f.Of(line)
+	next, _ := f.Of(line + 1)
+	for i, d := range dead {
 		if d.Ins <= 0 || !undone(d.Ins) {
-			left = append(left, d)
+			left, by, over = append(left, d), append(by, d.Del), append(over, nil)
 			continue
 		}
-		if undone(d.Del) {
-			continue
+		var under []int // of left: what d has replaced
+		for k := len(left) - 1; k >= 0 && by[k] == d.Ins; k-- {
+			under = append(under, k)
 		}
-		n := 0
-		for n < len(left) && left[len(left)-1-n].Del == d.Ins {
-			n++
+		under = append(under, waiting[d.Ins]...)
+		delete(waiting, d.Ins)
+		switch {
+		case len(under) < 2:
+		case slices.ContainsFunc(dead[i+1:], func(o Dead) bool { return o.Ins == d.Ins }):
+			waiting[d.Ins], under = under, nil
+		case here == d.Ins || next == d.Ins:
+			under = nil // a part of what replaced them stays
 		}
-		here, _ := f.Of(line)
-		next, _ := f.Of(line + 1)
-		if n == 1 || here != d.Ins && next != d.Ins {
-			for k := range n {
-				left[len(left)-1-k].Del = d.Del
+		slices.Sort(under)
+		var beside []Gone
+		for _, o := range f.Near(line+1, line+1) {
+			if len(under) > 1 && o.Ins == d.Ins {
+				beside = append(beside, Gone{Dead: o, At: line + 1})
 			}
 		}
-		back.Changed = true
+		for _, k := range slices.Compact(under) {
+			by[k], over[k] = d.Del, append(over[k], Gone{Dead: d, At: line})
+			if !undone(d.Del) {
+				left[k].Del = d.Del
+				over[k] = append(over[k], beside...)
+				back.Under = append(back.Under, Gone{left[k], line, over[k]})
+			}
+		}
+		if !undone(d.Del) {
+			back.Over = append(back.Over, Gone{Dead: d, At: line})
+			back.Changed = true
+		}
 	}
 	return left
 }

@@ -1,0 +1,227 @@
+package diffs
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestRewindAmongSessions plays random stories of two sessions that replace each other's lines of one text, and goes back in either of them,
+// with decisions before and after that. A reject of all that is pending must bring back what the person had, and undoing and redoing all
+// decisions must lead through the same states.
+func TestRewindAmongSessions(t *testing.T) {
+	stories := 6000
+	if testing.Short() {
+		stories = 600
+	}
+	for seed := range stories {
+		s := sessionsStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, turns: map[string][]string{}}
+		if !t.Run(fmt.Sprint(seed), s.play) {
+			return
+		}
+	}
+}
+
+// A sessionsStory is one of several sessions.
+type sessionsStory struct {
+	story
+	turns   map[string][]string // of each session
+	r       *Review
+	settled *Review // as it was when nothing was pending; nil: since then hunks were accepted one by one
+	done    []step
+	calls   int
+	accepts bool // hunks are accepted
+	persons bool // a person types
+}
+
+// A step is a decision that can be undone.
+type step struct {
+	d             Decision
+	before, after *Review
+}
+
+// edited returns a text with some lines replaced, removed or put in.
+func (s *sessionsStory) edited(text string) string {
+	lines := splitLines(text)
+	for range 1 + s.rng.Intn(2) {
+		at := s.rng.Intn(len(lines) + 1)
+		to := at
+		if s.rng.Intn(5) > 0 {
+			to = min(at+1+s.rng.Intn(2), len(lines))
+		}
+		var with []string
+		for range min(s.rng.Intn(4), 2) {
+			s.lines++
+			with = append(with, fmt.Sprintf("l%d\n", s.lines))
+		}
+		lines = slices.Replace(lines, at, to, with...)
+	}
+	return strings.Join(lines, "")
+}
+
+// agent lets a session edit the text, in a new turn or in its latest one.
+func (s *sessionsStory) agent() {
+	of := string("so"[s.rng.Intn(2)])
+	if s.rng.Intn(2) == 0 || len(s.turns[of]) == 0 {
+		s.turns[of] = append(s.turns[of], fmt.Sprint(of, len(s.turns[of])+1))
+	}
+	src := by(of, s.turns[of][len(s.turns[of])-1])
+	src.ItemID = fmt.Sprint(s.calls, s.rng.Intn(2)) // no call goes on after a decision
+	text := s.edited(string(s.r.Current().Data))
+	s.note("%s: %q", src.TurnID, text)
+	s.r.Observe(file(text), src)
+	s.r = restored(s.t, s.r)
+	s.done = nil // an undo would be about other lines now
+}
+
+// person puts a line in.
+func (s *sessionsStory) person() {
+	lines := splitLines(string(s.r.Current().Data))
+	s.lines++
+	text := strings.Join(slices.Insert(lines, s.rng.Intn(len(lines)+1), fmt.Sprintf("p%d\n", s.lines)), "")
+	s.note("person: %q", text)
+	s.r.Observe(file(text), nil)
+	s.r = restored(s.t, s.r)
+	s.done, s.settled = nil, nil
+	s.calls++
+}
+
+// decides accepts or rejects all hunks or one.
+func (s *sessionsStory) decides(accept bool) {
+	ids := hunkIDs(s.r)
+	if len(ids) == 0 {
+		return
+	}
+	if s.rng.Intn(3) == 0 {
+		ids = ids[s.rng.Intn(len(ids)):][:1]
+	}
+	before := s.r.Copy()
+	d, err := s.r.Decide(ids, accept, nil)
+	require.NoError(s.t, err)
+	s.note("decide %v accept=%v", ids, accept)
+	switch {
+	case !s.r.Pending():
+		s.settled = s.r.Copy()
+	case accept:
+		s.settled = nil
+	}
+	s.did(d, before)
+}
+
+func (s *sessionsStory) did(d Decision, before *Review) {
+	s.calls++
+	s.r = restored(s.t, s.r)
+	s.done = append(s.done, step{passed(s.t, d), before, s.r.Copy()})
+}
+
+// rewinds takes turns of a session back.
+func (s *sessionsStory) rewinds() {
+	of := string("so"[s.rng.Intn(2)])
+	if len(s.turns[of]) == 0 {
+		return
+	}
+	u := Undone{of, s.turns[of][s.rng.Intn(len(s.turns[of])):]}
+	before := s.r.Copy()
+	d, _, err := s.r.Rewind(u)
+	s.note("rewind %v: %v: %q of %q", u.Turns, err, s.r.Current().Data, s.r.Baseline().Data)
+	if !s.accepts {
+		was, is := splitLines(string(before.Baseline().Data)), splitLines(string(s.r.Baseline().Data))
+		if s.persons { // who types among lines that replace others does not say before which of the others
+			slices.Sort(was)
+			slices.Sort(is)
+			was, is = slices.Compact(was), slices.Compact(is)
+		}
+		require.Equal(s.t, was, is, "what a reject of all brings back, without an accept")
+	}
+	for _, l := range splitLines(string(before.Current().Data)) {
+		if l[0] != 'l' {
+			require.Contains(s.t, splitLines(string(s.r.Current().Data)), l, "a person's line")
+			require.Contains(s.t, splitLines(string(s.r.Baseline().Data)), l, "a person's line")
+		}
+	}
+	if s.settled != nil {
+		s.settled = s.settled.Copy()
+		_, _, none := s.settled.Rewind(u)
+		require.ElementsMatch(s.t, persons(s.settled), persons(s.r), "what a reject of all brings back")
+		if none != nil && err == nil {
+			s.settled = nil // it still knows the turns
+		}
+	}
+	for _, h := range s.r.Hunks() {
+		for _, src := range h.Sources {
+			require.False(s.t, u.Has(src), "%v is pending", src)
+		}
+	}
+	if err != nil {
+		require.ErrorIs(s.t, err, ErrNotFound)
+		return
+	}
+	s.did(d, before)
+}
+
+// persons returns the person's lines that a reject of all brings back.
+func persons(r *Review) []string {
+	return slices.DeleteFunc(splitLines(string(r.Baseline().Data)), func(l string) bool { return l[0] == 'l' })
+}
+
+// steps undoes all decisions, and makes them again.
+func (s *sessionsStory) steps() {
+	for i, st := range slices.Backward(s.done) {
+		s.note("undo %d", i)
+		require.NoError(s.t, s.r.Undo(st.d))
+		s.r = restored(s.t, s.r)
+		requireAsBefore(s.t, st.before, s.r)
+	}
+	for i := range s.done {
+		s.note("redo %d", i)
+		d, err := s.r.Redo(s.done[i].d)
+		require.NoError(s.t, err)
+		s.r = restored(s.t, s.r)
+		requireAsBefore(s.t, s.done[i].after, s.r)
+		s.done[i].d = passed(s.t, d)
+	}
+}
+
+func (s *sessionsStory) play(t *testing.T) {
+	s.t = t
+	defer func() {
+		if t.Failed() {
+			t.Log(strings.Join(s.log, "\n"))
+		}
+	}()
+	var base string
+	for i := range 2 + s.rng.Intn(4) {
+		base += fmt.Sprintf("b%d\n", i)
+	}
+	s.note("base %q", base)
+	s.r = New(file(base))
+	s.settled = s.r.Copy()
+	s.accepts = s.rng.Intn(2) == 0
+	s.persons = s.rng.Intn(3) == 0
+	for range 4 + s.rng.Intn(8) {
+		switch k := s.rng.Intn(8); {
+		case k < 1 && s.persons:
+			s.person()
+		case k < 5:
+			s.agent()
+		case k < 6:
+			s.rewinds()
+		default:
+			s.decides(s.accepts && k < 7)
+		}
+	}
+	s.rewinds()
+	for range s.rng.Intn(3) {
+		if s.rng.Intn(3) == 0 {
+			s.rewinds()
+		} else {
+			s.decides(s.accepts && s.rng.Intn(2) == 0)
+		}
+	}
+	s.steps()
+	s.steps()
+}
