@@ -27,6 +27,7 @@
              :documentation "How many changes on disk can be merged into the buffer.")
   (merging nil
            :documentation "Whether a request for such changes is under way.")
+  (merged nil :documentation "When the file was written that was merged last.")
   (version 0)
   (tick nil
         :documentation "`buffer-chars-modified-tick' of the text that the daemon has.")

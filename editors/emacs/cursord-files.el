@@ -81,7 +81,9 @@ Emacs shall not ask before it saves that text."
             (cond
              ((not (buffer-modified-p)) (cursord--note-conflict document))
              ((cursord-document-merging document))
-             ((> (cursord-document-mergeable document) 0)
+             ((cursord--merge-due-p document)
+              (when (zerop (cursord-document-mergeable document))
+                (cursord--note-conflict document))
               (cursord--merge document))
              (t (cursord--note-conflict document)))
             ;; If it does not fit, a newer diff is on its way.

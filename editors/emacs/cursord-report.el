@@ -18,6 +18,8 @@
 (require 'cursord-replace)
 (require 'cursord-steps)
 
+(declare-function cursord--document-show "cursord-files" (document))
+
 (defconst cursord--tell-pause 0.08
   "Seconds without typing after which the text is reported.")
 
@@ -253,17 +255,35 @@ Emacs then knows the file as it was at MTIME."
       (set-visited-file-modtime mtime)
       (cursord-say "changes on disk came into %s, which is not saved; undo takes them out" path))))
 
+(defun cursord--merge-due-p (document)
+  "Return non-nil if what is on disk shall be merged into the buffer of DOCUMENT.
+The buffer is current and unsaved.  Where its only differences are conflicts,
+which are shown, nothing is merged, but Emacs comes to know the file."
+  (or (> (cursord-document-mergeable document) 0)
+      (let ((diff (cursord-diff-of document)))
+        (and (seq-some #'cursord-conflict-p (plist-get diff :hunks))
+             (zerop (or (plist-get diff :overlaps) 0))
+             (not (verify-visited-file-modtime))
+             (not (equal (cursord-document-merged document)
+                         (cursord--disk-time document)))))))
+
+(defun cursord--disk-time (document)
+  "Return when the file of DOCUMENT was written; nil if it is not there."
+  (file-attribute-modification-time
+   (file-attributes (cursord-document-file document))))
+
 (defun cursord--merge (document)
   "Merge new lines on disk into the unsaved buffer of DOCUMENT.
 If another program has changed the same lines as the person, Emacs goes on to
 ask before it saves the buffer over them."
-  (let ((buffer (cursord-document-buffer document))
-        (ws (cursord-document-ws document))
-        ;; The daemon reads the file later than this.
-        (mtime (file-attribute-modification-time
-                (file-attributes (cursord-document-file document))))
-        (end (lambda () (setf (cursord-document-merging document) nil))))
+  (let* ((buffer (cursord-document-buffer document))
+         (ws (cursord-document-ws document))
+         ;; The daemon reads the file later than this.
+         (mtime (cursord--disk-time document))
+         (tick (buffer-chars-modified-tick buffer))
+         (end (lambda () (setf (cursord-document-merging document) nil))))
     (setf (cursord-document-merging document) t
+          (cursord-document-merged document) mtime
           (cursord-document-mergeable document) 0)
     (cursord-request
      ws :diff/merge (list :path (cursord-document-path document))
@@ -271,13 +291,21 @@ ask before it saves the buffer over them."
              (funcall end)
              (when (buffer-live-p buffer)
                (with-current-buffer buffer
-                 (seq-doseq (one (plist-get result :edits))
-                   (when (and (eql (cursord-document-version document)
-                                   (plist-get one :version))
-                              (cursord--in-sync-p document))
-                     (cursord-apply-edits (plist-get one :edits))
-                     (cursord--say-merged document mtime
-                                          (seq-first (plist-get result :diffs)))))
+                 (let ((diff (seq-first (plist-get result :diffs)))
+                       (edits (plist-get result :edits)))
+                   (seq-doseq (one edits)
+                     (when (and (eql (cursord-document-version document)
+                                     (plist-get one :version))
+                                (cursord--in-sync-p document))
+                       (cursord-apply-edits (plist-get one :edits))
+                       (cursord--say-merged document mtime diff)))
+                   (when (and (seq-empty-p edits) diff mtime
+                              (eql tick (buffer-chars-modified-tick))
+                              (seq-every-p (lambda (key)
+                                             (zerop (or (plist-get diff key) 0)))
+                                           '(:mergeable :overlaps)))
+                     (set-visited-file-modtime mtime)
+                     (cursord--document-show document)))
                  (cursord-report document))))
      :else (lambda (_err) (funcall end)))))
 
