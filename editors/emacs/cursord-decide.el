@@ -146,6 +146,18 @@ their diff, nil if they are of several."
                         'several))))))))
     (cons problem (cdr-safe rev))))
 
+(defun cursord--note-accept (ws params result seen)
+  "Note that conflicts of SEEN, hunks of WS, are accepted in a buffer.
+PARAMS are those of the request, and RESULT is the answer."
+  (when-let* (((seq-some #'cursord-conflict-p seen))
+              ((length= (plist-get result :diffs) 1))
+              ((length= (plist-get result :edits) 1))
+              (document (cursord-document-at
+                         ws (plist-get (seq-first (plist-get result :edits))
+                                       :path))))
+    (cursord--note-accepted document (plist-get result :decision)
+                            (plist-get params :both))))
+
 (defun cursord--send-decision (ws method params seen after &optional again)
   "Call METHOD with PARAMS, about the hunks SEEN, in WS.
 Call AFTER with whether it was done, and with the answer.  AGAIN is non-nil in
@@ -163,6 +175,9 @@ the second attempt."
                    (progn
                      (cursord-protected #'cursord-steps-add ws method params
                                         result before)
+                     (when (eq method :diff/accept)
+                       (cursord-protected #'cursord--note-accept ws params result
+                                          seen))
                      (funcall after t result))
                  (cursord-say "the text changed at the same moment; decide again")
                  (funcall after nil nil)))

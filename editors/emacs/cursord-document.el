@@ -44,6 +44,8 @@
           :documentation "Decisions made as edits since the last save: (HASH . DECISION).")
   (rejects nil
            :documentation "Decisions that the buffer's undo can take back: (HASH . DECISION).")
+  (accepted nil
+            :documentation "Accepts of conflicts in the text: `cursord-accepted', the latest first.")
   (forgotten nil
              :documentation "Decisions of the lists above that the daemon has undone.")
   (steps nil

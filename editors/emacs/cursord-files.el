@@ -18,6 +18,7 @@
 (require 'cursord-disk)
 (require 'cursord-replace)
 (require 'cursord-report)
+(require 'cursord-back)
 (require 'cursord-steps)
 
 ;;;; Showing
@@ -319,6 +320,7 @@ First undo the decisions that the buffer's undo has taken back."
           (append (cursord-document-edited document)
                   (take 50 (cursord-document-rejects document)))
           (cursord-document-edited document) nil)
+    (cursord--accepted-saved document)
     (when (eq (cursord-document-conflict document) 'deleted)
       (cursord-say "wrote %s again, which was deleted meanwhile"
                    (cursord-document-path document)))

@@ -17,6 +17,7 @@
 (require 'cursord-disk)
 (require 'cursord-replace)
 (require 'cursord-steps)
+(require 'cursord-back)
 
 (declare-function cursord--document-show "cursord-files" (document))
 
@@ -43,72 +44,6 @@
        (not (eql (coding-system-eol-type (or buffer-file-coding-system
                                              'undecided)) 2))))
 
-(defun cursord--note-undone (document)
-  "Note which decisions the buffer's undo has taken back.
-The buffer is that of DOCUMENT, and current.  It takes back the latest first.
-Each text is looked at once: it may have come back from several decisions."
-  (unless (or (eql (cursord-document-noted document)
-                   (buffer-chars-modified-tick))
-              (not (or (cursord-document-edited document)
-                       (cursord-document-rejects document))))
-    (setf (cursord-document-noted document) (buffer-chars-modified-tick))
-    (let* ((hash (buffer-hash))
-           (edited (cursord-document-edited document))
-           (unsaved (assoc hash edited))
-           (rejects (cursord-document-rejects document))
-           (found (and (not unsaved) (assoc hash rejects))))
-      (when unsaved
-        ;; The daemon takes these back by itself, when it hears of the text.
-        (setf (cursord-document-edited document) (cdr (memq unsaved edited))))
-      (when found
-        (let ((older (cdr (memq found rejects))))
-          (setf (cursord-document-undone document)
-                (append (cursord-document-undone document)
-                        (mapcar #'cdr (cl-ldiff rejects older)))
-                (cursord-document-rejects document) older))))))
-
-(defun cursord--taken-back (document)
-  "Return the decisions that undo has taken back in the current buffer.
-The latest one comes first, and each is returned once.  DOCUMENT is that of the
-buffer."
-  (when (buffer-modified-p)
-    (cursord--note-undone document))
-  (prog1 (cursord-document-undone document)
-    (setf (cursord-document-undone document) nil)))
-
-(defun cursord--take-back (document decisions done)
-  "Undo DECISIONS, whose text is back in the buffer of DOCUMENT, in the daemon.
-Call DONE in the end, with whether one of them was undone, and with the last
-error."
-  (let ((ws (cursord-document-ws document)) undone problem)
-    ;; The daemon shall not hear of the text in between: it would undo the rest
-    ;; itself, which then could not be undone.
-    (setf (cursord-document-undoing document) t)
-    (named-let step ((decisions decisions))
-      (cl-flet ((go-on ()
-                  (if (cdr decisions)
-                      (step (cdr decisions))
-                    (setf (cursord-document-undoing document) nil)
-                    (funcall done undone problem))))
-        (cursord-request
-         ws :diff/undo (list :decision (car decisions))
-         :then (lambda (result)
-                 (setq undone t)
-                 (cursord-protected #'cursord--put-diffs ws
-                                    (plist-get result :diffs))
-                 (go-on))
-         :else (lambda (err)
-                 (setq problem err)
-                 (go-on)))))))
-
-(defun cursord--say-not-back (before now problem)
-  "Say that text is back and its hunk is not, with PROBLEM, unless that is nil.
-The daemon may know the text all the same: then there are more hunks NOW than
-BEFORE."
-  (when (and problem (<= (length now) (length before)))
-    (cursord-say "the text is back, but not its hunk: %s"
-                 (cursord-undo-problem problem))))
-
 (defun cursord--await (seconds arrived)
   "Take messages until ARRIVED, a function, returns non-nil, for SECONDS at most.
 Return whether it did."
@@ -116,35 +51,6 @@ Return whether it did."
     (while (not (or (setq value (funcall arrived)) (time-less-p limit nil)))
       (accept-process-output nil 0.01))
     value))
-
-(defconst cursord--take-back-most 2
-  "The most seconds for which a save waits until decisions are undone.")
-
-(defun cursord--take-back-now (document decisions)
-  "Undo DECISIONS of DOCUMENT before its buffer, the current one, is saved.
-The daemon would take the saved lines for a person's otherwise.  Return a
-function to call when the daemon knows the text."
-  (let ((known (verify-visited-file-modtime))
-        (ws (cursord-document-ws document))
-        (before (plist-get (cursord-diff-of document) :hunks))
-        ended undone problem)
-    (cursord--take-back document decisions
-                        (lambda (ok err) (setq ended t undone ok problem err)))
-    (cursord--await cursord--take-back-most (lambda () ended))
-    ;; The daemon may have written the file; Emacs shall not ask about that.
-    (when (and undone known (buffer-modified-p))
-      (set-visited-file-modtime))
-    (lambda ()
-      (when problem
-        (cursord-request
-         ws :diff/list (list :path (cursord-document-path document))
-         :then (lambda (result)
-                 (let ((diffs (plist-get result :diffs)))
-                   (cursord--say-not-back
-                    before
-                    (and (not (seq-empty-p diffs))
-                         (plist-get (seq-first diffs) :hunks))
-                    problem))))))))
 
 (defconst cursord--tell-most 1
   "The most seconds for which a save waits until the daemon knows its text.")
@@ -216,17 +122,7 @@ Call DONE when the diff of that text is there."
      (t
       (with-current-buffer buffer
         (if-let* ((decisions (cursord--taken-back document)))
-            (let ((before (plist-get (cursord-diff-of document) :hunks)))
-              (cursord--take-back document decisions
-                                  (lambda (_ok problem)
-                                    (cursord-report
-                                     document
-                                     (lambda ()
-                                       (cursord--say-not-back
-                                        before
-                                        (plist-get (cursord-diff-of document) :hunks)
-                                        problem)
-                                       (funcall done))))))
+            (cursord--take-back-shown document decisions done)
           (cursord--say-taken-out document)
           (cursord--tell-text document)
           (cursord--list-diff document done)))))))

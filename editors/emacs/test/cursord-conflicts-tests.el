@@ -43,6 +43,73 @@ The buffer of f is current."
   (cursord-decide-all ws :diff/reject)
   (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws))))
 
+(ert-deftest cursord-test-undo-of-the-only-conflict ()
+  "Undo brings back the only hunk of a file, a conflict, however it was decided.
+Where the agent's lines can only be pending in the file, the buffer follows it.
+A reject of what has come back leaves the person's line alone."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open)) (inhibit-message t)
+          (mine (cursord-test-numbered 9 3 "mine\n"))
+          (agents (cursord-test-numbered 9 3 "agent\n"))
+          (both (cursord-test-numbered 9 3 "mine\nagent\n")))
+      (pcase-dolist (`(,command ,save ,decided ,back ,said)
+                     `((cursord-accept-hunk nil ,agents ,mine "the accept is taken back; 1 hunk left")
+                       (cursord-accept-hunk t ,agents ,mine "the accept is taken back; 1 hunk left")
+                       (cursord-accept-both nil ,both ,mine nil)
+                       (cursord-accept-both t ,both ,both "the accept is taken back; 1 hunk left")
+                       (cursord-reject-hunk nil ,mine ,mine "undone: 1 hunk left")
+                       (cursord-reject-hunk t ,mine ,agents "undone: 1 hunk left")))
+        (ert-info ((format "%s %s" command save))
+          (cursord-test-conflict ws)
+          (cursord-test-go 3)
+          (call-interactively command)
+          (cursord-test-until "the decision"
+            (and (equal decided (buffer-string))
+                 (equal '(0 . 0) (cursord-pending ws))))
+          (when save
+            (save-buffer)
+            (cursord-test-agree ws "f" decided 0))
+          (undo-boundary)
+          (let ((last-command nil)) (undo))
+          (cursord-test-until "text and hunk"
+            (and (equal back (buffer-string))
+                 (equal '(1 . 1) (cursord-pending ws))
+                 (= 1 (length (cursord-test-rows)))))
+          (when said
+            (cursord-test-until said (cursord-test-said-p said)))
+          (cursord-test-go (car (cursord-test-rows)))
+          (cursord-reject-hunk)
+          (cursord-test-until "the reject"
+            (and (equal mine (buffer-string))
+                 (equal '(0 . 0) (cursord-pending ws))))
+          (save-buffer)
+          (cursord-test-agree ws "f" mine 0)
+          (cursord-test-conflict-ends ws))))))
+
+(ert-deftest cursord-test-undo-of-both-beside-another-hunk ()
+  "Undo of a saved accept of both sides leaves the person's line there once.
+Before, the line that was saved came back as the agent's, beside the person's."
+  (cursord-test-with-world
+    (let* ((ws (cursord-test-open)) (inhibit-message t)
+           (mine (cursord-test-numbered 9 3 "mine\n" 8 "8\n"))
+           (both (cursord-test-numbered 9 3 "mine\nagent\n" 8 "8\n")))
+      (cursord-test-conflict ws 8 "8\n")
+      (cursord-test-go 3)
+      (cursord-accept-both)
+      (cursord-test-until "the decision"
+        (and (equal both (buffer-string)) (equal '(1 . 1) (cursord-pending ws))))
+      (save-buffer)
+      (cursord-test-agree ws "f" both 1)
+      (undo-boundary)
+      (let ((last-command nil)) (undo))
+      (cursord-test-hears "the accept is taken back; 2 hunks left in 1 file")
+      (cursord-test-agree ws "f" both 2)
+      (cursord-test-until "the marks" (equal '(4 9) (cursord-test-rows)))
+      (cursord-test-go 4)
+      (cursord-reject-hunk)
+      (cursord-test-agree ws "f" mine 1)
+      (cursord-test-conflict-ends ws))))
+
 (ert-deftest cursord-test-no-question-about-a-shown-conflict ()
   "Emacs saves over a conflict without a question, also if it is all that is new.
 It asks if another program has written the file since."
