@@ -102,16 +102,24 @@ BEFORE."
   (on-disk nil
            :documentation "`equal' if the file had that text already, `saved' after a save."))
 
-(defun cursord--note-accepted (document number both)
-  "Note that the accept NUMBER has decided a conflict in the text of DOCUMENT.
-BOTH is non-nil if the person's lines stayed."
-  (with-current-buffer (cursord-document-buffer document)
-    (when (buffer-modified-p)
-      (cursord--settle document))
-    (push (cursord--accepted-make :number number :both both
-                                  :on-disk (and (not (buffer-modified-p)) 'equal))
-          (cursord-document-accepted document))
-    (cl-callf2 take 50 (cursord-document-accepted document))))
+(defun cursord--note-accepted (ws params result seen)
+  "Note that conflicts of SEEN, hunks of WS, are accepted in a buffer.
+PARAMS are those of the request, and RESULT is the answer."
+  (when-let* (((seq-some #'cursord-conflict-p seen))
+              ((length= (plist-get result :diffs) 1))
+              ((length= (plist-get result :edits) 1))
+              (document (cursord-document-at
+                         ws (plist-get (seq-first (plist-get result :edits))
+                                       :path))))
+    (with-current-buffer (cursord-document-buffer document)
+      (when (buffer-modified-p)
+        (cursord--settle document))
+      (setf (cursord-document-accepted document)
+            (cons (cursord--accepted-make
+                   :number (plist-get result :decision)
+                   :both (plist-get params :both)
+                   :on-disk (and (not (buffer-modified-p)) 'equal))
+                  (take 50 (cursord-document-accepted document)))))))
 
 (defun cursord--accepted-saved (document)
   "Note that the text of DOCUMENT is on disk now, with what was accepted in it."

@@ -146,18 +146,6 @@ their diff, nil if they are of several."
                         'several))))))))
     (cons problem (cdr-safe rev))))
 
-(defun cursord--note-accept (ws params result seen)
-  "Note that conflicts of SEEN, hunks of WS, are accepted in a buffer.
-PARAMS are those of the request, and RESULT is the answer."
-  (when-let* (((seq-some #'cursord-conflict-p seen))
-              ((length= (plist-get result :diffs) 1))
-              ((length= (plist-get result :edits) 1))
-              (document (cursord-document-at
-                         ws (plist-get (seq-first (plist-get result :edits))
-                                       :path))))
-    (cursord--note-accepted document (plist-get result :decision)
-                            (plist-get params :both))))
-
 (defun cursord--send-decision (ws method params seen after &optional again)
   "Call METHOD with PARAMS, about the hunks SEEN, in WS.
 Call AFTER with whether it was done, and with the answer.  AGAIN is non-nil in
@@ -176,8 +164,8 @@ the second attempt."
                      (cursord-protected #'cursord-steps-add ws method params
                                         result before)
                      (when (eq method :diff/accept)
-                       (cursord-protected #'cursord--note-accept ws params result
-                                          seen))
+                       (cursord-protected #'cursord--note-accepted ws params
+                                          result seen))
                      (funcall after t result))
                  (cursord-say "the text changed at the same moment; decide again")
                  (funcall after nil nil)))
@@ -209,6 +197,18 @@ UNSAVED is non-nil if other programs see that when a buffer is saved."
                (if unsaved ", on disk when you save" "") (cursord-left ws)
                (cursord--skipped-text ws skipped)
                (cursord--gone-now ws)))
+
+(defun cursord--decided-unsaved-p (ws result seen)
+  "Return non-nil if RESULT, a decision about SEEN in WS, is not on disk yet.
+An accept may have made the buffer equal to its file."
+  ;; A conflict is one with lines that are not saved.
+  (and (or (seq-some #'cursord-conflict-p seen)
+           (not (seq-empty-p (plist-get result :edits))))
+       (seq-some (lambda (diff)
+                   (when-let* ((document (cursord-document-at ws (plist-get diff :path)))
+                               (buffer (cursord-document-buffer document)))
+                     (and (buffer-live-p buffer) (buffer-modified-p buffer))))
+                 (plist-get result :diffs))))
 
 (defun cursord--skipped-text (ws skipped)
   "Return which hunks of WS were SKIPPED and why, as text; \"\" for none."
@@ -299,9 +299,7 @@ in the form of an answer."
                 (if (not ok)
                     (progn (cursord-protected after nil) (funcall done))
                   (cl-incf applied (plist-get result :applied))
-                  ;; A conflict is one with lines that are not saved.
-                  (when (or (seq-some #'cursord-conflict-p (cdar steps))
-                            (not (seq-empty-p (plist-get result :edits))))
+                  (when (cursord--decided-unsaved-p ws result (cdar steps))
                     (setq unsaved t))
                   ;; The next step needs the diffs after this one.
                   (cursord-flush ws (lambda () (step (cdr steps))))))))))))))
@@ -337,7 +335,7 @@ whether it was done."
               (when ok
                 (cursord--say-decided ws method (plist-get result :applied)
                                       (plist-get result :skipped)
-                                      (not (seq-empty-p (plist-get result :edits)))))
+                                      (cursord--decided-unsaved-p ws result nil)))
               (funcall end ok)))))))))
 
 (declare-function cursord-review-go-to "cursord-review")

@@ -146,10 +146,15 @@ Unless DIFF says that another program has changed the same lines as the person,
 Emacs then knows the file as it was at MTIME."
   (let ((path (cursord-document-path document)))
     (cursord--refresh-vc-soon)
-    (if (> (or (plist-get diff :overlaps) 0) 0)
-        (cursord-say "changes on disk came into %s, but not those of your unsaved lines; M-x ediff-current-file compares" path)
+    (cursord--settle document)
+    (cond
+     ((not (buffer-modified-p))
+      (cursord-say "changes on disk came into %s; undo takes them out" path))
+     ((> (or (plist-get diff :overlaps) 0) 0)
+      (cursord-say "changes on disk came into %s, but not those of your unsaved lines; M-x ediff-current-file compares" path))
+     (t
       (set-visited-file-modtime mtime)
-      (cursord-say "changes on disk came into %s, which is not saved; undo takes them out" path))))
+      (cursord-say "changes on disk came into %s, which is not saved; undo takes them out" path)))))
 
 (defun cursord--merge-due-p (document)
   "Return non-nil if what is on disk shall be merged into the buffer of DOCUMENT.

@@ -66,6 +66,11 @@ A reject of what has come back leaves the person's line alone."
           (cursord-test-until "the decision"
             (and (equal decided (buffer-string))
                  (equal '(0 . 0) (cursord-pending ws))))
+          (cursord-test-hears (format "%s 1 hunk%s; nothing left to review"
+                                      (if (eq command #'cursord-reject-hunk) "rejected" "accepted")
+                                      ;; The file has it already.
+                                      (if (eq command #'cursord-accept-hunk) ""
+                                        ", on disk when you save")))
           (when save
             (save-buffer)
             (cursord-test-agree ws "f" decided 0))
@@ -128,6 +133,23 @@ It asks if another program has written the file since."
       (cursord-test-put "f" (cursord-test-numbered 9 3 "other\n"))
       (should-error (save-buffer) :type 'user-error)
       (cursord-test-conflict-ends ws))))
+
+(ert-deftest cursord-test-merged-to-the-text-of-the-file ()
+  "A buffer that is as its file after a merge is not called unsaved."
+  (cursord-test-with-world
+    (let* ((ws (cursord-test-open)) (inhibit-message t)
+           (before (cursord-test-numbered 9))
+           (after (cursord-test-numbered 9 3 "agent\n" 8 "8\n")))
+      (cursord-test-put "f" before)
+      (find-file (cursord-test-file "f"))
+      (buffer-enable-undo)
+      (cursord-test-go 3)
+      (delete-line)
+      (insert "agent\n")
+      (cursord-test-plays (cursord-test-edits "f" before after))
+      (cursord-test-turn ws "change it")
+      (cursord-test-hears "changes on disk came into f; undo takes them out")
+      (should-not (buffer-modified-p)))))
 
 (provide 'cursord-conflicts-tests)
 ;;; cursord-conflicts-tests.el ends here
