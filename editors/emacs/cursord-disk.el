@@ -236,7 +236,9 @@ That runs a program, so it waits for keys, and several changes share one run."
     (let ((buffer (pop cursord--to-refresh)))
       (when (buffer-live-p buffer)
         (with-current-buffer buffer
-          (cursord-protected #'vc-refresh-state)))))
+          ;; `vc-refresh-state' fails if the file is gone.
+          (when (and buffer-file-name (file-exists-p buffer-file-name))
+            (cursord-protected #'vc-refresh-state))))))
   (when cursord--to-refresh
     (run-at-time 0.3 nil #'cursord--refresh-vc)))
 

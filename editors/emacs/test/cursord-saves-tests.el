@@ -200,5 +200,24 @@ A reject of all leaves them."
       (cursord-test-until "the state" vc-mode)
       (should (eq 'up-to-date (vc-state buffer-file-name))))))
 
+(ert-deftest cursord-test-version-control-of-a-deleted-file ()
+  "Nothing fails if the file of unsaved text, which git knows, is deleted."
+  (skip-unless (executable-find "git"))
+  (cursord-test-with-world
+    (cursord-test-put "a" "one\ntwo\n")
+    (dolist (args '(("init" "-q") ("add" ".")
+                    ("-c" "user.name=n" "-c" "user.email=e" "commit" "-qm" "all")))
+      (apply #'call-process "git" nil nil nil args))
+    (let ((ws (cursord-test-open)))
+      (cursord-test-plays (cursord-test-runs "rm a"))
+      (find-file (cursord-test-file "a"))
+      (vc-refresh-state)
+      (should vc-mode)
+      (insert "my ")
+      (cursord-test-turn ws "delete it")
+      (cursord-test-hears "a has unsaved changes, and was deleted meanwhile; nothing is lost: M-x cursord-reject-hunk brings the file back")
+      (cursord-test-until "the look at version control" (null cursord--to-refresh))
+      (should-not (cursord-test-said-p ".*error")))))
+
 (provide 'cursord-saves-tests)
 ;;; cursord-saves-tests.el ends here
