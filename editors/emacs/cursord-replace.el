@@ -168,6 +168,33 @@ The value is (POSITION . NEW-POSITION)."
 
 ;;;; Replacing
 
+(defun cursord--line-begin-p (position)
+  "Return non-nil if a line begins at POSITION, in the widened buffer."
+  (save-restriction
+    (widen)
+    (save-excursion (goto-char position) (bolp))))
+
+(defmacro cursord--widened (&rest body)
+  "Run BODY in the widened buffer; a narrowing to whole lines stays one."
+  (declare (indent 0) (debug t))
+  (let ((begin (gensym)) (end (gensym)))
+    `(let ((,begin (cursord--line-begin-p (point-min)))
+           (,end (cursord--line-begin-p (point-max))))
+       (prog1 (save-restriction (widen) ,@body)
+         (when (buffer-narrowed-p)
+           (cursord--narrow-to-lines ,begin ,end))))))
+
+(defun cursord--narrow-to-lines (begin end)
+  "Extend the narrowing to a line's BEGIN and END, as far as these are non-nil."
+  (let ((from (point-min)) (to (point-max)))
+    (save-excursion
+      (widen)
+      (when begin
+        (setq from (progn (goto-char from) (pos-bol))))
+      (when end
+        (setq to (progn (goto-char to) (if (bolp) to (pos-bol 2)))))
+      (narrow-to-region from to))))
+
 (defun cursord--replace-region (beg end text &optional careless)
   "Replace the text between BEG and END by TEXT.
 Unless CARELESS, markers inside stay at text that stays."
@@ -202,8 +229,7 @@ Return non-nil if that changed it."
         (new (cursord-comparison-new comparison)))
     (when blocks
       (with-current-buffer (cursord-comparison-old comparison)
-        (save-restriction
-          (widen)
+        (cursord--widened
           (let* ((last (car blocks))
                  (first (car (last blocks)))
                  (many (nthcdr 100 blocks)))
@@ -242,8 +268,7 @@ A POSITION inside a line means the end of the buffer."
   "Make EDITS, a vector in the protocol's form, in the current buffer."
   (cursord-as-one-step
     (save-excursion
-      (save-restriction
-        (widen)
+      (cursord--widened
         (seq-doseq (edit (reverse edits))
           (let* ((range (plist-get edit :range))
                  (beg (cursord--edit-position (plist-get range :start)))

@@ -350,5 +350,34 @@
       (let ((default-directory cursord-test-dir))
         (should (equal cursord-test-dir (cursord-project-root)))))))
 
+(ert-deftest cursord-test-narrowed-to-whole-lines ()
+  "A narrowing begins at a line also after a reject of lines at its beginning."
+  (cursord-test-with-world
+    (let* ((before (cursord-test-numbered 19))
+           (after (cursord-test-numbered 19 12 "line twelve AGENT\nextra 1\nextra 2\nextra 3\n"))
+           (ws (cursord-test-open)))
+      (dolist (mine '("" "mine\n"))
+        (cursord-test-put "f" before)
+        (cursord-test-plays (cursord-test-edits "f" before after))
+        (find-file (cursord-test-file "f"))
+        (buffer-enable-undo)
+        (cursord-test-turn ws "change f")
+        (cursord-test-until "the hunk" (equal '(12) (cursord-test-rows)))
+        (goto-char (point-max))
+        (insert mine)
+        (cursord-await-marks)
+        (cursord-test-go 14)
+        (narrow-to-region (point) (pos-bol 6))
+        (should (looking-at "extra 2"))
+        (cursord-reject-hunk)
+        (cursord-test-until "the reject"
+          (equal (concat before mine) (cursord--whole-text)))
+        (should (buffer-narrowed-p))
+        (goto-char (point-min))
+        (should (looking-at "line 1[23]\n"))
+        (should (equal "line 15\n" (buffer-substring (- (point-max) 8) (point-max))))
+        (set-buffer-modified-p nil)
+        (kill-buffer)))))
+
 (provide 'cursord-buffers-tests)
 ;;; cursord-buffers-tests.el ends here
