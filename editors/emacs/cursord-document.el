@@ -61,6 +61,7 @@
            :documentation "The `cursord-reading' that is under way, or nil.")
   (follows nil
            :documentation "Hashes of the texts before the buffer followed the disk.")
+  (rewound nil :documentation "Hashes of the texts before rewinds.")
   (undid nil :documentation "Whether undo has changed the text since the last report.")
   (gone nil
         :documentation "Whether the file is gone; `untold' before a message said so.")

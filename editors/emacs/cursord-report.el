@@ -98,11 +98,15 @@ command, or lines that were rejected and are there again for a person's."
 The buffer is current."
   (when (cursord-document-undid document)
     (setf (cursord-document-undid document) nil)
-    (when (and (buffer-modified-p)
-               (gethash (cursord-document-path document)
+    (when (buffer-modified-p)
+      (let ((hash (buffer-hash)))
+        (cond
+         ((member hash (cursord-document-rewound document))
+          (cursord-say "what the rewind took back is here again, and not on disk; M-x cursord-undo takes back the rewind"))
+         ((and (gethash (cursord-document-path document)
                         (cursord-workspace-diffs (cursord-document-ws document)))
-               (member (buffer-hash) (cursord-document-follows document)))
-      (cursord-say "the agent's changes are undone; redo brings them back"))))
+               (member hash (cursord-document-follows document)))
+          (cursord-say "the agent's changes are undone; redo brings them back")))))))
 
 (defun cursord-report (document &optional done)
   "Tell the daemon the text of DOCUMENT if it does not know it.

@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'diff-mode)
 (require 'seq)
 (require 'subr-x)
@@ -97,12 +98,24 @@ only return what that would do.  The daemon gets unsaved texts first."
       (unless (time-less-p nil limit)
         (user-error "The daemon has not taken the unsaved texts; try again"))
       (accept-process-output nil 0.02)))
-  (cursord-call ws :session/rewind
-                `(:sessionId ,(cursord-workspace-current ws) :turnId ,turn
-                             ,@(if last
-                                   `(:lastTurnId ,last)
-                                 '(:dryRun t)))
-                :timeout cursord--rewind-limit))
+  (condition-case err
+      (cursord-call ws :session/rewind
+                    `(:sessionId ,(cursord-workspace-current ws) :turnId ,turn
+                                 ,@(if last
+                                       `(:lastTurnId ,last)
+                                     '(:dryRun t)))
+                    :timeout cursord--rewind-limit)
+    (user-error
+     (dolist (document (hash-table-values cursord--documents))
+       (when (and (eq ws (cursord-document-ws document))
+                  (buffer-live-p (cursord-document-buffer document))
+                  (buffer-modified-p (cursord-document-buffer document))
+                  (string-prefix-p (concat (cursord-document-path document)
+                                           " has unsaved changes")
+                                   (cadr err)))
+         (user-error "Nothing was taken back: %s has unsaved changes; save it first"
+                     (cursord-document-path document))))
+     (signal (car err) (cdr err)))))
 
 (defun cursord--rewind-asking (ws turn question)
   "Take WS back to before TURN, an id, if the answer to QUESTION is yes.
@@ -115,6 +128,7 @@ what came of it.  Return nil if the answer is no."
                  ws turn
                  (car (last (append (plist-get dry :turns) nil))))))
       (cursord--put-diffs ws (plist-get done :diffs))
+      (cursord--note-rewound ws (plist-get done :diffs))
       (cursord-say "took back %s%s%s" (cursord--rewind-what done)
                    (mapconcat (lambda (text) (concat "; " text))
                               (cursord--rewind-left done) "")
@@ -122,6 +136,15 @@ what came of it.  Return nil if the answer is no."
                        "; M-x cursord-undo brings the files back"
                      "")))
     t))
+
+(defun cursord--note-rewound (ws diffs)
+  "Note the texts from before a rewind in WS that changed the files of DIFFS.
+If undo brings one of them back, it is said what that is."
+  (seq-doseq (diff diffs)
+    (when-let* ((document (cursord-document-at ws (plist-get diff :path)))
+                (left (cursord-document-left document)))
+      (cl-pushnew left (cursord-document-rewound document) :test #'equal)
+      (cl-callf2 take 20 (cursord-document-rewound document)))))
 
 (defun cursord--rewind-turn (ws)
   "Return the id of the turn of WS to go back to before.
@@ -147,6 +170,8 @@ In a chat it is the one at point; elsewhere read one of the session."
                             turns)))
         (unless names
           (user-error "Nothing was asked in this session"))
+        ;; What is in the way of the last one is in the way of all.
+        (cursord--rewind-call ws (plist-get (car turns) :id) nil)
         (cdr (assoc (cursord-read-title
                      "Back to before (1 is the last): "
                      (lambda (string predicate action)

@@ -153,6 +153,29 @@ PATCH is what the buffer of the patch showed; nil for no such buffer."
       (should (equal (cursord-test-numbered 9 3 "mine\n")
                      (cursord-test-get "f"))))))
 
+(ert-deftest cursord-test-rewind-and-unsaved-text ()
+  "Unsaved text is in the way of a rewind before a turn is chosen.
+Undo in a buffer after a rewind says what it brings back."
+  (cursord-test-with-turns
+    (find-file (cursord-test-file "f"))
+    (buffer-enable-undo)
+    (cursord-test-until "the text" (equal "3\n" (buffer-string)))
+    (goto-char (point-max))
+    (insert "mine\n")
+    (cl-letf (((symbol-function 'cursord-read-title) (lambda (&rest _) (ert-fail "asked"))))
+      (should (equal "Nothing was taken back: f has unsaved changes; save it first"
+                     (cadr (should-error (cursord-rewind) :type 'user-error)))))
+    (delete-region (pos-bol 0) (point-max))
+    (cursord-test-until "the saved text" (not (buffer-modified-p)))
+    (cl-letf (((symbol-function 'cursord-read-title) (lambda (_ _ first) first))
+              (cursord-test-answers '(t)))
+      (cursord-rewind))
+    (cursord-test-until "the text" (equal "2\n" (buffer-string)))
+    (undo-boundary)
+    (let ((last-command nil) (inhibit-message t)) (undo))
+    (should (equal "3\n" (buffer-string)))
+    (cursord-test-hears "what the rewind took back is here again, and not on disk; M-x cursord-undo takes back the rewind")))
+
 (ert-deftest cursord-test-edit-prompt-begins-anew ()
   "The last turn goes, and its prompt comes; not while a turn runs."
   (cursord-test-with-turns
