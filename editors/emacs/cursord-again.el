@@ -95,7 +95,8 @@ Of a turn that this Emacs has started, these are the images."
 What went with it beside what its tokens name goes along again.
 You are asked whether to take its turn back first, with what it changed in
 files, as `cursord-rewind' does.  If not, the prompt is sent as the next one.
-A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
+A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it, and it is back after
+this prompt was sent."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (origin (cursord-origin-here))
@@ -119,7 +120,10 @@ A draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it."
           cursord--history-at 0)
     (erase-buffer)
     (insert prompt)
-    (setq cursord--former prompt)))
+    (setq cursord--former prompt)
+    (unless (string-blank-p cursord--draft)
+      (cursord-say "%s" (substitute-command-keys
+                         "the draft is kept: \\<cursord-compose-mode-map>\\[cursord-next-prompt] shows it")))))
 
 ;;;; As a file
 

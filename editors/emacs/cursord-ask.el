@@ -14,6 +14,7 @@
 (require 'ring)
 (require 'cursord-workspace)
 (require 'cursord-context)
+(require 'cursord-drafts)
 
 (declare-function cursord-show-chat "cursord-chat" (ws))
 
@@ -305,6 +306,7 @@ completes tokens for the prompt's context: @region, @buffer, @diagnostics,
         (cursord-compose-mode)
         (setq cursord-buffer-workspace ws
               default-directory (cursord-workspace-root ws))
+        (cursord-draft-take ws)
         (current-buffer))))
 
 (defun cursord--compose (ws origin &optional text)
@@ -343,7 +345,7 @@ draft with tokens for another place keeps them, and gets numbered ones."
 
 ;;;###autoload
 (defun cursord-compose ()
-  "Write a prompt in a buffer of its own, which keeps its draft."
+  "Write a prompt in a buffer of its own, whose draft is there in the next Emacs."
   (interactive)
   (let ((origin (cursord-origin-here)))
     (cursord--compose (cursord-workspace-open) origin)))
@@ -356,8 +358,7 @@ draft with tokens for another place keeps them, and gets numbered ones."
                   (string-trim (buffer-substring-no-properties (point-min)
                                                                (point-max)))
                   cursord-buffer-origin)
-    (erase-buffer)
-    (setq cursord--history-at -1)
+    (cursord-draft-after-send)
     (quit-window)
     (when cursord-show-chat-on-ask
       (cursord-show-chat ws))))

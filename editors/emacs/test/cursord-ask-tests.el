@@ -328,5 +328,36 @@
     (should (string-match-p "^✗ agent +cursor-agent is not installed$"
                             (buffer-string)))))
 
+(ert-deftest cursord-test-drafts-outlive-emacs ()
+  "A draft is there in the next Emacs, and after an earlier prompt was sent."
+  (cursord-test-with-world
+    (let ((user-emacs-directory (expand-file-name "emacs/" cursord-test-dir))
+          (cursord-prompt-history '("first"))
+          (cursord-show-chat-on-ask nil)
+          (cursord-test-answers '(t))
+          (kill-emacs-hook nil)
+          (ws (cursord-workspace-open)))
+      (cl-flet* ((compose () (cursord--compose ws (cursord-origin-here)))
+                 (next-emacs ()
+                   (run-hooks 'kill-emacs-hook)
+                   (kill-buffer (cursord--compose-buffer ws))
+                   (compose)))
+        (save-window-excursion
+          (compose)
+          (should (equal "" (buffer-string)))
+          (insert "ein Entwürf")
+          (next-emacs)
+          (should (equal "ein Entwürf" (buffer-string)))
+          (cursord-previous-prompt)
+          (next-emacs)
+          (should (equal "ein Entwürf" (buffer-string)))
+          (cursord-previous-prompt)
+          (cursord-compose-send)
+          (compose)
+          (should (equal "ein Entwürf" (buffer-string)))
+          (erase-buffer)
+          (next-emacs)
+          (should (equal "" (buffer-string))))))))
+
 (provide 'cursord-ask-tests)
 ;;; cursord-ask-tests.el ends here

@@ -232,6 +232,7 @@
       (erase-buffer)
       (insert "a draft")
       (cursord-edit-prompt)
+      (cursord-test-hears "the draft is kept: M-n shows it")
       (should (equal "what is @region" (buffer-string)))
       (cursord-next-prompt)
       (should (equal "a draft" (buffer-string)))
