@@ -178,6 +178,8 @@ that text; where it is not, the buffer gets the text of its file."
          (accepted (and (null (cdr decisions))
                         (cursord--accepted-as document (car decisions))))
          (on-disk (and accepted (cursord-accepted-on-disk accepted))))
+    ;; What comes of it is said, and not that the agent's lines are gone.
+    (setf (cursord-document-undid document) nil)
     (cursord--take-back
      document decisions
      (lambda (_ok problem)

@@ -267,21 +267,34 @@ Save the file, unless its buffer had other changes."
                         (when ok
                           (cursord--take-proposal document proposal saved)))))))
 
-(defun cursord--take-proposal (document proposal saved)
+(defun cursord--joined-step (document)
+  "Have the next change of the current buffer be one step with the last decision.
+Do so unless the buffer of DOCUMENT, the current one, has changed since."
+  (when (and (consp buffer-undo-list)
+             (eq (cursord--undo-top buffer-undo-list)
+                 (cddr (car (cursord-document-steps document)))))
+    (setq buffer-undo-list (cursord--undo-top buffer-undo-list))))
+
+(defun cursord--take-proposal (document proposal saved &optional joined)
   "Give the buffer of DOCUMENT, whose hunks were accepted, the text of PROPOSAL.
-Save it if SAVED."
+Save it if SAVED.  If JOINED, that is one step of undo with the decision."
   (cond
    ((not (and (buffer-live-p proposal)
               (buffer-live-p (cursord-document-buffer document)))))
    ((cursord-document-reading document)
     (run-at-time 0.05 nil #'cursord-protected #'cursord--take-proposal document
-                 proposal saved))
+                 proposal saved joined))
    (t
     (with-current-buffer (cursord-document-buffer document)
       (let ((comparison (cursord-compare-buffers (current-buffer) proposal))
             (said (current-message)))
         (cursord-compare-on comparison)
-        (when (and (cursord-as-one-step (cursord-compared-replace comparison))
+        (when (and (if (and joined (cursord--joined-step document))
+                       (let ((inhibit-read-only t) (inhibit-quit t))
+                         (prog1 (with-undo-amalgamate
+                                  (cursord-compared-replace comparison))
+                           (undo-boundary)))
+                     (cursord-as-one-step (cursord-compared-replace comparison)))
                    saved)
           (let ((inhibit-message t))
             (save-buffer))

@@ -156,9 +156,9 @@ They are in a copy: nothing is decided before \\<cursord-merge-mode-map>\
 ;;;###autoload
 (defun cursord-accept-instead (ws method parts comment after)
   "Accept the hunk at point, and delete the person's lines beside it.
-WS, METHOD, PARTS, COMMENT and AFTER are as for `cursord-decide'.  The deletion
-is an edit of the file, and undo there brings the lines back.  Save the file,
-unless its buffer had other changes."
+WS, METHOD, PARTS, COMMENT and AFTER are as for `cursord-decide'.  Accept and
+deletion are one step of undo in the file.  Save the file, unless its buffer had
+other changes."
   (pcase-let* ((`(,file . ,diff) (cursord--file-to-compare))
                (hunk (cursord--hunk-of (plist-get diff :hunks)))
                (saved (not (buffer-modified-p file)))
@@ -172,7 +172,7 @@ unless its buffer had other changes."
                     (lambda (ok)
                       (if ok
                           (cursord--take-proposal (cursord-document file) copy
-                                                  saved)
+                                                  saved t)
                         (kill-buffer copy))
                       (funcall after ok)))))
 
