@@ -5,7 +5,8 @@
 ;;; Commentary:
 
 ;; Some decisions leave the text of a buffer as it is: an accept of lines that are
-;; there already, and a conflict that is decided for the person's lines.  Each of
+;; there already, a conflict that is decided for the person's lines, and a reject
+;; of a deletion or a rename.  Each of
 ;; them is an entry of its own in the buffer's undo list.  So `undo' takes it back
 ;; in its place, and does not take out the agent's lines instead.
 
@@ -44,11 +45,16 @@ An undo list holds no structures, because packages write such lists to files.")
              (cursord-workspace-diffs ws))
     all))
 
-(defun cursord--same-text-p (method hunks)
-  "Return non-nil if METHOD with HUNKS leaves the text of their file."
-  (if (eq method :diff/accept)
-      (not (seq-some #'cursord-isolated-p hunks))
-    (seq-every-p #'cursord-conflict-p hunks)))
+(defun cursord--same-text-p (method hunks diff)
+  "Return non-nil if METHOD with HUNKS of DIFF leaves the text in a buffer.
+A deletion or a rename that is rejected does so."
+  (cond
+   ((eq method :diff/accept)
+    (not (seq-some #'cursord-isolated-p hunks)))
+   ((cursord-diff-deleted-p diff))
+   ((member (plist-get diff :kind) '("renamed" "mode"))
+    (not (seq-some (lambda (hunk) (equal (plist-get hunk :kind) "text")) hunks)))
+   (t (seq-every-p #'cursord-conflict-p hunks))))
 
 (defun cursord--hunks-gone (ws before)
   "Return the hunks of BEFORE, diffs by path, that WS does not have any more.
@@ -100,10 +106,13 @@ the diffs of WS before it, an alist from paths."
                                                      hunks)))))
                cursord--decided-by-key)
       (pcase-dolist (`(,path . ,its) gone)
-        (when-let* ((document (cursord-document-at ws path))
+        (when-let* ((diff (cdr (assoc path before)))
+                    (old (or (plist-get diff :oldPath) path))
+                    (document (or (cursord-document-at ws path)
+                                  (cursord-document-at ws old)))
                     ((buffer-live-p (cursord-document-buffer document)))
-                    ((not (member path edited)))
-                    ((cursord--same-text-p method its)))
+                    ((not (or (member path edited) (member old edited))))
+                    ((cursord--same-text-p method its diff)))
           (with-current-buffer (cursord-document-buffer document)
             (push (current-buffer)
                   (cursord-decided-buffers (gethash key cursord--decided-by-key)))

@@ -91,5 +91,44 @@
       (cursord-test-until "the message"
         (cursord-test-said-p "the agent.s changes are undone; redo brings them back")))))
 
+(ert-deftest cursord-test-undo-of-a-rejected-deletion-or-rename ()
+  "Undo brings the hunk back, and does not take out what was typed before."
+  (cursord-test-with-world
+    (let* ((text (cursord-test-numbered 9)) (inhibit-message t)
+           (ws (cursord-test-open)))
+      ;; The name of a file with unsaved text cannot be decided.
+      (pcase-dolist (`(,save . ,all)
+                     '((nil ("rm a" "a" nil)) (t ("rm a" "a" nil) ("mv a b" "b" "b"))))
+        (pcase-dolist (`(,command ,name ,there) all)
+          (ert-info ((format "%s %s" command save))
+            (cursord-talk-with ws nil)
+            (cursord-test-put "a" text)
+            (find-file (cursord-test-file "a"))
+            (buffer-enable-undo)
+            (goto-char (point-max))
+            (insert "mine\n")
+            (undo-boundary)
+            (when save (save-buffer))
+            (cursord-test-plays (cursord-test-runs command))
+            (cursord-test-turn ws "go")
+            (cursord-test-until "the hunk"
+              (and (equal '(1 . 1) (cursord-pending ws))
+                   (equal (cursord-test-file name) buffer-file-name)))
+            (cursord-reject-file)
+            (cursord-test-until "the file"
+              (and (cursord-test-get "a") (equal '(0 . 0) (cursord-pending ws))
+                   (null (assq ws cursord--deciding))))
+            (undo-boundary)
+            (let ((last-command nil)) (undo))
+            (cursord-test-hears "undone: 1 hunk left in 1 file")
+            (should (equal (concat text "mine\n") (buffer-string)))
+            (should-not (cursord-test-get "a"))
+            (should (equal (and there (concat text "mine\n"))
+                           (and there (cursord-test-get there))))
+            (set-buffer-modified-p nil)
+            (kill-buffer)
+            (cursord-decide-all ws :diff/reject)
+            (cursord-test-until "the end" (equal '(0 . 0) (cursord-pending ws)))))))))
+
 (provide 'cursord-steps-tests)
 ;;; cursord-steps-tests.el ends here
