@@ -65,6 +65,14 @@ In the review, the heading of a file with one hunk counts as that hunk."
       (cons (cursord-document-ws document)
             (or (cursord-hunk-at) (user-error "There is no hunk here"))))))
 
+(defun cursord--shown-hunk-here ()
+  "Return the hunk at point and its workspace, (WS . HUNK), to be decided.
+Signal a `user-error' if the buffer has not shown a hunk there until now."
+  (let ((shown (or (cursord--in-review-p) (cursord-hunk-at))))
+    (prog1 (cursord-hunk-here)
+      (unless shown
+        (user-error "This hunk is shown only now, and not decided: look at it, then decide")))))
+
 (defun cursord-file-here ()
   "Return the file at point with its shown hunks, (WS PATH . HUNKS)."
   (if (cursord--in-review-p)
@@ -121,7 +129,7 @@ Send COMMENT to the agent."
                   (cursord-document-ws (cursord-document)))))
         (deactivate-mark)
         (cursord-decide-some ws method parts comment))
-    (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here))
+    (pcase-let ((`(,ws . ,hunk) (cursord--shown-hunk-here))
                 (buffer (current-buffer))
                 (window (selected-window))
                 (point (point-marker))
@@ -183,7 +191,7 @@ With a prefix argument, ask for a COMMENT for the agent's next prompt."
 (defun cursord-accept-both ()
   "Accept the hunk at point beside the lines there that you have changed, too."
   (interactive)
-  (pcase-let ((`(,ws . ,hunk) (cursord-hunk-here)))
+  (pcase-let ((`(,ws . ,hunk) (cursord--shown-hunk-here)))
     (cond ((cursord-conflict-p hunk)
            (cursord-decide ws :diff/accept (list hunk) '(:both t)))
           ((cursord-beside-p hunk)      ; that is what the daemon does

@@ -60,10 +60,13 @@ That is so whatever the daemon is slow with."
       (find-file (cursord-test-file "f"))
       (insert "mine\n")
       (cursord-test-go 16)
+      ;; Nobody has seen the hunk before.
       (if held
           (cursord-test-when-it-waits (cursord-test-release)
-            (cursord-reject-hunk))
-        (cursord-reject-hunk))
+            (should-error (cursord-reject-hunk) :type 'user-error))
+        (should-error (cursord-reject-hunk) :type 'user-error))
+      (should (equal '(6 16 27) (cursord-test-rows)))
+      (cursord-reject-hunk)
       (cursord-test-until "the reject"
         (equal (concat "mine\n" (cursord-test-numbered 30 5 "five\n" 26 "26\n"))
                (buffer-string))))))

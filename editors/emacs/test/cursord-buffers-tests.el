@@ -35,7 +35,10 @@
       (should (looking-at "@@ -2,7"))
       (funcall first #'cursord-next-hunk)
       (should (looking-at "fifteen"))
-      (funcall first #'cursord-accept-hunk)
+      (should (equal "This hunk is shown only now, and not decided: look at it, then decide"
+                     (cadr (should-error (funcall first #'cursord-accept-hunk)))))
+      (cursord-test-agree (car cursord-workspaces) "f" after 2)
+      (cursord-accept-hunk)
       (cursord-test-agree (car cursord-workspaces) "f" after 1)
       (setq cursord-test-answers '(t))
       (funcall first #'cursord-reject-all)
