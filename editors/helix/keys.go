@@ -69,7 +69,7 @@ func keys(r Request) []key {
 	here := ""
 	all := []key{{"i", command + "compose"}}
 	if r.Helix.passesArguments() {
-		here = ` {"path":"%{buffer_name}","line":%{cursor_line}}`
+		here = ` {"path":"%{file_path_absolute}","line":%{cursor_line}}`
 		all = []key{
 			{"i", "@" + command + `ask ""<left>`},
 			{"y", command + "accept" + here},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/lsp/hunks"
@@ -55,7 +54,7 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 	list := []any{}
 	for _, a := range append(actions, s.approvalActions()...) {
 		switch {
-		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return isKind(a.Kind, kind) }):
+		case len(p.Context.Only) > 0 && !slices.ContainsFunc(p.Context.Only, func(kind string) bool { return protocol.IsKind(a.Kind, kind) }):
 		case a.Disabled != nil && !s.client.DisabledActions:
 		case s.client.LiteralActions:
 			if !s.client.Preferred {
@@ -67,11 +66,6 @@ func (s *Server) menu(p *protocol.CodeActionParams) []any {
 		}
 	}
 	return list
-}
-
-// isKind reports whether kind is one that an editor asks for.
-func isKind(kind, only string) bool {
-	return only == "" || kind == only || strings.HasPrefix(kind, only+".")
 }
 
 // hunkActions returns the actions for the hunks in a range, and those for all hunks of the file and of the folder.
@@ -137,11 +131,11 @@ func (s *Server) hunkActions(w *workspace, uri string, r protocol.Range) (action
 // that their titles count, also if more come before one is chosen.
 func (s *Server) severalActions(w *workspace, diff *sessions.Diff) (actions []protocol.CodeAction) {
 	reject := func(title, command string, t target, ids []string, yours int) {
-		title = "Reject " + title + butYours(yours)
+		title = "Reject " + title + hunks.ButYours(yours)
 		t.Counted = s.count(w, ids)
 		actions = append(actions, protocol.CodeAction{Title: title, Kind: protocol.KindSource + ".cursord", Command: commandOf(title, command, t)})
 	}
-	of := pointers(diff.Hunks)
+	of := hunks.Pointers(diff.Hunks)
 	if len(of) > 1 {
 		title := fmt.Sprintf("all %d hunks of %s", len(of), diff.Path)
 		actions = append(actions, acceptAction(w, "Accept "+title, protocol.KindSource+".cursord", of))
@@ -187,21 +181,6 @@ func conflictActions(w *workspace, p *hunks.Placed, list []protocol.Diagnostic) 
 		})
 	}
 	return actions
-}
-
-// butYours returns the end of a reject's title: how many hunks it leaves.
-func butYours(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" but %d that may be yours", n)
-}
-
-func pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
-	for i := range hunks {
-		list = append(list, &hunks[i])
-	}
-	return list
 }
 
 // acceptAction returns the action that accepts hunks.

@@ -1,7 +1,7 @@
 package lsp
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -87,23 +87,28 @@ func (s *Server) fileOf(name string) (*workspace, string) {
 		return s.locate(paths.URI(name))
 	}
 	clean := filepath.ToSlash(filepath.Clean(name))
-	for _, w := range s.folders {
-		if s.docAt(w, clean) != nil || w.diffs[clean] != nil {
-			return w, clean
-		}
-	}
-	// The editor was started in a directory within the folder, or above it.
-	for _, d := range s.docs {
-		if d.workspace != nil && (strings.HasSuffix(d.path, "/"+clean) || strings.HasSuffix(clean, "/"+d.path)) {
-			return d.workspace, d.path
-		}
+	switch open := s.openAs(clean); {
+	case len(open) == 1:
+		return open[0].workspace, open[0].path
+	case len(open) > 1:
+		return nil, "" // it cannot be told which
 	}
 	for _, w := range s.folders {
-		if _, err := os.Lstat(paths.Absolute(w.path, clean)); err == nil {
+		if w.diffs[clean] != nil || w.hasFile(clean) {
 			return w, clean
 		}
 	}
 	return nil, ""
+}
+
+// openAs returns the open documents that an editor may mean by a name, wherever it was started: in a folder, within or above it.
+func (s *Server) openAs(name string) (open []*document) {
+	for _, d := range s.docs {
+		if d.workspace != nil && localfile.MayBe(d.path, name) {
+			open = append(open, d)
+		}
+	}
+	return open
 }
 
 // pathURI returns the folder and the URI of a file: one in the folder, or one of those that editors are shown for it.
@@ -134,7 +139,9 @@ func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 		at = spot{uri: t.URI}
 	case t.Path != "":
 		in, uri := s.pathURI(t.Path)
-		if in == nil {
+		if n := len(s.openAs(t.Path)); in == nil && n > 1 {
+			return spot{}, invalidParams("path", fmt.Sprintf("%s is the name of %d open files: %s", t.Path, n, s.client.ToName()))
+		} else if in == nil {
 			return spot{}, invalidParams("path", t.Path+" is in no folder that is open")
 		}
 		at = spot{uri: uri}
@@ -223,7 +230,7 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 		return left, err
 	}
 	file := t.Path
-	if d := w.diffs[t.Path]; d == nil {
+	if w.diffs[t.Path] == nil || t.Workspace == "" { // it is as an editor names it
 		at, err := s.spotOf(w, t)
 		if err != nil {
 			return nil, err
@@ -240,7 +247,7 @@ func inFile(s *Server, w *workspace, t *target) ([]string, error) {
 	if d == nil {
 		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review in this file"}
 	}
-	return hunks.IDs(pointers(d.Hunks)), nil
+	return hunks.IDs(hunks.Pointers(d.Hunks)), nil
 }
 
 func everywhere(_ *Server, w *workspace, t *target) (all []string, _ error) {
@@ -248,7 +255,7 @@ func everywhere(_ *Server, w *workspace, t *target) (all []string, _ error) {
 		return left, err
 	}
 	for _, path := range w.paths() {
-		all = append(all, hunks.IDs(pointers(w.diffs[path].Hunks))...)
+		all = append(all, hunks.IDs(hunks.Pointers(w.diffs[path].Hunks))...)
 	}
 	if len(all) == 0 {
 		return nil, &rpc.Error{Code: codeRequestFailed, Message: "nothing to review"}

@@ -255,7 +255,7 @@ func (s *Server) diffChanged(w *workspace, d *sessions.Diff) {
 	}
 	s.refresh()
 	s.tellStatus(w)
-	if len(w.running) == 0 || old != nil && slices.ContainsFunc(pointers(old.Hunks), (*sessions.Hunk).Elsewhere) {
+	if len(w.running) == 0 || old != nil && slices.ContainsFunc(hunks.Pointers(old.Hunks), (*sessions.Hunk).Elsewhere) {
 		s.hintNewlyStale(w) // somebody may have decided elsewhere; agents that write are followed by the turn's end
 	}
 	if doc := s.docAt(w, d.Path); doc != nil {

@@ -39,6 +39,14 @@ func (c *Client) ToReloadFirst() string {
 	return "undo your changes and reload it; saving undoes what is there"
 }
 
+// ToName returns what to do where the name of a file is not enough.
+func (c *Client) ToName() string {
+	if c.IsHelix() {
+		return "\"cursord editor install helix\" brings keys that name the file, or use space a"
+	}
+	return "give the absolute path"
+}
+
 // ToSave returns the command by which this editor saves all files, like ToReload.
 func (c *Client) ToSave() string { _, save := c.habits(); return save }
 

@@ -216,3 +216,11 @@ func FirstChanged(h *sessions.Hunk) int {
 	context := slices.IndexFunc(h.Lines, func(line string) bool { return !strings.HasPrefix(line, " ") })
 	return max(h.NewStart+max(context, 0), 1)
 }
+
+// Pointers returns pointers to hunks.
+func Pointers(hunks []sessions.Hunk) (list []*sessions.Hunk) {
+	for i := range hunks {
+		list = append(list, &hunks[i])
+	}
+	return list
+}

@@ -101,3 +101,11 @@ func Left(diffs map[string]*sessions.Diff, newest []*sessions.Diff) string {
 	}
 	return plaintext.Count(n, "hunk") + " left in " + plaintext.Count(files, "file")
 }
+
+// ButYours returns the end of a reject's title: how many hunks it leaves.
+func ButYours(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" but %d that may be yours", n)
+}

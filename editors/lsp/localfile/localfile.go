@@ -40,6 +40,12 @@ func AtHome(name string) string {
 	return name
 }
 
+// MayBe reports whether an editor may mean a file by a name: its path in a folder, or that without its first parts or behind more of
+// them.
+func MayBe(path, name string) bool {
+	return path == name || strings.HasSuffix(path, "/"+name) || strings.HasSuffix(name, "/"+path)
+}
+
 // SameText reports whether an editor's text is that of a file, apart from line ends and a byte order mark, which editors
 // keep beside the text.
 func SameText(text, file string) bool {

@@ -199,3 +199,8 @@ func (t *Text) LineOf(offset int) int { return sort.SearchInts(t.lines, offset+1
 func (t *Text) Before(p Position, e Encoding) string {
 	return t.Content[t.rows[max(0, min(p.Line, len(t.rows)-1))]:t.Offset(p, e)]
 }
+
+// IsKind reports whether a code action's kind is one that an editor asks for.
+func IsKind(kind, only string) bool {
+	return only == "" || kind == only || strings.HasPrefix(kind, only+".")
+}
