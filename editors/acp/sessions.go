@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/api"
 	"cursord/editors/acp/protocol"
 	"cursord/editors/acp/updates"
@@ -219,7 +220,7 @@ func (s *Server) closeSession(r *request) {
 	r.answer(none{}, nil)
 }
 
-// deleteSession deletes a session. That of one which is not there succeeds.
+// deleteSession deletes a session, unless something is to review in its copy, which would go too. That of one which is not there succeeds.
 func (s *Server) deleteSession(r *request) {
 	var p protocol.SessionParams
 	r.decode(&p)
@@ -227,12 +228,40 @@ func (s *Server) deleteSession(r *request) {
 		r.answer(nil, invalid("sessionId", "must be the id of a session"))
 		return
 	}
-	call(s, "session/delete", rpc.SessionParams{SessionID: p.SessionID}, func(_ none, err error) {
+	end := func(err error) {
 		if err != nil && kindOf(err) != api.KindNotFound {
 			r.answer(nil, err)
 			return
 		}
 		r.answer(none{}, nil)
+	}
+	call(s, "session/read", rpc.SessionReadParams{SessionID: p.SessionID, Limit: 1}, func(read api.Transcript, err error) {
+		if err != nil {
+			end(err)
+			return
+		}
+		remove := func() {
+			call(s, "session/delete", rpc.SessionParams{SessionID: p.SessionID}, func(_ none, err error) { end(err) })
+		}
+		if read.Session.Isolation != "copy" {
+			remove()
+			return
+		}
+		call(s, "diff/list", rpc.DiffParams{Workspace: read.Session.Workspace}, func(list rpc.DiffList, err error) {
+			left, hunks := sessions.InCopy(list.Diffs, p.SessionID)
+			switch {
+			case err == nil && hunks > 0:
+				end(&rpc.Error{
+					Code: rpc.CodeInternal, Message: fmt.Sprintf("the copy of session %s has %s in %s to review, and they would be lost: nothing was deleted",
+						p.SessionID, plaintext.Count(hunks, "hunk"), plaintext.Count(len(left), "file")),
+					Data: rpc.ErrorData{Kind: api.KindConflict, Hint: "/accept or /reject in its chat decides them; in a terminal, cursord delete -y " + p.SessionID + " deletes it all the same"},
+				})
+			case err != nil || r.answered: // cancelled meanwhile
+				end(err)
+			default:
+				remove()
+			}
+		})
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"cursord/editors/lsp/protocol"
+	"cursord/editors/lsp/turns"
 	"cursord/rpc"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 	p := &prompt{workspace: w, isolation: s.client.Settings.Isolation}
 	p.params = rpc.TurnStartParams{
 		Workspace: w.path, SessionID: s.nextSession(w), Prompt: t.Prompt, Context: context, TurnID: "lsp-" + rand.Text(),
-		Mode: modeOf(t.Mode),
+		Mode: turns.ModeOf(t.Mode),
 	}
 	settings := &s.client.Settings
 	if settings.Sandbox != "" {
@@ -64,7 +65,7 @@ func (s *Server) newPrompt(w *workspace, t *target, context []rpc.Context) *prom
 			p.params.Model = &settings.Model
 		}
 		if p.params.Mode == nil {
-			p.params.Mode = modeOf(settings.Mode)
+			p.params.Mode = turns.ModeOf(settings.Mode)
 		}
 	}
 	return p

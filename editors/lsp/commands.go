@@ -10,7 +10,6 @@ import (
 	"cursord/editors/lsp/hunks"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
-	"cursord/sessions"
 )
 
 // The commands of workspace/executeCommand.
@@ -163,7 +162,7 @@ func targetOf(p *protocol.ExecuteParams) (*target, error) {
 		switch raw = json.RawMessage(strings.TrimSpace(string(raw))); raw[0] {
 		case '{':
 			if err := rpc.DecodeParams(raw, t); err != nil {
-				e := wrong(err)
+				e := protocol.Wrong(err)
 				return nil, invalidParams(fmt.Sprintf("arguments[%d].%s", i, e.Data.Field), strings.TrimPrefix(e.Message, e.Data.Field+": "))
 			}
 		case '"':
@@ -192,14 +191,6 @@ func targetOf(p *protocol.ExecuteParams) (*target, error) {
 		t.Hunks = append(t.Hunks, words...)
 	}
 	return t, nil
-}
-
-func wrong(err error) *rpc.Error {
-	e, ok := err.(*rpc.Error)
-	if !ok {
-		return &rpc.Error{Message: err.Error()}
-	}
-	return e
 }
 
 func deciding(accept bool, choose chooser) commander {
@@ -305,13 +296,4 @@ func (s *Server) statusCommand(t *target) (any, error) {
 	hunks, _ := w.left()
 	s.show(levelInfo, "cursord: %s, %s running, %s to review", title, plaintext.Count(len(w.running), "turn"), plaintext.Count(len(hunks), "hunk"))
 	return map[string]any{"workspace": w.path, "session": session, "running": len(w.running), "hunks": len(hunks)}, nil
-}
-
-// modeOf returns a mode as turn/start has it; nil for none.
-func modeOf(name string) *sessions.Mode {
-	if name == "" {
-		return nil
-	}
-	mode := sessions.Mode(name)
-	return &mode
 }

@@ -191,21 +191,42 @@ func (s *Server) deleteCommand(t *target) (any, error) {
 			s.listSessions(w)
 		})
 	}
-	if !s.client.Questions {
-		sure()
-		return nil, nil
-	}
-	const keep, remove = "Keep it", "Delete it"
-	s.ask("window/showMessageRequest", protocol.ShowMessageParams{
-		Type: levelWarning, Message: fmt.Sprintf("Delete the session %s and all that was said in it?", w.listedTitles[t.Session]),
-		Actions: []protocol.MessageAction{{Title: keep}, {Title: remove}},
-	}, func(m rpc.Message) {
-		var chosen *protocol.MessageAction
-		if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil && chosen.Title == remove {
+	s.inCopy(t.Session, func(hunks int) {
+		if !s.client.Questions && hunks > 0 {
+			s.show(levelWarning, "cursord: %s", listed.Refusal(w.listedTitles[t.Session], hunks))
+			return
+		} else if !s.client.Questions {
 			sure()
+			return
 		}
+		const keep, remove = "Keep it", "Delete it"
+		s.ask("window/showMessageRequest", protocol.ShowMessageParams{
+			Type: levelWarning, Message: listed.Question(w.listedTitles[t.Session], hunks), Actions: []protocol.MessageAction{{Title: keep}, {Title: remove}},
+		}, func(m rpc.Message) {
+			var chosen *protocol.MessageAction
+			if failedAnswer(m) == nil && decode(m.Result, &chosen) && chosen != nil && chosen.Title == remove {
+				sure()
+			}
+		})
 	})
 	return nil, nil
+}
+
+// inCopy calls then with the number of hunks in a session's copy, which are lost with it. It shows errors.
+func (s *Server) inCopy(session string, then func(hunks int)) {
+	call(s, "session/read", rpc.SessionReadParams{SessionID: session, Limit: 1}, func(read api.Transcript, err error) {
+		if err != nil {
+			s.complain(err)
+			return
+		}
+		call(s, "diff/list", rpc.DiffParams{Workspace: read.Session.Workspace}, func(list rpc.DiffList, err error) {
+			if _, n := sessions.InCopy(list.Diffs, session); err != nil {
+				s.complain(err)
+			} else {
+				then(n)
+			}
+		})
+	})
 }
 
 // sessionsListed returns the folder whose list of sessions a document is; nil for other documents.

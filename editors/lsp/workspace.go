@@ -333,11 +333,5 @@ func (w *workspace) hasFile(file string) bool {
 
 // readFile returns the content of a file of the folder.
 func (w *workspace) readFile(file string) (string, bool) {
-	name := paths.Absolute(w.path, file)
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > rpc.MaxMessage {
-		return "", false
-	}
-	b, err := os.ReadFile(name)
-	return string(b), err == nil
+	return localfile.Read(paths.Absolute(w.path, file), rpc.MaxMessage)
 }

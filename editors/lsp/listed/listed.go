@@ -57,3 +57,16 @@ func Renamed(text string, titles map[string]string) (renamed map[string]string, 
 	}
 	return renamed, damaged
 }
+
+// Question asks whether a session is to be deleted, with so many hunks in its copy.
+func Question(title string, hunks int) string {
+	if hunks == 0 {
+		return fmt.Sprintf("Delete the session %s and all that was said in it?", title)
+	}
+	return fmt.Sprintf("%s to review would be lost with its copy: delete the session %s and all that was said in it?", plaintext.Count(hunks, "hunk"), title)
+}
+
+// Refusal says why a session with so many hunks in its copy was not deleted.
+func Refusal(title string, hunks int) string {
+	return fmt.Sprintf("the session %s was not deleted: its copy has %s to review, which would be lost – accept or reject them first", title, plaintext.Count(hunks, "hunk"))
+}

@@ -40,6 +40,16 @@ func AtHome(name string) string {
 	return name
 }
 
+// Read returns the content of a regular file that is not too large.
+func Read(name string, most int64) (string, bool) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most {
+		return "", false
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err == nil
+}
+
 // MayBe reports whether an editor may mean a file by a name: its path in a folder, or that without its first parts or behind more of
 // them.
 func MayBe(path, name string) bool {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"cursord/rpc"
 )
 
 // An Encoding says what Position.Character counts.
@@ -203,4 +205,13 @@ func (t *Text) Before(p Position, e Encoding) string {
 // IsKind reports whether a code action's kind is one that an editor asks for.
 func IsKind(kind, only string) bool {
 	return only == "" || kind == only || strings.HasPrefix(kind, only+".")
+}
+
+// Wrong returns an error as one of JSON-RPC.
+func Wrong(err error) *rpc.Error {
+	e, ok := err.(*rpc.Error)
+	if !ok {
+		return &rpc.Error{Message: err.Error()}
+	}
+	return e
 }

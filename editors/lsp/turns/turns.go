@@ -36,3 +36,12 @@ func Ended(t *sessions.Turn, said string) (how, words string) {
 	}
 	return "done", words
 }
+
+// ModeOf returns a mode as turn/start has it; nil for none.
+func ModeOf(name string) *sessions.Mode {
+	if name == "" {
+		return nil
+	}
+	mode := sessions.Mode(name)
+	return &mode
+}

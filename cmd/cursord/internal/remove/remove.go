@@ -82,20 +82,11 @@ func inCopy(ctx context.Context, client *rpc.Client, s *sessions.Session) (strin
 	if err != nil {
 		return "", err
 	}
-	ofCopy := func(h sessions.Hunk) bool {
-		return h.Isolated && slices.ContainsFunc(h.Sources, func(from sessions.Source) bool { return from.SessionID == s.ID })
-	}
-	var left []*sessions.Diff
-	for _, d := range diffs {
-		only := *d
-		only.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h sessions.Hunk) bool { return !ofCopy(h) })
-		left = append(left, &only)
-	}
-	hunks, files := review.Count(left)
+	left, hunks := sessions.InCopy(diffs, s.ID)
 	if hunks == 0 {
 		return "", nil
 	}
-	return term.Count(hunks, "hunk") + " in " + term.Count(files, "file"), nil
+	return term.Count(hunks, "hunk") + " in " + term.Count(len(left), "file"), nil
 }
 
 // refusal returns an error if sessions have something to review in their copies.

@@ -359,3 +359,20 @@ func TestAcceptsByTheEditor(t *testing.T) {
 	c.must("_cursord/diff/list", world.Obj{"sessionId": s}, &list)
 	require.Empty(t, list.Diffs)
 }
+
+// TestDeleteKeepsACopyUnderReview: a session whose copy has something to review is not deleted, as by the command line.
+func TestDeleteKeepsACopyUnderReview(t *testing.T) {
+	t.Parallel()
+	w := trusted(t)
+	w.Put("f.txt", "one\n")
+	w.Plays(world.Lines(world.Edits("1", "f.txt", "one\n", "two\n"))...)
+	c := opens(w, nil)
+	s := c.session()
+	c.must("session/set_config_option", world.Obj{"sessionId": s, "configId": "isolation", "value": "copy"}, nil)
+	c.prompts(s, "Do it")
+	e := c.fails("session/delete", world.Obj{"sessionId": s})
+	require.Contains(t, e.Message, "the copy of session "+s+" has 1 hunk in 1 file to review, and they would be lost: nothing was deleted – /accept or /reject")
+	require.Contains(t, said(c.goesThrough(s, "/reject"), "agent_message_chunk"), "Rejected 1 hunk.")
+	c.must("session/delete", world.Obj{"sessionId": s}, nil)
+	require.Equal(t, -32002, c.fails("session/load", world.Obj{"sessionId": s, "cwd": w.Root, "mcpServers": nil}).Code)
+}

@@ -348,6 +348,33 @@ func TestLSPSessionsOfAllFolders(t *testing.T) {
 	require.Contains(t, d.now(), fmt.Sprintf("## %s\n\nNone yet.\n", w.Root))
 }
 
+// TestLSPDeleteNamesTheHunksOfTheCopy: the question before a delete says what is lost with the session's copy; an editor without
+// questions deletes nothing then.
+func TestLSPDeleteNamesTheHunksOfTheCopy(t *testing.T) {
+	t.Parallel()
+	for _, questions := range []bool{true, false} {
+		capabilities := world.LSPCapabilities()
+		if !questions {
+			delete(capabilities["window"].(world.Obj), "showMessage")
+		}
+		w, c := lspAfter(t, world.Tree{"f": "one\n"}, world.Tree{"f": "two\n"}, capabilities, world.Obj{"isolation": "copy"})
+		c.turn()
+		e := w.Joins()
+		var list rpc.SessionList
+		e.Must("session/list", world.Obj{}, &list)
+		c.does("cursord.resume")
+		c.shown(0, "SESSIONS.md")
+		c.does("cursord.delete", world.Obj{"session": list.Sessions[0].ID})
+		if questions {
+			c.hears("window/showMessageRequest", "1 hunk to review would be lost with its copy: delete the session do it and all that was said in it?")
+		} else {
+			c.hears("window/showMessage", "the session do it was not deleted: its copy has 1 hunk to review")
+		}
+		e.Must("session/list", world.Obj{}, &list)
+		require.Len(t, list.Sessions, 1)
+	}
+}
+
 // TestLSPSaveByAnotherProgram: another program saves a file that is unsaved in the editor. The message says that, and that a save
 // would drop its change of a line that was typed.
 func TestLSPSaveByAnotherProgram(t *testing.T) {
