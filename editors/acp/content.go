@@ -9,11 +9,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"cursord/daemon/api"
 	"cursord/daemon/paths"
 	"cursord/editors/acp/protocol"
+	"cursord/editors/acp/updates"
 	"cursord/rpc"
 )
 
@@ -26,7 +28,7 @@ func contentOf(cwd, root string, blocks []protocol.Block) (text string, context 
 		member := fmt.Sprintf("prompt[%d]", i)
 		switch b.Type {
 		case "text":
-			words.WriteString(b.Text)
+			c.say(b.Text)
 		case "resource_link":
 			context = append(context, c.link(b.URI, b.Name)...)
 		case "resource":
@@ -56,7 +58,7 @@ func contentOf(cwd, root string, blocks []protocol.Block) (text string, context 
 		if len(context) == 0 {
 			return "", nil, nil, invalid("prompt", "must be a list of blocks with something in them")
 		}
-		text = "See the context."
+		text = updates.NoWords
 	}
 	return text, context, members, nil
 }
@@ -67,17 +69,28 @@ type composing struct {
 	words     *strings.Builder
 }
 
+// say adds the words of a block, behind a blank if they would grow together with what is there.
+func (c *composing) say(text string) {
+	last, _ := utf8.DecodeLastRuneInString(c.words.String())
+	first, _ := utf8.DecodeRuneInString(text)
+	begins := unicode.IsLetter(first) || unicode.IsDigit(first) || first == '@' || first == '['
+	if c.words.Len() > 0 && begins && !unicode.IsSpace(last) && !strings.ContainsRune("([{<\"'`“‘«@", last) {
+		c.words.WriteByte(' ')
+	}
+	c.words.WriteString(text)
+}
+
 // link names a file or a page in the words. A file also goes along.
 func (c *composing) link(uri, name string) []rpc.Context {
 	path, lines, ok := c.fileOf(uri)
 	if ok {
-		c.words.WriteString("@" + path)
+		c.say("@" + path)
 		return []rpc.Context{{Kind: "file", Path: &path, Range: lines}}
 	}
 	if name != "" && name != uri {
-		fmt.Fprintf(c.words, "[%s](%s)", name, uri)
+		c.say(fmt.Sprintf("[%s](%s)", name, uri))
 	} else {
-		c.words.WriteString(uri)
+		c.say(uri)
 	}
 	return nil
 }
@@ -99,7 +112,7 @@ func (c *composing) embedded(r *protocol.Resource) (context []rpc.Context, ok bo
 	case !isFile:
 		return []rpc.Context{{Kind: "text", Title: r.URI, Text: text}}, true
 	}
-	c.words.WriteString("@" + path)
+	c.say("@" + path)
 	if lines == nil {
 		return []rpc.Context{{Kind: "text", Title: path, Text: text}}, true
 	}

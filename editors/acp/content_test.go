@@ -68,6 +68,23 @@ func TestBlobs(t *testing.T) {
 	}
 }
 
+// TestBlocksDoNotGrowTogether: words and names of files keep apart, also where the editor has put no blank between them.
+func TestBlocksDoNotGrowTogether(t *testing.T) {
+	text := func(s string) protocol.Block { return protocol.Block{Type: "text", Text: s} }
+	link := func(s string) protocol.Block { return protocol.Block{Type: "resource_link", URI: s} }
+	for want, blocks := range map[string][]protocol.Block{
+		"see @f.txt and @g.txt":  {text("see"), link("file:///ws/f.txt"), text("and"), link("file:///ws/g.txt")},
+		"see @f.txt, and":        {text("see "), link("file:///ws/f.txt"), text(", and")},
+		"(@f.txt) @g.txt @h.txt": {text("("), link("file:///ws/f.txt"), text(") "), link("file:///ws/g.txt"), link("file:///ws/h.txt")},
+		"one\n@f.txt\ntwo":       {text("one\n"), link("file:///ws/f.txt"), text("\ntwo")},
+		"see https://x.org":      {text("see"), link("https://x.org")},
+	} {
+		words, _, _, err := contentOf("/ws", "/ws", blocks)
+		require.NoError(t, err)
+		require.Equal(t, want, words)
+	}
+}
+
 // TestEdited: edits are made from the end, and characters are counted in UTF-16.
 func TestEdited(t *testing.T) {
 	at := func(line, character int) api.Position { return api.Position{Line: line, Character: character} }

@@ -95,7 +95,9 @@ func (s *Session) Turn(t *sessions.Turn) {
 	known := s.turn(t.ID)
 	if !known.asked {
 		known.asked = true
-		s.emit(protocol.Chunk(protocol.UserChunk, t.ID, t.Asked()))
+		if words := asked(t); words != "" {
+			s.emit(protocol.Chunk(protocol.UserChunk, t.ID, words))
+		}
 	}
 	if !t.Status.Final() {
 		return
@@ -109,6 +111,19 @@ func (s *Session) Turn(t *sessions.Turn) {
 		s.Remark(t.ID+":end", strings.TrimSuffix(why.Message+" – "+why.Hint, " – "))
 	}
 	delete(s.turns, t.ID)
+}
+
+// NoWords is the prompt of a person who has sent no words, but something to go with them.
+const NoWords = "See the context."
+
+// asked returns what a person has asked, without words that are not theirs.
+func asked(t *sessions.Turn) string {
+	if t.Prompt != NoWords {
+		return t.Asked()
+	}
+	own := *t
+	own.Prompt = ""
+	return strings.TrimSpace(own.Asked())
 }
 
 // Shows notes that the client shows a turn, because it has been told of it before.

@@ -100,6 +100,11 @@ func TestTurnsOfOthers(t *testing.T) {
 	}
 	require.Equal(t, "[t]Do it\n\n[image: /a.png]", joined(*all))
 	require.False(t, s.Knows("t"))
+
+	// Who has sent an image alone has said nothing.
+	s, all = listening()
+	s.Turn(&sessions.Turn{ID: "t", Status: sessions.TurnRunning, Prompt: NoWords, Images: []string{"/a.png"}})
+	require.Equal(t, "[t][image: /a.png]", joined(*all))
 }
 
 // TestFailedTurns: a client that has no other word of it is told why a turn failed.
