@@ -38,7 +38,7 @@ func withHint(message, hint string) string {
 	if hint == "" {
 		return message
 	}
-	return message + " – " + hint
+	return message + " – " + updates.Worded(hint)
 }
 
 // turnFailure is the answer to the prompt of a turn that has failed or was interrupted.

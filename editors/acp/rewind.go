@@ -127,7 +127,11 @@ func (s *Server) askRewind(at *session, r *request, turn string, would *api.Rewo
 			end(protocol.Completed)
 			at.rewound = slices.Clone(would.Turns)
 			s.rewind(at, r, turn, would.Turns[len(would.Turns)-1], func(done api.Rewound) {
-				s.says(at, r, rewoundText("Took back", &done)+"\nThe agent knows of them no more, though the editor may still show them. `/undo` brings the files back.\n")
+				text := rewoundText("Took back", &done) + "\nThe agent knows of them no more, though the editor may still show them."
+				if done.Applied > 0 { // else it is no decision
+					text += " `/undo` brings the files back."
+				}
+				s.says(at, r, text+"\n")
 			})
 		}
 	})

@@ -246,5 +246,5 @@ func (s *Session) Remark(id, words string) {
 const recapOffer = "To tell it, send `/recap`: that asks your prompt again, with the transcript as context."
 
 func remark(words string) string {
-	return "\n\n> **cursord:** " + strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n> ") + "\n\n"
+	return "\n\n> **cursord:** " + strings.ReplaceAll(strings.TrimSpace(Worded(words)), "\n", "\n> ") + "\n\n"
 }

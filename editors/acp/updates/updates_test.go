@@ -107,6 +107,13 @@ func TestTurnsOfOthers(t *testing.T) {
 	require.Equal(t, "[t][image: /a.png]", joined(*all))
 }
 
+// TestHintsAreForThisEditor: what the daemon says of its other clients is said for an editor with ACP.
+func TestHintsAreForThisEditor(t *testing.T) {
+	s, all := listening()
+	s.Remark("r", `mode "agent" lets it do more (cursord run --mode agent; in cursord chat: /mode agent)`)
+	require.Equal(t, "[r]\n\n> **cursord:** mode \"agent\" lets it do more (choose it in the editor)\n\n", joined(*all))
+}
+
 // TestFailedTurns: a client that has no other word of it is told why a turn failed.
 func TestFailedTurns(t *testing.T) {
 	failed := &sessions.Turn{ID: "t", Status: sessions.TurnFailed, Prompt: "x", Error: &sessions.TurnError{Message: "no network", Hint: "try again"}}

@@ -11,6 +11,7 @@ import (
 
 	"cursord/cmd/cursord/tests/world"
 	"cursord/rpc"
+	"cursord/sessions"
 )
 
 // TestRewindCommand: the person sees what a rewind changes, and only a yes takes turns back.
@@ -69,6 +70,33 @@ func TestRewindCommand(t *testing.T) {
 	require.Empty(t, left.Turns)
 	require.Contains(t, rewinds("/undo", nil), "rewind")
 	require.Equal(t, "one\nagent's\n", w.Get("f.txt"))
+}
+
+// TestRewindOfNoFiles: a rewind that changes no file is no decision, so nothing says that /undo takes it back. One during a turn says
+// what to do in an editor.
+func TestRewindOfNoFiles(t *testing.T) {
+	t.Parallel()
+	w := trusted(t, world.Streams("Hello"), world.Done)
+	c := opens(w, nil)
+	s := c.session()
+	c.prompts(s, "Say hello")
+	c.answering(func(m rpc.Message) any {
+		if m.Method == "session/request_permission" {
+			return selects("rewind")
+		}
+		return nil
+	})
+	text := said(c.goesThrough(s, "/rewind"), "agent_message_chunk")
+	require.Contains(t, text, "Took back 1 turn and 0 changes of files")
+	require.NotContains(t, text, "/undo")
+
+	w.Plays(`{"fake":"hang"}`)
+	id := c.asks(s, "Wait")
+	e := w.Opens()
+	e.Until("the turn runs", func(n world.Notification) bool { return n.Turn != nil && n.Turn.Status == sessions.TurnRunning })
+	require.Contains(t, said(c.goesThrough(s, "/rewind"), "agent_message_chunk"), "a turn of this session is running or queued – stop it in the editor first")
+	c.notifies("session/cancel", world.Obj{"sessionId": s})
+	require.Equal(t, "cancelled", c.stops(id))
 }
 
 // TestRewindTakesWhatItHasShown: a yes to a rewind of one turn once took two back, if another client had asked meanwhile.
