@@ -114,34 +114,47 @@ func (s *Server) forkSession(r *request) {
 		Title  *string `json:"title"`
 	}
 	r.decode(&p)
-	if p.CWD == "" && s.sessions[p.SessionID] != nil {
-		p.CWD = s.sessions[p.SessionID].cwd
+	if at := s.sessions[p.SessionID]; p.CWD == "" && at != nil {
+		p.CWD = at.cwd
 	}
-	err := openable(&p.SessionParams)
-	if p.SessionID == "" {
-		err = invalid("sessionId", "must be the id of a session")
-	}
-	if err != nil {
-		r.answer(nil, err)
-		return
-	}
-	s.subscribeTo(p.CWD, func(in *folder, err error) {
-		if err != nil {
-			r.answer(nil, inCWD(err))
+	fork := func() {
+		if err := openable(&p.SessionParams); err != nil {
+			r.answer(nil, err)
 			return
 		}
-		call(s, "session/fork", rpc.SessionForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title}, func(made rpc.SessionResult, err error) {
-			switch {
-			case err != nil:
-				r.answer(nil, err)
-			case made.Session.Workspace != in.path:
-				wrong := invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace))
-				call(s, "session/delete", rpc.SessionParams{SessionID: made.Session.ID}, func(none, error) { r.answer(nil, wrong) })
-			default:
-				s.made(r, in, &p.SessionParams, made.Session)
+		s.subscribeTo(p.CWD, func(in *folder, err error) {
+			if err != nil {
+				r.answer(nil, inCWD(err))
+				return
 			}
+			call(s, "session/fork", rpc.SessionForkParams{SessionID: p.SessionID, TurnID: p.TurnID, Title: p.Title}, func(made rpc.SessionResult, err error) {
+				switch {
+				case err != nil:
+					r.answer(nil, err)
+				case made.Session.Workspace != in.path:
+					wrong := invalid("cwd", fmt.Sprintf("the session belongs to %s: fork it with that cwd", made.Session.Workspace))
+					call(s, "session/delete", rpc.SessionParams{SessionID: made.Session.ID}, func(none, error) { r.answer(nil, wrong) })
+				default:
+					s.made(r, in, &p.SessionParams, made.Session)
+				}
+			})
 		})
-	})
+	}
+	switch {
+	case p.SessionID == "":
+		r.answer(nil, invalid("sessionId", "must be the id of a session"))
+	case p.CWD != "":
+		fork()
+	default: // it is not open here
+		call(s, "session/read", rpc.SessionReadParams{SessionID: p.SessionID, Limit: 1}, func(read api.Transcript, err error) {
+			if err != nil {
+				r.answer(nil, err)
+				return
+			}
+			p.CWD = read.Session.Workspace
+			fork()
+		})
+	}
 }
 
 // made gives the editor a session that was made for it. If the editor has cancelled that, nobody knows the session, and it goes.

@@ -270,7 +270,10 @@ func TestFork(t *testing.T) {
 	require.Equal(t, "end_turn", c.prompts(made.SessionID, "Again"))
 	require.Contains(t, said(c.updates(made.SessionID, mark, ""), "agent_message_chunk"), "Hello")
 	require.Equal(t, -32002, c.fails("_cursord/session/fork", world.Obj{"sessionId": "nobody", "cwd": w.Root}).Code)
+	require.Equal(t, -32002, c.fails("_cursord/session/fork", world.Obj{"sessionId": "nobody"}).Code)
 	require.Equal(t, -32602, c.fails("_cursord/session/fork", world.Obj{"cwd": w.Root}).Code)
+	c.must("session/close", world.Obj{"sessionId": s}, nil)
+	c.must("_cursord/session/fork", world.Obj{"sessionId": s}, &made)
 
 	other := w.Path("../other")
 	require.NoError(t, os.Mkdir(other, 0o755))
