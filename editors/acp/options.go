@@ -2,6 +2,7 @@ package acp
 
 import (
 	"slices"
+	"strings"
 
 	"cursord/editors/acp/protocol"
 	"cursord/rpc"
@@ -178,8 +179,9 @@ func (s *Server) setOption(r *request) {
 		r.answer(nil, invalid("configId", "there is no choice "+p.ConfigID))
 		return
 	}
-	if o := s.optionsOf(at)[known]; p.ConfigID != optionModel && !mayBe(o, p.Value) {
-		r.answer(nil, invalid("value", "is not one of the option's values"))
+	anyModel := p.ConfigID == optionModel && len(s.models.list) == 0 // editors remember models of which the agent is only asked later
+	if o := s.optionsOf(at)[known]; !anyModel && !mayBe(o, p.Value) {
+		r.answer(nil, invalid("value", "is not one of the option's values"+valuesOf(o)))
 		return
 	}
 	var u rpc.SessionUpdateParams
@@ -187,7 +189,7 @@ func (s *Server) setOption(r *request) {
 	case optionMode:
 		mode := sessions.Mode(word)
 		u.Mode = &mode
-	case optionModel: // any word: editors remember models of which the agent is only asked later
+	case optionModel:
 		if word == byDefault {
 			word = ""
 		}
@@ -216,6 +218,18 @@ func mayBe(o protocol.ConfigOption, value any) bool {
 		return o.Type == "boolean"
 	}
 	return slices.ContainsFunc(o.Options, func(c protocol.Choice) bool { return c.Value == value })
+}
+
+// valuesOf returns the values of an option as the end of a message.
+func valuesOf(o protocol.ConfigOption) string {
+	var values []string
+	for _, c := range o.Options {
+		values = append(values, c.Value)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(values, ", ")
 }
 
 // change changes a session, and then answers with what answer returns.

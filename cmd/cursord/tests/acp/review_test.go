@@ -63,7 +63,6 @@ func TestOptions(t *testing.T) {
 				return optionsOf(result.ConfigOptions)
 			}
 			require.Equal(t, "plan", sets("mode", "plan")["mode"])
-			require.Equal(t, "some-model", sets("model", "some-model")["model"])
 			require.Equal(t, "default", sets("model", "default")["model"])
 			require.Equal(t, "fake-large", sets("model", "fake-large")["model"])
 			require.Equal(t, "enabled", sets("sandbox", "enabled")["sandbox"])
@@ -72,7 +71,7 @@ func TestOptions(t *testing.T) {
 			require.Equal(t, "none", sets("isolation", "none")["isolation"])
 			for _, bad := range []world.Obj{
 				{"configId": "nothing", "value": "x"}, {"configId": "mode", "value": "sing"}, {"configId": "mode", "value": true}, {"configId": "isolation"},
-				{"configId": "model", "value": 5}, {"configId": "sandbox", "value": ""},
+				{"configId": "model", "value": 5}, {"configId": "model", "value": "bogus-model"}, {"configId": "sandbox", "value": ""},
 			} {
 				bad["sessionId"] = s
 				require.Equal(t, -32602, c.fails("session/set_config_option", bad).Code, "%v", bad)
