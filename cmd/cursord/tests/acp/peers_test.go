@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -75,6 +76,11 @@ func TestOfficialSDK(t *testing.T) {
 func TestACPX(t *testing.T) {
 	t.Parallel()
 	acpx := program(t, "acpx")
+	manual, err := os.ReadFile(world.Top("editors", "acp", "README.md"))
+	require.NoError(t, err)
+	for _, way := range []string{" exec \"", " sessions new`", " \""} { // which are run here
+		require.Contains(t, string(manual), `acpx --agent "cursord acp"`+way)
+	}
 	w := world.New(t)
 	everything(w)
 	base := []string{"--ttl", "1", "--agent", "cursord acp"}
