@@ -14,7 +14,10 @@ import (
 
 // Message returns what is asked: all of it, with each character shown.
 func Message(a *sessions.Approval) string {
-	parts := []string{a.Title}
+	var parts []string
+	if a.Title == a.Command || !beginsWith(a.Command, a.Title) {
+		parts = append(parts, a.Title)
+	}
 	for _, text := range append([]string{a.Detail, a.Command}, a.Paths...) {
 		if text = strings.TrimSpace(text); text != "" && text != a.Title {
 			parts = append(parts, text)
@@ -29,6 +32,13 @@ func Message(a *sessions.Approval) string {
 		parts = append(parts, fmt.Sprintf("A text as the answer: cursord approve %s --text …", Tag(a)))
 	}
 	return "The agent asks: " + plaintext.InFull(strings.Join(parts, "\n"))
+}
+
+// beginsWith reports whether a title is only the beginning of a command: its first line, or as much as fits in a line.
+func beginsWith(command, title string) bool {
+	words := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	title = words(strings.TrimSuffix(strings.TrimSpace(title), "…"))
+	return title != "" && strings.HasPrefix(words(command), title)
 }
 
 // About returns what is asked as one line, and whether the line has all of it.

@@ -32,6 +32,16 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "cursord approve k3 1 (Red␛), cursord approve k3 --text …, cursord deny k3 (no answer)", Elsewhere(q))
 }
 
+// TestTheCommandIsSaidOnce: a title that is only the beginning of the command is not said beside it.
+func TestTheCommandIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	long := "echo " + strings.Repeat("x", 200)
+	for title, command := range map[string]string{"echo short …": "echo short\necho more", long[:80] + "…": long, "make": "make"} {
+		require.Equal(t, "The agent asks: "+command, Message(&sessions.Approval{Title: title, Command: command}))
+	}
+	require.Equal(t, "The agent asks: Run\nmake", Message(&sessions.Approval{Title: "Run", Command: "make"}))
+}
+
 // TestTitlesFitPopups: an answer has a short title, and the message says what it means.
 func TestTitlesFitPopups(t *testing.T) {
 	t.Parallel()

@@ -236,7 +236,7 @@ func TestContent(t *testing.T) {
 	require.Equal(t, "end_turn", c.stops(id))
 	prompt := w.Prompted()
 	for _, part := range []string{
-		"Compare @dir/a.go with @b.go@/else/where c.go as in [the manual](https://example.org/x)", `<file path="dir/a.go" lines="3-7" />`,
+		"Compare @dir/a.go with @b.go @/else/where c.go as in [the manual](https://example.org/x)", `<file path="dir/a.go" lines="3-7" />`,
 		"<selection path=\"b.go\" lines=\"10-20\">\nselected\n", "<text title=\"/else/where c.go\">\nwhole\n", "<image path=",
 	} {
 		require.Contains(t, prompt, part)
