@@ -204,7 +204,7 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 	call(a.s, "diff/accept", params, func(done api.Decided, err error) {
 		if err != nil {
 			closes()
-			a.leaves(d, err)
+			a.leaves(d, inText(d, text, err))
 			return
 		}
 		now, changed := edited(text, done.Edits, d.Path)
@@ -235,6 +235,19 @@ func (a *accepting) accept(d *sessions.Diff, text string) {
 			a.next()
 		})
 	})
+}
+
+// inText returns the error of an accept in an editor's text. Where that has other lines than the file at a hunk, it has no such hunk.
+func inText(d *sessions.Diff, text string, err error) error {
+	disk, readErr := os.ReadFile(filepath.Join(d.Workspace, filepath.FromSlash(d.Path)))
+	if kindOf(err) != api.KindNotFound || readErr != nil || string(disk) == text {
+		return err
+	}
+	return &rpc.Error{
+		Code: rpc.CodeInternal, Data: rpc.ErrorData{Kind: api.KindConflict},
+		Message: "the editor has changed lines of " + d.Path + " which the agent has changed too, and they are not saved, so it was not accepted: " +
+			"save the file and accept again to have both, or /reject the agent's",
+	}
 }
 
 // unchanged reports whether nobody has written a file since it was looked at.
