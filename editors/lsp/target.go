@@ -151,6 +151,9 @@ func (s *Server) spotOf(w *workspace, t *target) (spot, error) {
 	} else if t.Range != nil {
 		at.line = t.Range.Start.Line
 	}
+	if d := s.docs[at.uri]; d != nil {
+		at.line = min(at.line, max(d.text.CountLines()-1, 0)) // some cursors go behind the last line end
+	}
 	return at, nil
 }
 

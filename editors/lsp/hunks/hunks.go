@@ -86,10 +86,15 @@ func Start(line, lines int) int {
 	return max(line-1, 0)
 }
 
-// LineRange returns the range at which a hunk is shown: its lines, or if it has none here, the line at which they would be.
+// LineRange returns the range at which a hunk is shown: its lines and those of the user that it is beside, or if it has none here, the line at
+// which they would be, at the end of the text the line before.
 func (p *Placed) LineRange(e protocol.Encoding) protocol.Range {
-	from, to := p.From, p.To
+	before, after := beside(p.Hunk)
+	from, to := max(p.From-before, 0), p.To+after
 	if p.Text == nil {
+		if old, _ := Sides(p.Hunk); p.Hunk.Kind == "text" && from == to && old.Tail == 0 {
+			from = max(from-1, 0)
+		}
 		return protocol.Range{Start: protocol.Position{Line: from}, End: protocol.Position{Line: max(from, to-1)}}
 	}
 	from = min(from, max(p.Text.CountLines()-1, 0))
@@ -97,6 +102,20 @@ func (p *Placed) LineRange(e protocol.Encoding) protocol.Range {
 		to = from + 1
 	}
 	return p.Text.LineRange(from, min(to, max(p.Text.CountLines(), 1)), e)
+}
+
+// beside returns how many lines before a hunk's changed part, and behind it, reach to those of the user beside it.
+func beside(h *sessions.Hunk) (before, after int) {
+	changed := func(line string) bool { return line != "" && line[0] != ' ' }
+	first := slices.IndexFunc(h.Lines, changed)
+	last := len(h.Lines) - 1
+	for last >= 0 && !changed(h.Lines[last]) {
+		last--
+	}
+	for _, at := range h.Beside {
+		before, after = max(before, first-at), max(after, at-last)
+	}
+	return before, after
 }
 
 // counts returns how many lines a hunk adds and removes.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/editors/lsp/protocol"
+	"cursord/sessions"
 )
 
 // TestMarksMove: a mark follows text that is typed beside it and in it.
@@ -69,5 +70,23 @@ func TestTypedLines(t *testing.T) {
 				require.Equal(t, was.Line(i), now.Line(i-said.to+said.from+said.lines), what)
 			}
 		}
+	}
+}
+
+// TestLineRangeHasTheUsersLines: a hunk that only adds lines is at lines that are there: the user's, which it is beside, or at the end of a
+// text the last one.
+func TestLineRangeHasTheUsersLines(t *testing.T) {
+	lines := func(p Placed) [2]int {
+		r := p.LineRange(protocol.UTF16)
+		return [2]int{r.Start.Line, r.End.Line}
+	}
+	text := protocol.NewText("1\n2 mine\n3 mine\n4\n")
+	beside := &sessions.Hunk{Kind: "text", Lines: []string{" 1", " 2 mine", " 3 mine", "+agent", " 4"}, Beside: []int{1, 2}}
+	behind := &sessions.Hunk{Kind: "text", Lines: []string{" 1", "+agent", " 2 mine", " 3 mine", " 4"}, Beside: []int{2, 3}}
+	last := &sessions.Hunk{Kind: "text", Lines: []string{" 3 mine", " 4", "+agent"}}
+	for _, of := range []*protocol.Text{text, nil} {
+		require.Equal(t, [2]int{1, 2}, lines(Placed{Hunk: beside, Text: of, From: 3, To: 3}))
+		require.Equal(t, [2]int{1, 2}, lines(Placed{Hunk: behind, Text: of, From: 1, To: 1}))
+		require.Equal(t, [2]int{3, 3}, lines(Placed{Hunk: last, Text: of, From: 4, To: 4}))
 	}
 }

@@ -32,7 +32,7 @@ func TestHelixDecidedHunksVanish(t *testing.T) {
 		h.Types("Escape")
 		h.ex("w")
 		h.sees("mine 5", "you have changed these lines too")
-		h.Types("6", "G")
+		h.Types("5", "G")
 		h.Types("Space", "i", "y")
 		h.sees("accepted 1 hunk in your buffers – save to write (:wa); none left")
 		h.misses("you have changed these lines too", "● 1")
