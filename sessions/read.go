@@ -250,3 +250,17 @@ func itemBucket(tx *bolt.Tx, id string) (b *bolt.Bucket, ref turnRef, index uint
 	b, ref = turnBucket(tx, turn)
 	return b, ref, index
 }
+
+// InCopy returns what diffs have of a session's copy, which goes with the session: the hunks that its agent made there and that
+// nobody has decided. Diffs without such hunks are left out.
+func InCopy(diffs []*Diff, session string) (left []*Diff, hunks int) {
+	for _, d := range diffs {
+		only := *d
+		ofIt := func(from Source) bool { return from.SessionID == session }
+		only.Hunks = slices.DeleteFunc(slices.Clone(d.Hunks), func(h Hunk) bool { return !h.Isolated || !slices.ContainsFunc(h.Sources, ofIt) })
+		if len(only.Hunks) > 0 {
+			left, hunks = append(left, &only), hunks+len(only.Hunks)
+		}
+	}
+	return left, hunks
+}
