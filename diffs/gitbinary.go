@@ -2,7 +2,6 @@ package diffs
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"fmt"
 
 	"cursord/diffs/internal/gitform"
@@ -24,8 +23,5 @@ func blobName(c Content) string {
 	if !c.Exists {
 		return fmt.Sprintf("%040x", 0)
 	}
-	h := sha1.New()
-	text := c.body().text
-	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
-	return fmt.Sprintf("%x", h.Sum(nil))
+	return gitform.Blob(c.body().text)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"cursord/diffs/internal/gitform"
 )
 
 // A FilePatch is one file's part of what Unified writes.
@@ -145,7 +147,7 @@ func (f *FilePatch) write(b *bytes.Buffer) {
 		if f.Kind == Symlink && !created && !deleted {
 			fmt.Fprintf(b, "index %s..%s 120000\n", blobName(*f.Old), blobName(*f.New))
 		}
-		fmt.Fprintf(b, "--- %s\n+++ %s\n", headerPath(oldName), headerPath(newName))
+		fmt.Fprintf(b, "--- %s\n+++ %s\n", gitform.Header(oldName), gitform.Header(newName))
 		for _, h := range drifted(hunks) {
 			writeHunk(b, h)
 		}

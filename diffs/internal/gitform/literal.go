@@ -4,6 +4,7 @@ package gitform
 import (
 	"bytes"
 	"compress/zlib"
+	"crypto/sha1"
 	"fmt"
 )
 
@@ -36,4 +37,11 @@ func Literal(b *bytes.Buffer, data []byte) {
 		b.WriteByte('\n')
 	}
 	b.WriteByte('\n')
+}
+
+// Blob returns git's name for a content.
+func Blob(text string) string {
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00%s", len(text), text)
+	return fmt.Sprintf("%x", h.Sum(nil))
 }

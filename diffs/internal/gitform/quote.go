@@ -36,3 +36,12 @@ func Quote(path string) string {
 	b.WriteByte('"')
 	return b.String()
 }
+
+// Header returns a path for a "---" or "+++" line, which ends a name with blanks by a tab.
+func Header(path string) string {
+	quoted := Quote(path)
+	if quoted == path && strings.Contains(path, " ") {
+		return path + "\t"
+	}
+	return quoted
+}
