@@ -268,7 +268,7 @@ func disk() []mutant {
 		},
 		{
 			name: "what is expected is not looked at", file: "daemon/internal/atomicfile/apply.go",
-			old: "if !t.Read(c.To).Same(c.Before) {", now: "if false {", tests: "daemon/internal/atomicfile .",
+			old: "if now := t.Read(c.To); !now.Same(c.Before) {", now: "if now := t.Read(c.To); false {", tests: "daemon/internal/atomicfile .",
 		},
 		{
 			name: "what is written in place is not looked at again", file: "daemon/internal/atomicfile/apply.go",
