@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -55,7 +56,7 @@ func edits(t *testing.T) *editor {
 		defer close(read)
 		r := bufio.NewScanner(out)
 		for r.Scan() {
-			m, bad := rpc.ParseMessage(r.Bytes())
+			m, bad := rpc.ParseMessage(bytes.Clone(r.Bytes()))
 			if bad != nil {
 				t.Errorf("%s: %s", bad.Message, r.Bytes())
 			}
