@@ -71,6 +71,15 @@ vim.notify = function(text, level)
 end
 `
 
+// trusted returns a trusted workspace with files, whose daemon runs, and a client of it.
+func trusted(t *testing.T, files world.Tree) (*world.World, *world.Editor) {
+	w := world.New(t)
+	w.PutAll(files)
+	w.Start()
+	w.Trusts()
+	return w, w.Opens()
+}
+
 // neovim starts a Neovim in the workspace. init is Lua that runs before the plugin is loaded.
 func neovim(w *world.World, t *testing.T, bin, init string, args ...string) *nvim {
 	t.Helper()

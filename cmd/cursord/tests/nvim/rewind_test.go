@@ -16,11 +16,7 @@ import (
 func TestNvimDropsRemovedTurns(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(world.Streams("The first answer."), world.Done)
 		first := e.Turn(world.Obj{"prompt": "first"})
 		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Streams("The second answer."), world.Done)...)
@@ -60,11 +56,7 @@ func TestNvimDropsRemovedTurns(t *testing.T) {
 func TestNvimWhy(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\ntwo\nthree\n"})
 		w.Plays(append(world.Edits("1", "f", "one\ntwo\nthree\n", "one\n2\nthree\n"), world.Streams("It is 2 now."), world.Done)...)
 		first := e.Turn(world.Obj{"prompt": "make two a number"})
 		e.Decides("diff/accept", world.Obj{"all": true})
@@ -136,11 +128,7 @@ func TestNvimWhyOfACommit(t *testing.T) {
 func TestNvimRewind(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n", "g": "a\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\ntwo\nthree\n", "g": "a\n"})
 		w.Plays(world.Streams("Hello."), world.Done)
 		first := e.Turn(world.Obj{"prompt": "say hello"})
 		w.Plays(append(world.Edits("1", "f", "one\ntwo\nthree\n", "one\n2\nthree\n"), world.Streams("It is 2 now."), world.Done)...)
@@ -224,11 +212,7 @@ func TestNvimRewind(t *testing.T) {
 func TestNvimEditsTheLastPrompt(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Streams("It is two."), world.Done)...)
 		first := e.Turn(world.Obj{"prompt": "write two\nplease"})
 		e.Decides("diff/accept", world.Obj{"all": true})
@@ -310,11 +294,7 @@ func TestNvimSteer(t *testing.T) {
 func TestNvimWhyGoesFar(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Done)...)
 		first := e.Turn(world.Obj{"prompt": "the very first"})
 		var long []string
@@ -352,11 +332,7 @@ func TestNvimWhyGoesFar(t *testing.T) {
 func TestNvimRewindFillsTheWindow(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(world.Streams("The first answer."+strings.Repeat("\n\nMore.", 20)+"\n\nThe end of it."), world.Done)
 		first := e.Turn(world.Obj{"prompt": "first"})
 		w.Plays(world.Streams("The second answer."+strings.Repeat("\n\nMuch more.", 100)), world.Done)

@@ -17,11 +17,7 @@ import (
 func TestNvimForkAndSearch(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(world.Streams("The scheduler loses a wakeup."), world.Done)
 		first := e.Turn(world.Obj{"prompt": "why does it hang"})
 		w.Plays(world.Streams("Nothing."), world.Done)
@@ -63,11 +59,7 @@ func TestNvimForkAndSearch(t *testing.T) {
 func TestNvimGoesToTheMatch(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
-		w := world.New(t)
-		w.PutAll(world.Tree{"f": "one\n"})
-		w.Start()
-		w.Trusts()
-		e := w.Opens()
+		w, e := trusted(t, world.Tree{"f": "one\n"})
 		w.Plays(world.Streams("Here."), world.Done)
 		e.Turn(world.Obj{"prompt": "what is here"})
 		other := w.Folder("other")
