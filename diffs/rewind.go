@@ -50,8 +50,7 @@ func (d *Decision) Size() int {
 // Rewinds reports whether the decision is one of Rewind's.
 func (d *Decision) Rewinds() bool { return d.Rewound != nil }
 
-// rewind is Rewind, but r may have changed also if there is an error. In the decision, the number of changes is that of places, also if nothing
-// of the file changes.
+// rewind is Rewind without its trial: after an error r may have changed, and the decision counts the changed places also if the content stays.
 func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 	of := map[int32]bool{}
 	for i, n := range r.sources.numbers {

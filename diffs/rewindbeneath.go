@@ -6,14 +6,15 @@ import (
 	"cursord/diffs/history"
 )
 
-// A beneath says what is beneath others' edits without those that a rewind takes back, by ids of lines that are pending as removed.
+// A beneath says what others' edits would have replaced if there had never been the edits that a rewind takes back. Its keys are the ids of
+// lines that are pending as removed.
 type beneath struct {
 	by      map[uint64]int32          // the edit that has removed the line then, in place of one to take back
 	instead map[uint64][]history.Dead // what others have removed in place of the line, which an edit to take back wrote
 }
 
-// beneathOthers finds the lines from before the edits to take back that others' edits replace without these: a reject of what others have
-// pending must bring these lines back.
+// beneathOthers finds the lines that the edits to take back had replaced, and whose place has others' pending lines now. Without the edits to
+// take back, the others replace these lines, so a reject of the others' must bring them back.
 func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 	b := beneath{map[uint64]int32{}, map[uint64][]history.Dead{}}
 	if len(back.Over) == 0 {
@@ -77,8 +78,7 @@ func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id u
 	}
 }
 
-// align moves the removed lines that come back to where they are to be, among the lines of others that have replaced them. Neither text
-// changes by that.
+// align moves the removed lines that come back to the lines of others that replace them. It changes neither the baseline nor the content.
 func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 	nearest, place := r.nearest(), map[uint64]int{}
 	for _, p := range back.Lines {

@@ -346,8 +346,8 @@ func (r *Review) Redo(d Decision, more ...uint64) (Decision, error) {
 	return r.decide(pieces, sel, d.Accept)
 }
 
-// leaveReplaced takes lines out of a selection, of what an accept had accepted, that were removed and that other lines replace now: a reject
-// of these lines must bring them back.
+// leaveReplaced takes the removed lines that other pending lines replace now out of a selection of what an accept had accepted: a reject of
+// the other lines must bring them back.
 func (r *Review) leaveReplaced(sel *selection, d Decision) {
 	for _, run := range d.Runs {
 		of, gone := map[uint64]bool{}, 0

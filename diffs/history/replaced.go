@@ -26,7 +26,7 @@ func (t *taking) another(f *File, gone []int32) bool {
 	return was > 0 && (left == was || 2*(old-rest) < min(old, now))
 }
 
-// tells returns 1 for a line that is not anywhere, and else 0.
+// tells returns 1 for a line that tells texts apart, and 0 for one that many texts have, such as an empty one.
 func tells(line string) int {
 	if key(line) == "" {
 		return 0

@@ -17,7 +17,7 @@ import (
 // ErrChanged is returned when a path does not have the expected content.
 var ErrChanged = errors.New("the file changed on disk")
 
-// ErrCreated is the ErrChanged of a path where there was to be nothing and there is a file.
+// ErrCreated is the ErrChanged of a path that has a file where none was expected.
 var ErrCreated = fmt.Errorf("%w: it is there by now", ErrChanged)
 
 // ErrOccupied is returned when a path where something new is to be made already has something.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Free are the paths, with their folders, that changes which were tried before would have left.
+// Free has the absolute paths that earlier tried changes would leave without a file.
 type Free map[string]bool
 
 // has reports whether a path is free, or whether a folder has one below it.
@@ -22,8 +22,8 @@ func (f Free) has(t Root, name string, isFolder bool) bool {
 	return false
 }
 
-// try returns the error with which something at the path of something new would keep a change from being carried out after those that were
-// tried before it.
+// try returns the error that apply would return because the new path of a change is taken, or nil. It counts the paths in c.Free as free, and
+// adds the one that the change leaves.
 func (t Root) try(c *Change) error {
 	moves := c.From != c.To && c.Before.Exists
 	if (moves || !c.Before.Exists && c.After.Exists) && !t.fits(c.To, moves, c.Free) {

@@ -26,8 +26,8 @@ type File struct {
 	Lines []api.LineRange // of Text: those that no parent has
 }
 
-// Read reads a commit; with "", what the index holds and HEAD does not, and with a tree, what that one does. Of a merge, lines count that no
-// parent has. It leaves out files whose contents have no lines. The error is of kind notFound if there is no such commit.
+// Read reads what a commit adds to its parent: of a merge, the lines that no parent has. With "" it reads what the index adds to HEAD, and with
+// the name of a tree what the tree adds to HEAD. It leaves out files whose contents have no lines. The error is of kind notFound if there is no such commit.
 func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) {
 	if tree.Found().Dir == "" {
 		return c, noCommit("", tree.Dir)

@@ -12,7 +12,7 @@ const byteOrderMark = "\ufeff"
 
 // LikeFile returns an editor's text in the form of the file. Editors that know a file's line ends and byte order mark may
 // leave them out of the text that they send. With ends, the editor is known to send line ends: then a text without CR has none.
-// A text that is what an editor shows of a file in Windows-1252, or in Latin-1, has the file's bytes.
+// If the file is in Windows-1252 or Latin-1 and the text is all that it says, LikeFile returns the file's bytes.
 func LikeFile(text string, file []byte, ends bool) string {
 	if !ends && AllCR(file) && !strings.Contains(text, "\r") {
 		text = strings.ReplaceAll(text, "\n", "\r\n")

@@ -89,8 +89,8 @@ func (r *Reviewer) WhyText(name, text string) (lines []diffs.Origin, forgotten b
 }
 
 // moved returns the origins of a text of a file with those that other files know. Hunks of a copy that were accepted by edits of an
-// editor's text came with a person's save; the copy knows them. And a person may have moved the file there: from one with the same
-// extension that is gone, and at least half of whose known lines the text has. Or name is that of an old commit, and gone itself.
+// editor's text came with a person's save; the copy knows them. And a person may have moved the file: the text then has at least half of
+// the known lines of a file with the same extension. Either that file is gone, or name is: an old commit has files at their former names.
 func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []diffs.Origin {
 	name = r.named(name)
 	for _, other := range r.sorted() {

@@ -58,7 +58,7 @@ func (e *Edit) Open(ctx context.Context, client *rpc.Client, session string, in 
 	return err
 }
 
-// differs reports whether something is given for a turn that is not as with the turn before it.
+// differs reports whether the flags of a new turn ask for something else than the old turn had.
 func differs(p *rpc.TurnStartParams, t *sessions.Turn) bool {
 	other := func(dir string) bool { return !slices.Contains(t.AddDirs, dir) }
 	return p.Force && !t.Force || p.Mode != nil && *p.Mode != t.Mode ||

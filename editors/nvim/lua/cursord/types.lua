@@ -154,4 +154,4 @@
 --- @field state integer the state that it made in the undo history
 --- @field hunks string[] the decided hunks, also of other files
 --- @field files? integer how many files the decision was about; nil or 1: there are no others to take back
---- @field accepts? 'file'|'text' it accepts a conflict, and the text equals its file then, or does not
+--- @field accepts? 'file'|'text' an accept of a conflict: "file" if the text then equals its file

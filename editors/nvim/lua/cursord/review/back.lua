@@ -108,8 +108,8 @@ local function make_again(doc, anew)
   step(1)
 end
 
---- Has the text of a buffer that lacks the agent's side of a conflict whose accept is taken back be that of the file, where
---- that side is pending. A text from before other changes stays as the person has undone it.
+--- Brings a buffer to the text of its file, where the agent's side of a conflict is pending again because its accept is taken
+--- back. If the person has undone more than that accept, the text stays.
 --- @param doc cursord.Doc
 --- @param one cursord.Undone
 local function show_again(doc, one)
