@@ -68,7 +68,7 @@ in the agent's sandbox, --auto-review lets the agent's classifier decide, and --
 
 With --edit you change the last prompt of the session (by default the latest of the workspace) in $VISUAL or $EDITOR. Its turn is
 then taken back with its files, as by "cursord rewind", and the new prompt is sent with the same mode, model, files, images and
-piped input, unless others are given. If the text is left as it was, and no flag asks for anything else, or empty, nothing happens.
+piped input, unless others are given. Nothing happens if the text is empty, or if it is left as it was and no flag asks for anything else.
 
 With --isolation copy the agent of a new session works in a copy: nothing in the workspace changes until you accept
 it. --attempts 3 sends the prompt to three such sessions side by side, and shows in the end what came of each; "cursord attempts" has more. Its

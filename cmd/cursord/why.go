@@ -21,7 +21,7 @@ lines that it brings by a commit of somebody else, as git merge does, are not th
 
 With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds. --trailer prints the "Assisted-by" lines for its
 message; without --commit, those for what is staged. In a prepare-commit-msg hook this is what git is about to commit, also with "git commit -a" and
-"git commit FILE". With "git commit --amend", whose hook gets HEAD as its third argument, --commit --trailer adds those of the amended commit.`,
+"git commit FILE". For "git commit --amend", whose hook gets HEAD as its third argument, --commit --trailer prints those of the commit that is amended.`,
 		Example: `  cursord why main.go
   cursord why main.go:12-20
   cursord why --commit HEAD~1
