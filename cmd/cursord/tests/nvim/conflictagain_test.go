@@ -114,6 +114,41 @@ func TestNvimOpensASavedConflictAgain(t *testing.T) {
 	}
 }
 
+// TestNvimSaysThatTheDaemonTookAnAcceptBack lets the daemon see the text that u brings back before it is asked to take the accept back. It opens
+// the conflict by itself and has nothing left to undo, and the person is told that the accept is taken back all the same.
+func TestNvimSaysThatTheDaemonTookAnAcceptBack(t *testing.T) {
+	t.Parallel()
+	before, mine, agents := world.Numbered(10, nil), "line 2 // mine\n", "agent 2\n"
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", before)
+		w.Start()
+		w.Trusts()
+		n := neovim(w, t, bin, "vim.g.cursord = { chat = { open_on_ask = false } }", "f")
+		n.keys("2GA // mine<Esc>")
+		w.Plays(world.Lines(world.Edits("c", "f", before, world.Numbered(10, map[int]string{2: agents})))...)
+		n.ex("Cursord ask x")
+		n.untilScreen("you have changed this")
+		n.ex("2Cursord accept")
+		n.untilScreen("none left")
+		n.keys(":silent w<CR>")
+		n.poll("it is saved", func() bool { return w.Get("f") == world.Numbered(10, map[int]string{2: agents}) })
+		n.quiet()
+		n.lua(`local rpc = require('cursord.rpc')
+			local request = rpc.request
+			rpc.request = function(method, ...)
+				if method ~= 'diff/undo' then return request(method, ...) end
+				local args = { ... }
+				Undo = function() request(method, unpack(args)) end
+			end`)
+		n.keys("u")
+		n.poll("the daemon has opened the conflict", func() bool { return n.lua("return Undo ~= nil").(bool) && slices.Equal([]any{"conflict"}, n.told("f")) })
+		n.lua("Undo()")
+		n.untilScreen("accept is taken back; 1 hunk left")
+		n.untilText("f", world.Numbered(10, map[int]string{2: mine}))
+	})
+}
+
 // TestNvimConflictOfATurnFromATerminal changes a line before any command in Neovim, and a terminal runs the folder's first turn, which changes
 // nothing but that line: it is a conflict. Neovim does not know what its text began with, and once showed the person's line as a deletion.
 func TestNvimConflictOfATurnFromATerminal(t *testing.T) {

@@ -133,13 +133,13 @@ local function take_back(doc, back)
   local function said()
     local count, accepted = vim.tbl_count(files), back[1].accepts
     -- The daemon may have recognised the text, and opened a conflict again, as another hunk.
-    local is_back = refused
-      and (counts.any_pending(doc.ws, refused.hunks) or restored.first(doc.ws, before, doc.rel))
+    local is_back = reason
+      and (counts.any_pending(doc.ws, back[1].hunks) or restored.first(doc.ws, before, doc.rel))
     if refused and not is_back then
       rpc.say('u did not take the decision back: ' .. reason, vim.log.levels.WARN)
     elseif count > 1 then
       message.note(('taken back in %d files: the decision was about all of them'):format(count))
-    elseif count == 1 and (back[1].step or accepted) then
+    elseif (count == 1 or is_back) and (back[1].step or accepted) then
       local verb = accepted and 'accept' or back[1].step.verb
       message.note(('the %s is taken back; %s'):format(verb, counts.left(doc.ws)))
     end
