@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -37,19 +38,19 @@ func Search(ctx context.Context, client *rpc.Client, out, errOut io.Writer, root
 	}
 	var ids []string
 	for _, m := range found.Matches {
-		ids = append(ids, m.SessionID)
+		ids = append(ids, m.SessionID, m.TurnID)
 	}
 	names := map[string]string{}
 	if term.IsTerminal(out) {
 		names = naming.Shortest(ids)
 	}
 	p, now := term.PaletteOf(out), time.Now()
+	name := func(id string) string { return term.Clean(cmp.Or(names[id], id)) }
 	for _, m := range found.Matches {
-		id := names[m.SessionID]
-		if id == "" {
-			id = m.SessionID
+		about := []string{m.In, term.Ago(m.At.Time, now), "session " + name(m.SessionID)}
+		if m.TurnID != "" && m.In != "title" {
+			about = append(about, "turn "+name(m.TurnID))
 		}
-		about := []string{m.In, term.Ago(m.At.Time, now), "session " + term.Clean(id)}
 		if root == "" {
 			about = append(about, term.Clean(m.Workspace))
 		}
