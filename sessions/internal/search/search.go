@@ -322,7 +322,7 @@ func (q *searching) document(src *source) (document, error) {
 			if !src.isIn(b) {
 				return errMoved
 			}
-			src.places = decodeDocs(b.Get(chunkKey(src.to, chunk)))
+			src.places = decodeDocs(src.places[:0], b.Get(chunkKey(src.to, chunk)))
 			return nil
 		})
 		if err != nil {

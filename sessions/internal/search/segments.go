@@ -175,7 +175,8 @@ func encodeDocs(docs []document) []byte {
 	return b
 }
 
-func decodeDocs(b []byte) (docs []document) {
+// decodeDocs appends a chunk's documents to docs.
+func decodeDocs(docs []document, b []byte) []document {
 	var last document
 	for len(b) > 0 {
 		at, n := binary.Varint(b)
