@@ -109,11 +109,21 @@ Windows with point at the end of the buffer follow the end."
   (list 'read-only t 'front-sticky '(read-only) 'rear-nonsticky t 'cursord-block
         block))
 
+(defconst cursord--directions
+  "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+  "A regexp for characters that change the direction of the text around them.
+With them an agent could make a command look like another.")
+
 (defun cursord--insert (block text)
   "Insert TEXT, which belongs to BLOCK."
   (let ((beg (point)))
     (insert text)
-    (add-text-properties beg (point) (cursord--properties block))))
+    (add-text-properties beg (point) (cursord--properties block))
+    (when (string-match-p cursord--directions text)
+      (save-excursion
+        (while (re-search-backward cursord--directions beg t)
+          (put-text-property (point) (1+ (point)) 'display
+                             (format "<U+%04X>" (char-after))))))))
 
 (defun cursord--insert-block (tr id order text &rest slots)
   "Put a block with ID, ORDER, TEXT and SLOTS in its place in TR, and return it."

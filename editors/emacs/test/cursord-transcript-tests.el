@@ -121,6 +121,21 @@ that takes the answer."
                      (shown)))
       (should (equal '(:session/read) (mapcar #'car asked))))))
 
+(ert-deftest cursord-test-directions-are-seen ()
+  "What changes the direction of text is shown in words, and does not reverse what is beside it."
+  (cursord-test-with-transcript
+    (turn 1 "running")
+    (item 2 "running" nil)
+    (delta 0 "say \u202eabc")
+    (shown)
+    (delta 10 " \u2067def")
+    (should (string-search "say \u202eabc \u2067def\n" (shown)))
+    (goto-char (point-min))
+    (let (seen)
+      (while (re-search-forward "[\u202e\u2067]" nil t)
+        (push (get-char-property (1- (point)) 'display) seen))
+      (should (equal '("<U+2067>" "<U+202E>") seen)))))
+
 (ert-deftest cursord-test-text-behind-a-gap ()
   "Text of which the beginning was not told is shown once that was read, and is asked for once."
   (cursord-test-with-transcript
