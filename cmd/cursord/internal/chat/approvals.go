@@ -24,6 +24,7 @@ func (v *View) approval(now *sessions.Approval) {
 	case now.Status != sessions.ApprovalPending && at >= 0:
 		v.asked = slices.Delete(v.asked, at, at+1)
 		if at == 0 {
+			v.over = append(v.over[max(0, len(v.over)-7):], now)
 			v.hush()
 			v.show.Line(v.show.Palette.Dim(approve.Ended(now)))
 			v.showAsked()
@@ -69,11 +70,30 @@ func (v *View) asksNow() *sessions.Approval {
 	return v.asked[0]
 }
 
-// answers takes a line as the answer to the question on the screen. It is none if the person began it before that question was there.
+// overAs returns the question with an ID, if it was on the screen and ended a short while ago.
+func (v *View) overAs(id string) *sessions.Approval {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if i := slices.IndexFunc(v.over, func(a *sessions.Approval) bool { return a.ID == id }); i >= 0 {
+		return v.over[i]
+	}
+	return nil
+}
+
+// answers takes a line as the answer to the question that was on the screen when the person began it. If that question has ended
+// meanwhile, its answer is neither one to the next question nor a prompt.
 func (c *Chat) answers(ctx context.Context, e event) bool {
 	a := c.View.asksNow()
 	if a == nil || e.question != a.ID {
-		return false
+		over := c.View.overAs(e.question)
+		if over == nil {
+			return false
+		}
+		_, late := approve.Read(over, e.text)
+		if late {
+			c.View.line(c.View.show.Palette.Dim("that question has ended: " + term.Clean(e.text) + " was not sent"))
+		}
+		return late
 	}
 	if strings.EqualFold(strings.TrimSpace(e.text), "e") {
 		c.View.line(approve.Numbers(a, approve.CancelsTurn)...)

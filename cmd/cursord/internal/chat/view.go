@@ -20,25 +20,27 @@ import (
 type View struct {
 	only string // the session that is shown, or "": all
 
-	mu      sync.Mutex // guards all below
-	show    *view.Screen
-	turns   map[string]*turnState          // turns not yet shown to their ends
-	order   []string                       // of turns that have begun; the first is on the screen
-	owned   map[string]bool                // turns whose prompts were typed here
-	ended   map[string]sessions.TurnStatus // turns that are not shown any more
-	session string                         // the session of the turn shown last
-	pending map[string][]string            // the turns of each file under review
-	review  string                         // how the person reviews
-	sending string                         // the turn of the last prompt shown, until that turn begins
-	unsent  []unsent                       // typed prompts whose turns the daemon has not reported yet
-	with    []string                       // notes about the files that go with the next prompt
-	prompts bool                           // the terminal echoes lines itself, so the view asks for prompts
-	asking  bool                           // the "> " is on the screen
-	held    []func()                       // notifications that wait for release
-	holding bool
-	since   uint64 // the seq at the beginning: later changes are new
+	mu        sync.Mutex // guards all below
+	show      *view.Screen
+	turns     map[string]*turnState          // turns not yet shown to their ends
+	order     []string                       // of turns that have begun; the first is on the screen
+	owned     map[string]bool                // turns whose prompts were typed here
+	ended     map[string]sessions.TurnStatus // turns that are not shown any more
+	session   string                         // the session of the turn shown last
+	pending   map[string][]string            // the turns of each file under review
+	review    string                         // how the person reviews
+	sending   string                         // the turn of the last prompt shown, until that turn begins
+	unsent    []unsent                       // typed prompts whose turns the daemon has not reported yet
+	with      []string                       // notes about the files that go with the next prompt
+	prompts   bool                           // the terminal echoes lines itself, so the view asks for prompts
+	asking    bool                           // the "> " is on the screen
+	held      []func()                       // notifications that wait for release
+	heldAsked []func()                       // of held, what agents ask: it is shown below the turn
+	holding   bool
+	since     uint64 // the seq at the beginning: later changes are new
 
 	asked      []*sessions.Approval // pending ones; the first is on the screen
+	over       []*sessions.Approval // the latest questions that have ended on the screen
 	onQuestion func(id string)      // tells the prompt which question is on the screen; nil without a drawn prompt
 }
 
@@ -75,7 +77,12 @@ func (v *View) Notify(method string, params json.RawMessage) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.holding {
-		v.held = append(v.held, func() { v.take(method, params) })
+		take := func() { v.take(method, params) }
+		if method == "approval/changed" {
+			v.heldAsked = append(v.heldAsked, take)
+		} else {
+			v.held = append(v.held, take)
+		}
 		return
 	}
 	v.take(method, params)
@@ -92,10 +99,10 @@ func (v *View) release(since uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.since, v.holding = since, false
-	for _, take := range v.held {
+	for _, take := range append(v.held, v.heldAsked...) {
 		take()
 	}
-	v.held = nil
+	v.held, v.heldAsked = nil, nil
 }
 
 func (v *View) take(method string, params json.RawMessage) {

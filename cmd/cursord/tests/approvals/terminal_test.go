@@ -130,6 +130,54 @@ func TestChat(t *testing.T) {
 	tm.Until("$")
 }
 
+// TestChatLateAnswer: a line that was begun as the answer to a question is no prompt when somebody else has answered meanwhile.
+func TestChatLateAnswer(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", runs)
+	e := w.Opens()
+	tm := w.Terminal(t)
+	shows := func(part string) {
+		t.Helper()
+		tm.Poll(part, func() bool { return strings.Contains(tm.Screen(), part) })
+	}
+	tm.Types("cursord chat", "Enter")
+	shows("Enter sends")
+	tm.Types("do it", "Enter")
+	a := asked(e)
+	shows("  y Allow once")
+	tm.Types("y")
+	shows("> y")
+	_, stderr, status := w.Cursord("deny", a.ID)
+	require.Zero(t, status, stderr)
+	shows("answered: Reject")
+	tm.Types("Enter")
+	shows("that question has ended: y was not sent")
+	stdout, stderr, status := w.Cursord("wait", "@1")
+	require.Zero(t, status, stderr)
+	require.NotContains(t, stdout, "> y")
+	var list struct{ Turns []sessions.Turn }
+	e.Must("session/read", world.Obj{"sessionId": a.SessionID}, &list)
+	require.Len(t, list.Turns, 1)
+	tm.Types("/quit", "Enter")
+	tm.Until("$")
+}
+
+// TestChatBeginsAtAQuestion: a chat that begins while the agent asks shows the question below the turn.
+func TestChatBeginsAtAQuestion(t *testing.T) {
+	t.Parallel()
+	w := asking(t, "", `{"fake":"say","text":"before it"}`, runs)
+	e := w.Opens()
+	tm := w.Terminal(t)
+	e.Must("turn/start", world.Obj{"workspace": w.Root, "prompt": "do it"}, nil)
+	asked(e)
+	tm.Types("cursord chat", "Enter")
+	tm.Poll("the question", func() bool { return strings.Contains(tm.Screen(), "y Allow once") && strings.Contains(tm.Screen(), "> do it") })
+	screen := tm.Screen()
+	require.Less(t, strings.Index(screen, "> do it"), strings.Index(screen, "y Allow once"), screen)
+	require.Less(t, strings.Index(screen, "before it"), strings.Index(screen, "y Allow once"), screen)
+	tm.Types("n", "Enter", "/quit", "Enter")
+}
+
 // TestWait: "cursord wait" says what its turn asks and how to answer, also what was asked before; at a terminal it takes the answer, and
 // Ctrl-C ends the wait alone.
 func TestWait(t *testing.T) {
