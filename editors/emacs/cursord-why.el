@@ -124,9 +124,14 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
                 "\n")
       (let ((session (cursord--why-session ws (plist-get source :sessionId)))
             (prompt (cursord-one-line (plist-get source :prompt))))
-        (insert (if (string-empty-p prompt)
-                    (propertize "(the prompt was deleted)" 'face 'cursord-note)
+        (insert (cond
+                 ((not (string-empty-p prompt))
                   (propertize prompt 'face 'cursord-prompt))
+                 ;; The session is still there, so that it has lost only the turn.
+                 (session
+                  (propertize "(its turn was taken back: a rewind has removed it, with its prompt)"
+                              'face 'cursord-note))
+                 (t (propertize "(the prompt was deleted)" 'face 'cursord-note)))
                 "\n  "
                 (propertize (format "%s, %s%s, " (plist-get source :state)
                                     (if (eq (plist-get source :byText) t)

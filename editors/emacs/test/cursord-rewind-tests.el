@@ -295,6 +295,20 @@ Undo in a buffer after a rewind says what it brings back."
       (with-temp-buffer
         (should-error (cursord-why) :type 'user-error)))))
 
+;; It said that the prompt was deleted, which sounds like a deleted session.
+(ert-deftest cursord-test-why-of-a-rewound-turn ()
+  "Of lines whose turn was taken back, it is said that a rewind has done that."
+  (cursord-test-with-world
+    (let* ((ws (progn (cursord-test-put "f" "one\n") (cursord-test-open)))
+           (turn (progn (cursord-test-plays (cursord-test-edits "f" "one\n" "two\n"))
+                        (cursord-test-turn ws "change it"))))
+      (cursord-call ws :session/rewind
+                    (list :sessionId (plist-get turn :sessionId)
+                          :turnId (plist-get turn :id) :files :json-false))
+      (find-file (cursord-test-file "f"))
+      (cursord-test-at-line 1
+        (should (looking-at-p "Line 1  (its turn was taken back: a rewind has removed it, with its prompt)\n  pending, .*, change it$"))))))
+
 (ert-deftest cursord-test-tree-of-forks ()
   "Forks are below their sessions, in the order of their making."
   (cl-flet ((tree (&rest sessions)
