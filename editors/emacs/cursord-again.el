@@ -46,7 +46,7 @@ CONTEXT is nil if another Emacs or program has started TURN."
 (defun cursord-retry ()
   "Ask the last prompt of the session again, with the same context.
 The agent's changes stay; you can reject them.  If the agent has lost the chat
-of the session, it gets the transcript."
+of the session, it gets a recap, the transcript."
   (interactive)
   (let* ((ws (cursord-workspace-open))
          (turn (cursord--last-turn ws))
@@ -60,7 +60,7 @@ of the session, it gets the transcript."
                     (match-string 0 prompt)))
       (cursord-send ws prompt (cursord-origin-here) nil context lost)
       (when lost
-        (cursord-say "asked again, with the transcript"))
+        (cursord-say "asked again with a recap, the transcript"))
       (when cursord-show-chat-on-ask
         (cursord-show-chat ws)))))
 

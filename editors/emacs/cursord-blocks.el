@@ -65,6 +65,7 @@
   (todos nil :documentation "The block of the latest todo list.")
   (left nil :documentation "The latest todo list, in the protocol's form.")
   (removed nil :documentation "The ids of the turns that a rewind has removed.")
+  (lost nil :documentation "The ids of the turns in which the agent had lost the chat.")
   (oldest nil :documentation "The id of the oldest shown item, if there are older ones.")
   (loading nil :documentation "Whether a request for a page is under way."))
 

@@ -148,6 +148,20 @@ Older messages are read until it is there."
        (t (setq cursord--chat-goal nil)
           (cursord-say "the session does not have that turn any more"))))))
 
+(defun cursord-recap-due-p (ws)
+  "Return non-nil if the agent had lost the chat of WS in its last turn.
+It is known where the chat shows that turn."
+  (when-let* ((buffer (cursord-chat-buffer ws))
+              (tr (buffer-local-value 'cursord-transcript buffer))
+              (turns (seq-filter (lambda (turn)
+                                   (equal (cursord-transcript-session tr)
+                                          (plist-get turn :sessionId)))
+                                 (hash-table-values (cursord-workspace-turns ws)))))
+    ;; Beside its last turn that has ended there are those that run or wait.
+    (seq-every-p (lambda (turn)
+                   (member (plist-get turn :id) (cursord-transcript-lost tr)))
+                 turns)))
+
 ;;;; Events
 
 (defun cursord--show-session (ws turn)

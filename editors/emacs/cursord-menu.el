@@ -91,6 +91,11 @@
               (cursord-plural (car (cursord-pending ws)) "hunk"))
     "Not in use here yet"))
 
+(defun cursord--menu-again ()
+  "Return what asking the last prompt again is called here."
+  (let ((ws (cursord-workspace-find)))
+    (if (and ws (cursord-recap-due-p ws)) "ask with a recap" "ask again")))
+
 (defun cursord--menu-wide-p ()
   "Return non-nil if the frame has room for four columns."
   (>= (frame-width) 78))
@@ -120,7 +125,7 @@ files."
     ("+" "add what is here" cursord-add)
     ("I" "add an image" cursord-add-image)
     ("k" "cancel" cursord-cancel)
-    ("y" "ask again" cursord-retry)
+    ("y" cursord-retry :description cursord--menu-again)
     ("e" "edit the prompt" cursord-edit-prompt)]
    ["Review"
     ("v" "all hunks" cursord-review)

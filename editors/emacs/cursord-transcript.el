@@ -161,6 +161,9 @@ If ITEM was READ, the shown one may be newer."
     ;; A notification of an item has all its text before it.
     (unless read
       (remhash id (cursord-transcript-gaps tr)))
+    (when (cursord-chat-lost-p item)
+      (cl-pushnew (plist-get item :turnId) (cursord-transcript-lost tr)
+                  :test #'equal))
     (cond
      ((cursord--orphan-p tr item)
       (push (lambda () (cursord-transcript-item tr item read))

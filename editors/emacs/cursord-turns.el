@@ -82,7 +82,8 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
     (or (car (member "asks you" notes)) (car (member "working" notes))
         (car notes))))
 
-(defconst cursord--with-recap "cursord run --recap --session [^ ]+"
+(defconst cursord--with-recap
+  "with the transcript as context: cursord run --recap --session [^ ]+"
   "How a notice ends that the agent has lost the chat of the session.")
 
 (defun cursord-chat-lost-p (item)
@@ -93,7 +94,10 @@ For example, \"no output for 1m 20s\"; nil if it is not silent."
   "Return the text of ITEM; what to do next is what Emacs can do."
   (let ((text (or (plist-get item :text) "")))
     (if (cursord-chat-lost-p item)
-        (replace-regexp-in-string cursord--with-recap "y here, or M-x cursord-retry" text t)
+        (replace-regexp-in-string
+         cursord--with-recap
+         "with a recap, the transcript as context: y here, or M-x cursord-retry"
+         text t)
       text)))
 
 (provide 'cursord-turns)

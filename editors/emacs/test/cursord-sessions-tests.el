@@ -166,14 +166,18 @@
         (cursord-show-chat ws)
         (with-current-buffer (cursord-chat-buffer ws)
           (cursord-test-until "the notice"
-            (string-search "ask again with the transcript as context: y here, or M-x" (string-replace "\n" " " (buffer-string))))
+            (string-search "ask again with a recap, the transcript as context: y here, or M-x" (string-replace "\n" " " (buffer-string))))
+          ;; It was "ask again" there, as after any other turn.
+          (should (equal "ask with a recap" (cursord--menu-again)))
           (should-not (string-search "remember seven" (sent)))
           (should (eq #'cursord-retry (key-binding "y")))
           (call-interactively #'cursord-retry))
-        (cursord-test-hears "asked again, with the transcript")
+        (cursord-test-hears "asked again with a recap, the transcript")
         (cursord-test-until "the end"
           (and (cursord-turn-ended-p (cursord--last-turn ws))
                (string-search "remember seven" (sent))))
+        (cursord-test-until "nothing lost any more"
+          (equal "ask again" (cursord--menu-again)))
         (cursord-retry)
         (cursord-test-until "the end"
           (and (null (cursord-busy-turns ws)) (not (string-search "remember seven" (sent)))))))))
