@@ -34,13 +34,23 @@ CONTEXT is nil if another Emacs or program has started TURN."
       (list (plist-get turn :prompt))))
 
 (defun cursord--lost-in-p (ws turn)
-  "Return non-nil if the agent had lost the chat of the session in TURN of WS."
-  (seq-some (lambda (item)
-              (and (equal (plist-get item :turnId) (plist-get turn :id))
-                   (cursord-chat-lost-p item)))
-            (plist-get (cursord-call ws :session/read
-                                     (list :sessionId (plist-get turn :sessionId)))
-                       :items)))
+  "Return non-nil if the agent had lost the chat of the session in TURN of WS.
+TURN is the last one; the notice is among its first items."
+  (let ((id (plist-get turn :id)) (more t) before lost)
+    (while (and more (not lost))
+      (let* ((page (cursord-call ws :session/read
+                                 `(:sessionId ,(plist-get turn :sessionId)
+                                              :limit ,cursord--page
+                                              ,@(and before (list :before before)))))
+             (items (append (plist-get page :items) nil)))
+        (setq lost (seq-some (lambda (item)
+                               (and (equal (plist-get item :turnId) id)
+                                    (cursord-chat-lost-p item)))
+                             items)
+              before (plist-get (car items) :id)
+              more (and (eq (plist-get page :more) t)
+                        (equal (plist-get (car items) :turnId) id)))))
+    lost))
 
 ;;;###autoload
 (defun cursord-retry ()

@@ -182,6 +182,25 @@
         (cursord-test-until "the end"
           (and (null (cursord-busy-turns ws)) (not (string-search "remember seven" (sent)))))))))
 
+;; The notice was looked for among the last 50 items.
+(ert-deftest cursord-test-the-chat-was-lost-long-ago ()
+  "A turn in which the agent went on for long is asked again with a recap."
+  (cursord-test-with-world
+    (let ((ws (cursord-test-open))
+          (begin "{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"{{cwd}}\",\"session_id\":\"%s\",\"model\":\"Auto\"}"))
+      (cursord-test-plays (format begin "one"))
+      (cursord-test-turn ws "remember seven")
+      (cursord-test-plays (format begin "another")
+                          (mapcar (lambda (n)
+                                    (pcase-let ((`(,start ,_ ,end)
+                                                 (cursord-test-runs (format "%d" n))))
+                                      (list start end)))
+                                  (number-sequence 1 120)))
+      (cursord-test-turn ws "which number")
+      (cursord-retry)
+      (cursord-test-hears "asked again with a recap, the transcript")
+      (cursord-test-until "the end" (null (cursord-busy-turns ws))))))
+
 (ert-deftest cursord-test-the-last-prompt-again ()
   "It is asked again with what went along, or changed first; a draft is kept."
   (cursord-test-with-world
