@@ -28,6 +28,7 @@
 (autoload 'cursord-retry "cursord-again" nil t)
 (autoload 'cursord-rewind "cursord-rewind" nil t)
 (autoload 'cursord-edit-prompt "cursord-again" nil t)
+(autoload 'cursord-fork-session "cursord-sessions" nil t)
 
 (defvar-keymap cursord-chat-mode-map
   :doc "Keys in a chat."
@@ -40,6 +41,7 @@
   "y" #'cursord-retry
   "e" #'cursord-edit-prompt
   "R" #'cursord-rewind
+  "F" #'cursord-fork-session
   "C-c C-c" #'cursord-compose
   "k" #'cursord-cancel
   "a" #'cursord-approvals

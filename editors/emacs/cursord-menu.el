@@ -96,6 +96,10 @@
   (let ((ws (cursord-workspace-find)))
     (if (and ws (cursord-recap-due-p ws)) "ask with a recap" "ask again")))
 
+(defun cursord--menu-fork ()
+  "Return what a fork is called here; in a chat it ends with the turn at point."
+  (if (derived-mode-p 'cursord-chat-mode) "fork up to here" "fork of this"))
+
 (defun cursord--menu-wide-p ()
   "Return non-nil if the frame has room for four columns."
   (>= (frame-width) 78))
@@ -150,7 +154,7 @@ files."
     ("s" "another session" cursord-resume)
     ("S" "all sessions" cursord-sessions)
     ("/" "search sessions" cursord-search)
-    ("f" "fork of this" cursord-fork-session)
+    ("f" cursord-fork-session :description cursord--menu-fork)
     ("o" "what waits" cursord-next-attention)
     ("D" "doctor" cursord-doctor)]]
   [:if cursord--menu-wide-p

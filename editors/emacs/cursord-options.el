@@ -108,14 +108,22 @@ In the modes \"ask\" and \"plan\" the agent changes nothing."
                       (completing-read "Mode: " '("agent" "ask" "plan") nil t))))
   (cursord--set (cursord-workspace-open) :mode mode))
 
+(defun cursord--read-isolation (prompt)
+  "Read with PROMPT where an agent works: \"copy\" or \"none\"."
+  (let ((completion-extra-properties
+         (list :annotation-function
+               (lambda (isolation)
+                 (if (equal isolation "copy") "  in a copy of the project"
+                   "  in the project itself")))))
+    (cursord--chosen (completing-read prompt '("copy" "none") nil t))))
+
 ;;;###autoload
 (defun cursord-set-isolation (isolation)
   "Go on with a session whose agent works with ISOLATION.
 With \"copy\" it works in a copy of the project: nothing changes in the
 project until you accept it.  With \"none\" it works in the project.  A
 session never changes its isolation."
-  (interactive (list (cursord--chosen
-                      (completing-read "Isolation: " '("copy" "none") nil t))))
+  (interactive (list (cursord--read-isolation "Isolation: ")))
   (let ((ws (cursord-workspace-open)))
     (cursord-choose-session
      ws (lambda ()

@@ -15,6 +15,7 @@
 (require 'cursord-lists)
 (require 'cursord-session)
 (require 'cursord-ask)
+(require 'cursord-options)
 
 (defvar-keymap cursord-sessions-mode-map
   :doc "Keys in the list of sessions."
@@ -197,30 +198,78 @@ LAST is non-nil if no other fork of that session follows."
   (cursord--sessions-talk
    (cursord--choose-session (cursord--all-sessions) "Go on with: " t)))
 
-(defun cursord-sessions-fork ()
-  "Begin another session with what was said in the one at point."
-  (interactive (cursord-only-in 'cursord-sessions-mode) cursord-sessions-mode)
-  (cursord--sessions-talk
-   (plist-get (cursord-call-host nil :session/fork
-                                 (list :sessionId
-                                       (plist-get (cursord--list-here) :id))
-                                 :timeout 60)
-              :session)))
+(defun cursord--fork (host session turn isolation)
+  "Return a fork of SESSION at HOST up to and with TURN; both are ids.
+Without TURN it has all turns until one that has not ended.  ISOLATION, if
+non-nil, is that of the fork."
+  (plist-get (cursord-call-host
+              host :session/fork
+              `(:sessionId ,session ,@(and turn (list :turnId turn))
+                           ,@(and isolation (list :isolation isolation)))
+              :timeout 60)
+             :session))
+
+(defun cursord--fork-isolation ()
+  "Read the isolation of a fork if there is a prefix argument; else return nil."
+  (and current-prefix-arg
+       (cursord--read-isolation "Isolation of the fork: ")))
+
+(defun cursord--fork-said (fork)
+  "Say that FORK is the session of the chat now."
+  (cursord-say "the next prompt goes to the fork \"%s\"; M-x cursord-resume goes back"
+               (cursord--session-title fork)))
+
+(defun cursord-sessions-fork (&optional isolation)
+  "Begin another session with what was said in the one at point.
+In a list of places that a search has found, it has what was said until the end
+of the turn of the place at point.  With a prefix argument, choose the ISOLATION
+of the fork: whether its agent works in a copy of the project or in the project
+itself.  Otherwise it is that of the session."
+  (interactive (progn
+                 (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
+                 (cursord--list-here)
+                 (list (cursord--fork-isolation)))
+               cursord-sessions-mode cursord-search-mode)
+  (let* ((here (cursord--list-here))
+         (fork (cursord--fork nil (plist-get here :id) (plist-get here :turn)
+                              isolation)))
+    (cursord--sessions-talk fork)
+    (cursord--fork-said fork)))
+
+(defun cursord--fork-here ()
+  "Return what to fork in the current buffer: (WS SESSION TURN).
+Of a chat or a preview, TURN is the turn at point; it is nil if that has not
+ended, and elsewhere."
+  (let* ((ws (cursord-workspace-open))
+         (tr (and (derived-mode-p 'cursord-chat-mode) cursord-transcript))
+         (id (and tr (cursord-transcript-turn-at tr (point))))
+         (turn (gethash id (cursord-workspace-turns ws))))
+    (if (and tr (cursord-transcript-session tr))
+        (progn
+          (unless (or id (hash-table-empty-p (cursord-transcript-turns tr)))
+            (user-error "There is no turn here to fork at"))
+          (list ws (cursord-transcript-session tr)
+                (and (or (null turn) (cursord-turn-ended-p turn)) id)))
+      (cursord--know-session ws)
+      (list ws (or (cursord-workspace-current ws)
+                   (user-error "There is no session yet"))
+            nil))))
 
 ;;;###autoload
-(defun cursord-fork-session ()
-  "Begin another session with what was said in the current one so far."
-  (interactive)
-  (let* ((ws (cursord-workspace-open))
-         (id (progn (cursord--know-session ws)
-                    (or (cursord-workspace-current ws)
-                        (user-error "There is no session yet"))))
-         (fork (plist-get (cursord-call ws :session/fork (list :sessionId id))
-                          :session)))
+(defun cursord-fork-session (&optional isolation)
+  "Begin another session with what was said in the current one so far.
+In a chat, and in the preview of a session, it has what was said until the end
+of the turn at point.  The session stays as it is.  With a prefix argument,
+choose the ISOLATION of the fork: whether its agent works in a copy of the
+project or in the project itself.  Otherwise it is that of the session."
+  (interactive (progn (cursord--fork-here)
+                      (list (cursord--fork-isolation))))
+  (pcase-let* ((`(,ws ,session ,turn) (cursord--fork-here))
+               (fork (cursord--fork (cursord-workspace-host ws) session turn
+                                    isolation)))
     (cursord-talk-with ws fork)
     (pop-to-buffer (cursord--chat-buffer-create ws))
-    (cursord-say "the next prompt goes to the fork \"%s\"; M-x cursord-resume goes back"
-                 (cursord--session-title fork))))
+    (cursord--fork-said fork)))
 
 (defun cursord-sessions-rename (title)
   "Give the session at point the TITLE."
@@ -243,70 +292,6 @@ LAST is non-nil if no other fork of that session follows."
                          (list :sessionId (plist-get session :id)))
       (cursord--list-show))))
 
-;;;; Search
-
-(defvar cursord--searched ""
-  "The words that the list of places was made for.")
-
-(defvar-keymap cursord-search-mode-map
-  :doc "Keys in the list of places that a search has found."
-  :parent cursord-list-mode-map
-  "RET" #'cursord-sessions-go
-  "SPC" #'cursord-sessions-preview)
-
-(define-derived-mode cursord-search-mode cursord-list-mode "Cursord-Search"
-  "The places in all sessions that have some words.
-\\{cursord-search-mode-map}"
-  :interactive nil
-  (setq cursord--list-entries #'cursord--search-entries
-        cursord--list-columns #'cursord--search-columns))
-
-(defun cursord--search-columns (narrow)
-  "Return the columns of the list, fewer if NARROW."
-  (vconcat '(("Age" 7 nil) ("In" 7 t))
-           (unless narrow '(("Session" 20 t)))
-           '(("Place" 0 t))))
-
-(defun cursord--search-place (match)
-  "Return the snippet of MATCH with what was found in a face."
-  (let* ((bytes (encode-coding-string (plist-get match :snippet) 'utf-8))
-         (text (copy-sequence (plist-get match :snippet)))
-         (place (lambda (at)
-                  (length (decode-coding-string (substring bytes 0 at)
-                                                'utf-8)))))
-    (seq-doseq (range (plist-get match :ranges))
-      (add-face-text-property (funcall place (plist-get range :from))
-                              (funcall place (plist-get range :to))
-                              'match nil text))
-    text))
-
-(defun cursord--search-entries (narrow)
-  "Return the entries of the list, with fewer columns if NARROW."
-  (mapcar
-   (lambda (match)
-     (list (list :id (plist-get match :sessionId)
-                 :workspace (plist-get match :workspace)
-                 :title (plist-get match :title)
-                 :item (plist-get match :itemId)
-                 :in (plist-get match :in))
-           (vconcat
-            (list (cursord--age (plist-get match :at))
-                  (propertize (plist-get match :in) 'face 'cursord-note))
-            (unless narrow (list (cursord--session-title match)))
-            (list (cursord--search-place match)))))
-   (plist-get (cursord-call-host nil :search
-                                 (list :query cursord--searched :limit 200))
-              :matches)))
-
-;;;###autoload
-(defun cursord-search (words)
-  "List the places in all sessions that have all WORDS, the newest first.
-A word also finds longer words that begin so; words in double quotes are
-a phrase."
-  (interactive "sSearch sessions: ")
-  (setq cursord--searched words)
-  (cursord--list-open "*cursord search*" 'cursord-search-mode))
-
 ;;;; Previews
 
 (defvar-keymap cursord-preview-mode-map
@@ -316,6 +301,7 @@ a phrase."
   "TAB" #'cursord-toggle
   "n" #'cursord-next-message
   "p" #'cursord-previous-message
+  "F" #'cursord-fork-session
   "o" #'cursord-older)
 
 (define-derived-mode cursord-preview-mode cursord-chat-mode "Cursord-Preview"

@@ -162,8 +162,7 @@ If ITEM was READ, the shown one may be newer."
     (unless read
       (remhash id (cursord-transcript-gaps tr)))
     (when (cursord-chat-lost-p item)
-      (cl-pushnew (plist-get item :turnId) (cursord-transcript-lost tr)
-                  :test #'equal))
+      (push (plist-get item :turnId) (cursord-transcript-lost tr)))
     (cond
      ((cursord--orphan-p tr item)
       (push (lambda () (cursord-transcript-item tr item read))

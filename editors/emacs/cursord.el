@@ -59,7 +59,7 @@
 (autoload 'cursord-cancel "cursord-session" nil t)
 (autoload 'cursord-resume "cursord-session" nil t)
 (autoload 'cursord-sessions "cursord-sessions" nil t)
-(autoload 'cursord-search "cursord-sessions" nil t)
+(autoload 'cursord-search "cursord-search" nil t)
 (autoload 'cursord-attempts "cursord-attempts" nil t)
 (autoload 'cursord-fork-session "cursord-sessions" nil t)
 (autoload 'cursord-projects "cursord-projects" nil t)

@@ -39,3 +39,45 @@ func TestEmacsForkAndSearch(t *testing.T) {
 		require.Contains(t, e.eval(`(condition-case err (progn (cursord-search "…") "no error") (user-error (cadr err)))`), "no word")
 	})
 }
+
+// TestEmacsForkAtATurn forks by keys in a terminal: in the chat at the turn at point, of a search at the turn that it has found, and with
+// C-u in a copy.
+func TestEmacsForkAtATurn(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		w.Trusts()
+		c := w.Joins()
+		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		w.Plays(world.Streams("The lock is held."), world.Done)
+		first := c.Turn(world.Obj{"prompt": "why does it hang"})
+		w.Plays(world.Streams("It is mended."), world.Done)
+		c.Turn(world.Obj{"prompt": "then mend it", "sessionId": first.SessionID})
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		tm.Types("C-c", "a", "c")
+		untilScreen(tm, e, `It is mended\.`)
+		tm.Types("M-<", "n", "?")
+		untilScreen(tm, e, ` f fork up to here\b`)
+		tm.Types("C-g", "F")
+		untilScreen(tm, e, `(?m)^cursord: the next prompt goes to the fork "why does it hang \(fork\)"`)
+		forked := func(isolation string) {
+			e.until("a fork in the chat", `(let ((session (cursord-session (cursord-workspace-find))))
+				(and (equal "`+first.SessionID+`" (plist-get (plist-get session :forkedFrom) :sessionId))
+				     (equal %q (plist-get session :isolation)) (= 1 (plist-get session :turns))))`, isolation)
+		}
+		forked("none")
+		require.NotContains(t, e.buffer(chatName), "mend")
+
+		tm.Types("C-c", "a", "/", "lock", "Enter")
+		untilScreen(tm, e, `(?m)text +why does it hang +The lock is held`)
+		tm.Types("C-u", "F")
+		untilScreen(tm, e, `(?m)^Isolation of the fork:$`)
+		tm.Types("Tab", "Tab")
+		untilScreen(tm, e, `(?m)copy +in a copy of the project`)
+		tm.Types("copy", "Enter")
+		forked("copy")
+		untilScreen(tm, e, ` in a copy `)
+		e.quiet()
+	})
+}
