@@ -132,5 +132,53 @@
           (forward-line))
         (should (equal '("copy" . 3) (forks "F" "copy")))))))
 
+(ert-deftest cursord-test-search-answers-that-come-late ()
+  "Of words that are typed, only the answer to the latest is listed.
+After a quit it is the list from before."
+  (cursord-test-with-three-turns
+    (cl-flet ((listed ()
+                (with-current-buffer "*cursord search*"
+                  (mapcar (lambda (entry) (plist-get (car entry) :turn))
+                          tabulated-list-entries)))
+              (turn (n)
+                (nth n (mapcar (lambda (turn) (plist-get turn :id))
+                               (plist-get (cursord-call ws :turn/list
+                                                        (list :sessionId (plist-get session :id)))
+                                          :turns)))))
+      (let* ((show (symbol-function 'cursord--search-show))
+             (second (turn 1)) (third (turn 0)) (window (selected-window)) shown)
+        (cl-letf (((symbol-function 'cursord--search-show)
+                   (lambda (&rest args)
+                     (push cursord--searched shown)
+                     (apply show args)))
+                  ((symbol-function 'read-from-minibuffer)
+                   (lambda (&rest _)
+                     (setq shown nil)
+                     (cursord-test-hold "search")
+                     (cursord--search-ask "second")
+                     (cursord--search-ask "third")
+                     (should-not shown)
+                     (cursord-test-release)
+                     (cursord-test-until "an answer" shown)
+                     "third")))
+          (call-interactively #'cursord-search)
+          (should (equal '("third") shown))
+          (should (equal (list third third) (listed)))
+          (select-window window)
+          (cl-letf (((symbol-function 'read-from-minibuffer)
+                     (lambda (&rest _)
+                       (cursord--search-ask "second")
+                       (cursord-test-until "the answer" (equal (list second second) (listed)))
+                       (setq shown nil)
+                       (cursord--search-ask "nowhere")
+                       (signal 'quit nil))))
+            (should (eq 'quit (condition-case nil (call-interactively #'cursord-search)
+                                (quit 'quit)))))
+          ;; Its answer has come by now.
+          (cursord-call ws :turn/list (list :sessionId (plist-get session :id)))
+          (should-not shown)
+          (should (equal (list third third) (listed)))
+          (should (eq window (selected-window))))))))
+
 (provide 'cursord-search-tests)
 ;;; cursord-search-tests.el ends here

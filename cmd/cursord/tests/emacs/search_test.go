@@ -3,8 +3,10 @@
 package emacs
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
@@ -78,6 +80,71 @@ func TestEmacsForkAtATurn(t *testing.T) {
 		tm.Types("copy", "Enter")
 		forked("copy")
 		untilScreen(tm, e, ` in a copy `)
+		e.quiet()
+	})
+}
+
+// TestEmacsSearchWhileTyping types words in a terminal: the list follows the beginnings of words, also backwards; C-n and C-o choose and show a
+// place; RET goes there in the list, where SPC previews; C-g brings back windows and list as they were.
+func TestEmacsSearchWhileTyping(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Put("f", "a file of mine\n")
+		w.Start()
+		w.Trusts()
+		c := w.Joins()
+		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		w.Plays(world.Streams("Der Bär wakes."), world.Done)
+		c.Turn(world.Obj{"prompt": "who is awake"})
+		w.Plays(world.Streams("A wakeup is lost."), world.Done)
+		c.Turn(world.Obj{"prompt": "why does it hang"})
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		e.eval(`(progn (find-file %q) nil)`, w.Path("f"))
+		rows := func(what string, rows ...string) {
+			t.Helper()
+			e.poll(what, func() bool {
+				return assert.ObjectsAreEqual(rows, strings.Split(e.eval(`(with-current-buffer "*cursord search*"
+					(mapconcat (lambda (entry) (substring-no-properties (aref (cadr entry) 3))) tabulated-list-entries "/"))`).(string), "/"))
+			})
+		}
+		tm.Types("C-c", "a", "/")
+		untilScreen(tm, e, `(?m)^ Type words: C-n and C-p choose a place, C-o shows its session, RET lists\.$`)
+		tm.Types("w", "a", "k")
+		rows("the places of wak", "A wakeup is lost.", "Der Bär wakes.")
+		untilScreen(tm, e, `(?ms)^a file of mine$.*A wakeup is lost\.\n.*Der Bär wakes\..*^Search sessions: wak$`)
+		tm.Types("e", "s")
+		rows("the one of wakes", "Der Bär wakes.")
+		tm.Types("BSpace", "BSpace", "Space", "n", "o", "n", "e")
+		untilScreen(tm, e, `(?m)^ No place has these words\.$`)
+		tm.Types("C-a", "C-k", "\"")
+		untilScreen(tm, e, `(?m)^ .*no word`)
+		tm.Types("BSpace", "w", "a", "k")
+		rows("the places of wak again", "A wakeup is lost.", "Der Bär wakes.")
+		tm.Types("C-n", "C-n", "C-o")
+		untilScreen(tm, e, `(?s)who is awake\n.*Der Bär wakes\.\n.*Search sessions: wak$`)
+		tm.Types("C-p", "C-n", "Enter")
+		e.until("the list, at the chosen place", `(and (eq major-mode 'cursord-search-mode) (not (active-minibuffer-window))
+			(string-search "Der Bär wakes" (buffer-substring (line-beginning-position) (line-end-position))))`)
+		tm.Types("C-p", "Space")
+		untilScreen(tm, e, `(?s)why does it hang\n.*A wakeup is lost\.\n`)
+
+		// The former list and the windows come back.
+		tm.Types("C-x", "0")
+		e.until("another buffer", `(not (derived-mode-p 'cursord-search-mode))`)
+		tm.Types("C-x", "1", "C-c", "a", "/", "B", "ä", "r")
+		rows("the place of Bär", "Der Bär wakes.")
+		tm.Types("C-g")
+		e.until("the windows from before", `(and (one-window-p) (not (active-minibuffer-window)))`)
+		rows("the former places", "A wakeup is lost.", "Der Bär wakes.")
+		e.eval(`(progn (kill-buffer "*cursord search*") nil)`)
+		tm.Types("C-c", "a", "/", "x", "C-g")
+		e.until("no list", `(and (one-window-p) (not (get-buffer "*cursord search*")))`)
+		tm.Types("C-c", "a", "/", "Enter")
+		untilScreen(tm, e, `(?m)^There is nothing to search for$`)
+		// M-p has what was searched for.
+		tm.Types("C-c", "a", "/", "M-p", "Enter")
+		rows("the places of the history", "A wakeup is lost.", "Der Bär wakes.")
 		e.quiet()
 	})
 }
