@@ -73,6 +73,9 @@
   "The transcript of a chat's buffer.")
 (put 'cursord-transcript 'permanent-local t)
 
+(defvar cursord-transcript-page-hook nil
+  "Normal hook that is run in a chat's buffer after a page was read.")
+
 (defmacro cursord--editing (&rest body)
   "Run BODY, which changes the buffer, and keep point in its place.
 Windows with point at the end of the buffer follow the end."

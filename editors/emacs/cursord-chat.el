@@ -67,6 +67,7 @@
               outline-level (lambda () (if (eq (char-after) ?#) 1 2))
               imenu-generic-expression '((nil "^## You\n\n\\(.*\\)" 1)))
   (add-to-invisibility-spec '(cursord-fold . t))
+  (add-hook 'cursord-transcript-page-hook #'cursord--chat-reach nil t)
   (setq-local bookmark-make-record-function #'cursord-bookmark-record
               desktop-save-buffer #'cursord-desktop-data)
   (setq header-line-format '(:eval (cursord--chat-header))))
@@ -123,28 +124,38 @@ With a prefix argument NEW, begin a new session."
 ;;;; Going to a turn
 
 (defvar-local cursord--chat-goal nil
-  "The id of the turn that point goes to once the chat has it, or nil.")
+  "The id of the block that point goes to once the chat has it, or nil.")
 
-(defun cursord-chat-go-to (ws session turn)
-  "Go to the chat of WS with SESSION, and to the prompt of TURN, an id.
+(defun cursord-chat-place (turn item)
+  "Return the id of the block of ITEM, or of the prompt of TURN if ITEM is nil.
+Both are ids."
+  (or item (and turn (concat "prompt " turn))))
+
+(defun cursord-chat-go-to (ws session place)
+  "Go to the chat of WS with SESSION, and to PLACE, see `cursord-chat-place'.
 Older messages are read until it is there."
   (cursord-talk-with ws session)
   (pop-to-buffer (cursord--chat-buffer-create ws))
-  (setq cursord--chat-goal turn)
+  (cursord-chat-seek place))
+
+(defun cursord-chat-seek (place)
+  "Go to PLACE in the current chat or preview, once it is there."
+  (setq cursord--chat-goal place)
   (cursord--chat-reach))
 
 (defun cursord--chat-reach ()
   "Go to the goal of the current chat, or read on for it."
   (when cursord--chat-goal
     (let* ((tr cursord-transcript)
-           (block (gethash (concat "prompt " cursord--chat-goal)
-                           (cursord-transcript-by-id tr))))
+           (block (gethash cursord--chat-goal (cursord-transcript-by-id tr))))
       (cond
        (block
         (setq cursord--chat-goal nil)
         (goto-char (cursord--block-start block))
         (dolist (window (get-buffer-window-list nil 'no-minibuffer t))
-          (set-window-point window (point))))
+          (set-window-point window (point))
+          (unless (pos-visible-in-window-p (cursord--block-end block) window)
+            (set-window-start window (point)))))
        ((cursord-transcript-loading tr))
        ((cursord-transcript-oldest tr) (cursord-transcript-load tr))
        (t (setq cursord--chat-goal nil)

@@ -137,7 +137,7 @@
 That answer is dropped if other words were asked for meanwhile."
   (setq cursord--searched words)
   (if (string-blank-p words)
-      (cursord--search-show nil "Type words: C-n and C-p choose a place, C-o shows its session, RET lists.")
+      (cursord--search-show nil "Type words: C-n and C-p choose a place, C-o shows one, RET goes to the list.")
     (cl-flet ((show (&rest args)
                 (when (equal words cursord--searched)
                   (apply #'cursord--search-show args))))
@@ -223,7 +223,7 @@ If nothing is chosen, windows and list are as they were before."
   (cursord--search-next (- n)))
 
 (defun cursord--search-preview ()
-  "Show the session of the place in the list in another window."
+  "Show the place in the list in its session, in another window."
   (interactive)
   (cursord--search-at-row #'cursord-sessions-preview))
 
@@ -232,7 +232,7 @@ If nothing is chosen, windows and list are as they were before."
   "List the places in all sessions that have all WORDS, the newest first.
 The list follows while you type.  A word also finds longer words that begin so;
 words in double quotes are a phrase.
-\\<cursord-search-read-map>\\[cursord--search-next] and \\[cursord--search-previous] choose a place meanwhile, \\[cursord--search-preview] shows its session,
+\\<cursord-search-read-map>\\[cursord--search-next] and \\[cursord--search-previous] choose a place meanwhile, \\[cursord--search-preview] shows it in its session,
 RET goes to the list, and \\[abort-minibuffers] back to where you were."
   (interactive (list (cursord--search-read)))
   (setq cursord--searched words)

@@ -174,8 +174,8 @@ LAST is non-nil if no other fork of that session follows."
   (interactive)
   (cursord--list-open "*cursord sessions*" 'cursord-sessions-mode))
 
-(defun cursord--sessions-talk (session)
-  "Go on with SESSION, in the chat of its project."
+(defun cursord--sessions-talk (session &optional place)
+  "Go on with SESSION, in the chat of its project; go to PLACE if it is non-nil."
   (let ((root (plist-get session :workspace)))
     (unless (file-directory-p root)
       (user-error "%s is not there any more; %s shows the session"
@@ -183,14 +183,22 @@ LAST is non-nil if no other fork of that session follows."
                   (substitute-command-keys
                    "\\<cursord-sessions-mode-map>\\[cursord-sessions-preview]")))
     (let ((ws (cursord-workspace-open root)))
-      (cursord-talk-with ws session)
-      (pop-to-buffer (cursord--chat-buffer-create ws)))))
+      (if place
+          (cursord-chat-go-to ws session place)
+        (cursord-talk-with ws session)
+        (pop-to-buffer (cursord--chat-buffer-create ws))))))
+
+(defun cursord--sessions-place ()
+  "Return the place in its session that the row at point is about, or nil."
+  (let ((here (cursord--list-here)))
+    (cursord-chat-place (plist-get here :turn) (plist-get here :item))))
 
 (defun cursord-sessions-go ()
-  "Go on with the session at point, in the chat of its project."
+  "Go on with the session at point, in the chat of its project.
+If a search has found a place of it, go there."
   (interactive (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
                cursord-sessions-mode cursord-search-mode)
-  (cursord--sessions-talk (cursord--list-here)))
+  (cursord--sessions-talk (cursord--list-here) (cursord--sessions-place)))
 
 (defun cursord-sessions-jump ()
   "Choose one of the sessions of all projects and go on with it."
@@ -312,19 +320,22 @@ project or in the project itself.  Otherwise it is that of the session."
         (cursord-key-text
          " preview · \\<cursord-preview-mode-map>\\[cursord-toggle] unfold · \\[quit-window] quit")))
 
+(defvar-local cursord--previewed nil
+  "The id of the session and the place that a preview shows.")
+
 (defun cursord-sessions-preview ()
   "Show the end of the session at point in another window.
-If that window shows this session already, scroll it."
+If a search has found a place of it, show that place.  If that window shows it
+already, scroll it."
   (interactive (cursord-only-in 'cursord-sessions-mode 'cursord-search-mode)
                cursord-sessions-mode cursord-search-mode)
   (let* ((session (cursord--list-here))
+         (place (cursord--sessions-place))
+         (shown (list (plist-get session :id) place))
          (buffer (get-buffer-create "*cursord preview*"))
          (window (get-buffer-window buffer)))
-    (if (and window (equal (plist-get session :id)
-                           (with-current-buffer buffer
-                             (and cursord-transcript
-                                  (cursord-transcript-session
-                                   cursord-transcript)))))
+    (if (and window
+             (equal shown (buffer-local-value 'cursord--previewed buffer)))
         (with-selected-window window
           (condition-case nil (scroll-up-command)
             (end-of-buffer (goto-char (point-min)))))
@@ -332,12 +343,14 @@ If that window shows this session already, scroll it."
         (cursord-preview-mode)
         ;; Its project may not be there any more.
         (let ((root (file-name-as-directory (plist-get session :workspace))))
-          (setq cursord-buffer-workspace
+          (setq cursord--previewed shown
+                cursord-buffer-workspace
                 (or (cursord-workspace-at root)
                     (cursord--workspace-make
                      :root root :path (plist-get session :workspace)))))
         (cursord-transcript-clear cursord-buffer-workspace
-                                  (plist-get session :id)))
+                                  (plist-get session :id))
+        (cursord-chat-seek place))
       (display-buffer buffer '(nil (inhibit-same-window . t))))))
 
 (provide 'cursord-sessions)

@@ -364,9 +364,9 @@ If TURN, its first turn, is non-nil, there is nothing to read yet."
                            (list :before (cursord-transcript-oldest tr))))
        :then (lambda (result)
                (setf (cursord-transcript-loading tr) nil)
-               (cursord--in-transcript buffer tr
-                                       (lambda ()
-                                         (cursord--take-page tr result))))
+               (cursord--in-transcript
+                buffer tr (lambda () (cursord--take-page tr result)
+                            (run-hooks 'cursord-transcript-page-hook))))
        :else (lambda (err)
                (setf (cursord-transcript-loading tr) nil)
                (cursord-complain err))))))

@@ -182,7 +182,8 @@ Return nil if they may have changed.  LINES are (FROM . TO)."
          (session (or (cursord--why-session ws (plist-get source :sessionId))
                       (user-error "The session was deleted"))))
     (quit-window)
-    (cursord-chat-go-to ws session (plist-get source :turnId))))
+    (cursord-chat-go-to ws session
+                        (cursord-chat-place (plist-get source :turnId) nil))))
 
 ;;;###autoload
 (defun cursord-why (&optional whole)

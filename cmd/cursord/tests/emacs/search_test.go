@@ -109,7 +109,7 @@ func TestEmacsSearchWhileTyping(t *testing.T) {
 			})
 		}
 		tm.Types("C-c", "a", "/")
-		untilScreen(tm, e, `(?m)^ Type words: C-n and C-p choose a place, C-o shows its session, RET lists\.$`)
+		untilScreen(tm, e, `(?m)^ Type words: C-n and C-p choose a place, C-o shows one, RET goes to the list\.$`)
 		tm.Types("w", "a", "k")
 		rows("the places of wak", "A wakeup is lost.", "Der Bär wakes.")
 		untilScreen(tm, e, `(?ms)^a file of mine$.*A wakeup is lost\.\n.*Der Bär wakes\..*^Search sessions: wak$`)
@@ -145,6 +145,39 @@ func TestEmacsSearchWhileTyping(t *testing.T) {
 		// M-p has what was searched for.
 		tm.Types("C-c", "a", "/", "M-p", "Enter")
 		rows("the places of the history", "A wakeup is lost.", "Der Bär wakes.")
+		e.quiet()
+	})
+}
+
+// TestEmacsGoesToWhatWasFound looks at a place far above the end of its session, which is where the preview and the chat were.
+func TestEmacsGoesToWhatWasFound(t *testing.T) {
+	t.Parallel()
+	anEmacs(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Start()
+		w.Trusts()
+		c := w.Joins()
+		c.Must("workspace/subscribe", world.Obj{"workspace": w.Root}, nil)
+		w.Plays(world.Streams("The Bär loses a wakeup."), world.Done)
+		first := c.Turn(world.Obj{"prompt": "why does it hang"})
+		w.Plays(world.Streams(strings.Repeat("more\n\n", 200)), world.Done)
+		for range 60 {
+			c.Turn(world.Obj{"prompt": "tell me more", "sessionId": first.SessionID})
+		}
+		e, tm := terminalEmacs(w, t, bin, `(keymap-global-set "C-c a" cursord-command-map)`)
+		tm.Types("C-c", "a", "/", "wakeup")
+		untilScreen(tm, e, `text +why does it hang +The Bär loses a wakeup\.`)
+		tm.Types("C-o")
+		untilScreen(tm, e, `(?m)^The Bär loses a wakeup\.$`)
+		tm.Types("Enter", "Enter")
+		untilScreen(tm, e, `(?m)^The Bär loses a wakeup\.$`)
+		e.until("the place", `(and (eq major-mode 'cursord-chat-mode) (looking-at-p "The Bär"))`)
+		tm.Types("C-c", "a", "/", "hang", "Enter")
+		e.until("the list, at the prompt", `(and (eq major-mode 'cursord-search-mode) (goto-char (point-min)) (search-forward " prompt" nil t)
+			(progn (set-window-point nil (point)) t))`)
+		tm.Types("Space")
+		e.until("the prompt", `(with-current-buffer "*cursord preview*" (looking-at-p "## You\n\nwhy does it hang"))`)
+		untilScreen(tm, e, `(?m)^why does it hang$`)
 		e.quiet()
 	})
 }
