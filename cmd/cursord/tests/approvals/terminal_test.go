@@ -171,7 +171,9 @@ func TestChatBeginsAtAQuestion(t *testing.T) {
 	e.Must("turn/start", world.Obj{"workspace": w.Root, "prompt": "do it"}, nil)
 	asked(e)
 	tm.Types("cursord chat", "Enter")
-	tm.Poll("the question", func() bool { return strings.Contains(tm.Screen(), "y Allow once") && strings.Contains(tm.Screen(), "> do it") })
+	tm.Poll("the question", func() bool {
+		return strings.Contains(tm.Screen(), "y Allow once") && strings.Contains(tm.Screen(), "> do it")
+	})
 	screen := tm.Screen()
 	require.Less(t, strings.Index(screen, "> do it"), strings.Index(screen, "y Allow once"), screen)
 	require.Less(t, strings.Index(screen, "before it"), strings.Index(screen, "y Allow once"), screen)
