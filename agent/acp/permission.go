@@ -153,7 +153,7 @@ func optionsOf(list jsontext.Value) (options []agent.ApprovalOption) {
 	refusable := false
 	for v := range list.Elements() {
 		o := v.Object(nil)
-		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.OneLine("", o.Text("name")), Kind: kinds[o.Text("kind")]}
+		option := agent.ApprovalOption{ID: o.Get("optionId").Name(), Label: plaintext.Joined(o.Text("name")), Kind: kinds[o.Text("kind")]}
 		known := slices.ContainsFunc(options, func(have agent.ApprovalOption) bool { return have.ID == option.ID })
 		if option.ID == "" || option.Kind == "" || known || len(options) == maxOptions {
 			continue

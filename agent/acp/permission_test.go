@@ -227,3 +227,18 @@ func TestLongTextsStayWhole(t *testing.T) {
 		require.Equal(t, long, r.Detail)
 	}
 }
+
+// TestAnswersStayWhole: answers were cut after 120 characters, so that two opposite ones looked the same.
+func TestAnswersStayWhole(t *testing.T) {
+	t.Parallel()
+	same := strings.Repeat("Do as you think is best ", 20)
+	c := newTalk(t, "/w")
+	c.says(`{"id":1,"method":"cursor/ask_question","params":{"questions":[{"id":"q","prompt":"Which?","options":[` +
+		`{"id":"a","label":"` + same + `delete NOTHING"},{"id":"b","label":"` + same + `delete\n\n EVERYTHING"}]}]}}`)
+	c.says(`{"id":2,"method":"session/request_permission","params":{"toolCall":{"toolCallId":"1","kind":"execute","rawInput":{"command":"a"}},"options":[` +
+		`{"optionId":"y","name":"` + same + `once","kind":"allow_once"}]}}`)
+	require.Len(t, c.asked(), 2)
+	require.Equal(t, same+"delete NOTHING", c.asked()[0].Options[0].Label)
+	require.Equal(t, same+"delete ⏎ EVERYTHING", c.asked()[0].Options[1].Label)
+	require.Equal(t, same+"once", c.asked()[1].Options[0].Label)
+}

@@ -22,7 +22,7 @@ func (t *turn) questions(dst []agent.Event, id, params jsontext.Value) ([]agent.
 		}
 		p := part{question: q.Get("id").Name(), prompt: q.Object(nil).Text("prompt", "question")}
 		for v := range q.Get("options").Elements() {
-			option := agent.ApprovalOption{ID: v.Get("id").Name(), Label: plaintext.OneLine("", v.Object(nil).Text("label", "name")), Kind: agent.Answer}
+			option := agent.ApprovalOption{ID: v.Get("id").Name(), Label: plaintext.Joined(v.Object(nil).Text("label", "name")), Kind: agent.Answer}
 			if option.Label == "" {
 				option.Label = option.ID
 			}

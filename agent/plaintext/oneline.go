@@ -22,6 +22,17 @@ func OneLine(verb, what string) string {
 	return string([]rune(s)[:MaxTitle-1]) + "…"
 }
 
+// Joined returns the whole of a text as one line: "⏎" stands for the ends of lines.
+func Joined(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	return strings.Join(lines, " ⏎ ")
+}
+
 // Count returns a number with its noun: "1 turn", "2 turns".
 func Count(n int, noun string) string {
 	if n == 1 {

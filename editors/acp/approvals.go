@@ -1,8 +1,10 @@
 package acp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cursord/agent/plaintext"
 	"cursord/editors/acp/protocol"
@@ -116,15 +118,27 @@ func (s *Server) askApproval(at *session, a *sessions.Approval) {
 	at.approvals[a.ID] = asked
 }
 
+// maxName is how many characters a button of an editor shows at least.
+const maxName = 60
+
+// longNames reports whether an answer may not fit its button. Then all answers are in the text, by number.
+func longNames(a *sessions.Approval) bool {
+	return slices.ContainsFunc(a.Options, func(o sessions.ApprovalOption) bool { return utf8.RuneCountInString(o.Label) > maxName })
+}
+
 func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOption) {
-	rejects := false
-	for _, o := range a.Options {
+	rejects, long := false, longNames(a)
+	for i, o := range a.Options {
 		kind := permissionKinds[o.Kind]
 		if kind == "" {
 			continue // of a later build: not to be chosen by mistake
 		}
 		rejects = rejects || o.Kind.Rejects()
-		options = append(options, protocol.PermissionOption{OptionID: o.ID, Name: o.Label, Kind: kind})
+		name := plaintext.InFull(o.Label)
+		if long {
+			name = fmt.Sprintf("%d: %s", i+1, name)
+		}
+		options = append(options, protocol.PermissionOption{OptionID: o.ID, Name: name, Kind: kind})
 	}
 	if !rejects {
 		options = append(options, protocol.PermissionOption{OptionID: noAnswer, Name: "No answer", Kind: "reject_once"})
@@ -178,7 +192,40 @@ func aboutApproval(a *sessions.Approval) (all []protocol.Content) {
 	} else if detail != "" {
 		all = append(all, protocol.TextContent(detail))
 	}
+	if longNames(a) {
+		var b strings.Builder
+		for i, o := range a.Options {
+			b.WriteString(wrapped(fmt.Sprintf("%d: %s", i+1, plaintext.InFull(o.Label))))
+		}
+		all = append(all, protocol.TextContent(protocol.Fenced("", b.String())))
+	}
 	return all
+}
+
+// wrapped returns a line as several, since editors do not wrap those of a block.
+func wrapped(line string) string {
+	const most = 80 // characters
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Split(line, " ") {
+		size := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && column+1+size > most:
+			b.WriteString("\n   ")
+			column = 3
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		for size > most-column { // a word that is longer than a line
+			head := string([]rune(word)[:most-column])
+			b.WriteString(head + "\n   ")
+			word, size, column = word[len(head):], size-(most-column), 3
+		}
+		b.WriteString(word)
+		column += size
+	}
+	return b.String() + "\n"
 }
 
 // hasDiff reports whether a text has a diff in it, which is no Markdown.

@@ -172,3 +172,25 @@ func TestApprovalsShowDiffs(t *testing.T) {
 	about = aboutApproval(&sessions.Approval{Kind: sessions.ApprovalPlan, Detail: diff})
 	require.Equal(t, []protocol.Content{protocol.TextContent(diff)}, about, "a plan is Markdown")
 }
+
+// TestLongAnswersAreShownWhole: a button shows as much of an answer as it has room for, so the text has all answers.
+func TestLongAnswersAreShownWhole(t *testing.T) {
+	same := strings.Repeat("Do as you think is best ", 10)
+	a := &sessions.Approval{Kind: sessions.ApprovalQuestion, Options: []sessions.ApprovalOption{
+		{ID: "a", Label: same + "delete NOTHING", Kind: sessions.AnswerOption}, {ID: "b", Label: same + "\u202edelete EVERYTHING" + strings.Repeat("x", 200), Kind: sessions.AnswerOption},
+	}}
+	options := permissionOptions(a)
+	require.Equal(t, "1: "+same+"delete NOTHING", options[0].Name)
+	require.Contains(t, options[1].Name, "2: "+same+"<U+202E>delete EVERYTHING")
+	about := aboutApproval(a)
+	require.Len(t, about, 1)
+	text := about[0].(*protocol.Text).Content.Text
+	for line := range strings.Lines(text) {
+		require.LessOrEqual(t, len(line), 81, line)
+	}
+	joined := strings.Join(strings.Fields(text), " ")
+	require.Contains(t, joined, "1: "+same+"delete NOTHING 2: "+same+"<U+202E>delete EVERYTHINGx")
+	require.Equal(t, 200, strings.Count(text, "x"))
+	a.Options = []sessions.ApprovalOption{{ID: "a", Label: "Red"}}
+	require.Empty(t, aboutApproval(a))
+}

@@ -14,14 +14,13 @@ import (
 	"cursord/sessions"
 )
 
-// Limits of what is kept of a request, in bytes unless they count something. A command is never cut: a person must see what
-// they allow.
+// Limits of what is kept of a request, in bytes unless they count something. A command and an answer are never cut: a person must see
+// what they choose.
 const (
 	MaxPending = 32 // of one turn
 	MaxCommand = 64 << 10
-	MaxDetail  = 256 << 10
+	MaxDetail  = 256 << 10 // with the labels of all options
 	MaxTitle   = 1 << 10
-	MaxLabel   = 1 << 10
 	MaxOption  = 256 // an option's id
 	MaxOptions = 64
 	MaxPaths   = 256
@@ -55,13 +54,17 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 	if a.Title == "" {
 		a.Title = titles[a.Kind]
 	}
+	text := len(a.Detail)
+	for _, o := range req.Options {
+		text += len(o.Label)
+	}
 	switch {
 	case len(req.Command) > MaxCommand:
 		why = fmt.Sprintf("its command has %d bytes, more than a person can read", len(req.Command))
 		a.Command = ""
-	case len(a.Detail) > MaxDetail:
-		why = fmt.Sprintf("its text has %d bytes, more than a person can read", len(a.Detail))
+	case text > MaxDetail:
 		a.Detail = ""
+		return a, fmt.Sprintf("its text has %d bytes, more than a person can read", text)
 	case len(paths) > MaxPaths:
 		why = fmt.Sprintf("it names %d files, more than a person can read", len(paths))
 		a.Paths = nil
@@ -71,7 +74,7 @@ func New(req *agent.ApprovalRequested, turn *sessions.Turn, paths []string) (a *
 		why = "it offers no answer"
 	}
 	for _, o := range req.Options {
-		option := sessions.ApprovalOption{ID: strings.Clone(o.ID), Label: plaintext.Cut(strings.TrimSpace(o.Label), MaxLabel), Kind: sessions.ApprovalOptionKind(o.Kind)}
+		option := sessions.ApprovalOption{ID: strings.Clone(o.ID), Label: strings.Clone(strings.TrimSpace(o.Label)), Kind: sessions.ApprovalOptionKind(o.Kind)}
 		switch {
 		case o.ID == "" || len(o.ID) > MaxOption || o.ID == FolderOption || o.ID == NoAnswer || a.Option(o.ID) != nil:
 			return a, "its answers cannot be told apart"

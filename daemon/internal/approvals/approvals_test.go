@@ -51,7 +51,8 @@ func TestNew(t *testing.T) {
 	for why, change := range map[string]func(*agent.ApprovalRequested){
 		"does not know what it asks for": func(r *agent.ApprovalRequested) { r.Kind = "wish" },
 		"its command has 65537 bytes":    func(r *agent.ApprovalRequested) { r.Command = strings.Repeat("x", MaxCommand+1) },
-		"its text has":                   func(r *agent.ApprovalRequested) { r.Detail = strings.Repeat("x", MaxDetail+1) },
+		"its text has 262150 bytes":      func(r *agent.ApprovalRequested) { r.Detail = strings.Repeat("x", MaxDetail+1) },
+		"its text has 262146 bytes":      func(r *agent.ApprovalRequested) { r.Options[0].Label = strings.Repeat("x", MaxDetail) },
 		"it names 257 files":             func(r *agent.ApprovalRequested) { r.Paths = make([]string, MaxPaths+1) },
 		"it offers 65 answers":           func(r *agent.ApprovalRequested) { r.Options = make([]agent.ApprovalOption, MaxOptions+1) },
 		"it offers no answer":            func(r *agent.ApprovalRequested) { r.Options = nil },
@@ -65,6 +66,15 @@ func TestNew(t *testing.T) {
 		_, got := New(req, turn, req.Paths)
 		require.Contains(t, got, why)
 	}
+}
+
+// TestLabelsStayWhole: labels were cut, so that two opposite answers could look the same.
+func TestLabelsStayWhole(t *testing.T) {
+	t.Parallel()
+	same := strings.Repeat("x", 2<<10)
+	a := pending(t, func(r *agent.ApprovalRequested) { r.Options[0].Label, r.Options[1].Label = same+"no", same+"yes" })
+	require.Equal(t, same+"no", a.Options[0].Label)
+	require.Equal(t, same+"yes", a.Options[1].Label)
 }
 
 // TestTransitions goes through each state with each action: only a pending approval changes, and only an answer that allows

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"cursord/agent/plaintext"
 	"cursord/daemon/config"
 	"cursord/daemon/internal/allow"
 	"cursord/daemon/internal/wire"
@@ -126,7 +127,7 @@ func (r *Rules) List(of []config.Approve) []Rule {
 	return list
 }
 
-// About says in words for people what is asked, on one line: "⏎" stands for the end of a line.
+// About says in words for people what is asked, on one line.
 func About(a *sessions.Approval) string {
 	text := a.Title
 	if a.Command != "" {
@@ -137,11 +138,5 @@ func About(a *sessions.Approval) string {
 	if kind := titles[a.Kind]; kind != "" && a.Kind != sessions.ApprovalPermission && text != kind {
 		text = fmt.Sprintf("%s: %s", kind, text)
 	}
-	var lines []string
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) > 0 {
-			lines = append(lines, strings.Join(words, " "))
-		}
-	}
-	return strings.Join(lines, " ⏎ ") // one line must not look like one command
+	return plaintext.Joined(text) // one line must not look like one command
 }

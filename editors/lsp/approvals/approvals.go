@@ -130,6 +130,11 @@ func short(o sessions.ApprovalOption) string {
 	return plaintext.FirstLine(plaintext.InFull(o.Label), maxTitle)
 }
 
+// cut reports whether the short title is only a part of the label.
+func cut(o sessions.ApprovalOption) bool {
+	return o.ID != folder && short(o) != plaintext.InFull(o.Label)
+}
+
 // Chosen returns the id of the option with a title; "" if there is none.
 func Chosen(a *sessions.Approval, chosen string) string {
 	for i, o := range a.Options {

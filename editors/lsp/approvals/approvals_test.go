@@ -84,3 +84,17 @@ func TestChoices(t *testing.T) {
 		require.Equal(t, "n", list[1].Option)
 	}
 }
+
+// TestLongAnswersAreReadFirst: an answer whose title does not say all of it could be given from the menu, unread; the question says all of it.
+func TestLongAnswersAreReadFirst(t *testing.T) {
+	t.Parallel()
+	same := strings.Repeat("Do as you think ", 20)
+	a := &sessions.Approval{ID: "k3-t", Kind: sessions.ApprovalQuestion, Title: "Which?", Options: []sessions.ApprovalOption{
+		{ID: "a", Label: same + "delete NOTHING", Kind: sessions.AnswerOption}, {ID: "b", Label: same + "delete EVERYTHING", Kind: sessions.AnswerOption},
+		{ID: "c", Label: "Wait", Kind: sessions.AnswerOption},
+	}}
+	require.Equal(t, "The agent asks: Which?\nDo as you think Do as yo… (1) means: "+same+"delete NOTHING\nDo as you think Do as yo… (2) means: "+same+"delete EVERYTHING", Message(a))
+	var o Open
+	o.Add(a)
+	require.Equal(t, []Choice{{"See what the agent asks: Which?", "k3-t", ""}, {"Answer the agent: Wait: Which?", "k3-t", "c"}}, o.Choices())
+}

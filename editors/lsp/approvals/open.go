@@ -67,14 +67,15 @@ func (one *Asked) Close(remind bool) {
 // A Choice is an entry of a menu about what agents ask. Option is "" for the one that puts the question.
 type Choice struct{ Title, Approval, Option string }
 
-// Choices returns the menu of the pending approvals. An answer that allows something is there only if its line shows all of what it
-// allows; the first choice answers nothing.
+// Choices returns the menu of the pending approvals. An answer that does not refuse is there only if its line shows all of what is asked
+// and of the answer; the first choice answers nothing.
 func (o *Open) Choices() (list []Choice) {
 	for _, one := range o.list {
 		line, whole := About(one.Approval)
 		list = append(list, Choice{"See what the agent asks: " + line, one.ID, ""})
 		for _, action := range Actions(one.Approval) {
-			if id := Chosen(one.Approval, action.Title); id != "" && (whole || !one.Option(id).Kind.Allows()) {
+			id := Chosen(one.Approval, action.Title)
+			if o := one.Option(id); o != nil && (o.Kind.Rejects() || whole && !cut(*o)) {
 				list = append(list, Choice{"Answer the agent: " + action.Title + ": " + line, one.ID, id})
 			}
 		}

@@ -250,6 +250,23 @@ func TestNoAnswer(t *testing.T) {
 	require.Empty(t, pending(e))
 }
 
+// TestLongAnswersAreWhole: two opposite answers looked the same in the list and in JSON, because both were cut.
+func TestLongAnswersAreWhole(t *testing.T) {
+	t.Parallel()
+	same := strings.Repeat("Do whatever you think is best for this project. ", 5)
+	w := asking(t, "", fmt.Sprintf(`{"fake":"question","text":"Which?","options":["%s delete NOTHING","%[1]s delete EVERYTHING"]}`, same))
+	e := w.Opens()
+	turn := e.Asks(world.Obj{"prompt": "ask"})
+	q := asked(e)
+	require.Equal(t, same+"delete EVERYTHING", q.Options[1].Label)
+	for _, args := range [][]string{{"approvals"}, {"approvals", "--json"}, {"status"}} {
+		require.Contains(t, w.CursordOK(args...), "project. delete NOTHING", args)
+		require.Contains(t, w.CursordOK(args...), "project. delete EVERYTHING", args)
+	}
+	w.CursordOK("approve", q.ID, "1")
+	e.Ends(turn.ID)
+}
+
 // TestOnApproval runs the person's command with what is asked.
 func TestOnApproval(t *testing.T) {
 	t.Parallel()

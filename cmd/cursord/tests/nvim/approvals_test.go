@@ -21,7 +21,7 @@ func TestNvimApprovals(t *testing.T) {
 		w.Put("../config.toml", "driver = \"acp\"\n")
 		w.Put("a.txt", "text\n")
 		w.Plays(`{"fake":"shell","ask":true,"command":"echo one >>ran"}`, `{"fake":"shell","ask":true,"command":"echo two >>ran"}`,
-			`{"fake":"shell","ask":true,"command":"echo three >>ran"}`, `{"fake":"question","text":"Which colour?","options":["Red","Blue"]}`,
+			`{"fake":"shell","ask":true,"command":"echo three >>ran"}`, `{"fake":"question","text":"Which colour?","options":["Red`+repeated(" and red", 30)+` to the end","Blue"]}`,
 			`{"fake":"shell","ask":true,"command":"echo long >>ran`+repeated(`\n# a line`, 40)+`"}`, `{"fake":"say","text":"over"}`)
 		w.Start()
 		e := w.Opens()
@@ -59,6 +59,7 @@ func TestNvimApprovals(t *testing.T) {
 		n.keys("<CR>")
 		require.Equal(t, "reject-once", answer(three.ID))
 		question := asked("Which colour?")
+		n.untilScreen("to the end")
 		n.untilScreen("2 Blue")
 		n.poll("it has settled", func() bool {
 			n.ex("Cursord approve 9")

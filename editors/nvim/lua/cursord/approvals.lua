@@ -222,6 +222,8 @@ function M.open()
     number = false,
     relativenumber = false,
     signcolumn = 'no',
+    wrap = true,
+    linebreak = true,
     winbar = "%{%v:lua.require'cursord.approvals'.winbar()%}",
     statusline = ' Cursor: what agents ask%=%l/%L ',
   }) do
