@@ -52,9 +52,7 @@ func (w *workspace) ask(c *commit, t *liveTurn, req *agent.ApprovalRequested) {
 		if rule, allowed := w.rules.Allow(a.Command, w.d.settings().Approve); allowed {
 			settled = approvals.Allowed(a, rule)
 		}
-		if w.rules.CanAdd(a.Command) {
-			approvals.WithFolder(a)
-		}
+		w.rules.Offer(a)
 	}
 	if settled != nil {
 		w.put(c, settled, nil)
@@ -254,7 +252,7 @@ func (d *Daemon) ApprovalRules(path string, remove uint64) ([]api.ApprovalRule, 
 		}
 		list := []api.ApprovalRule{}
 		for _, r := range w.rules.List(w.d.settings().Approve) {
-			one := api.ApprovalRule{N: r.N, Command: r.Command, Folder: r.Folder}
+			one := api.ApprovalRule{N: r.N, Command: r.Command, Exact: r.Exact, Folder: r.Folder}
 			if r.N != 0 {
 				one.CreatedAt = &r.CreatedAt
 			}

@@ -329,8 +329,9 @@ func TestRulesAnswer(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, approvals.FolderOption, got.Answer.OptionID)
 	require.Equal(t, "once", a.answered("2").OptionID, "in the agent's own words")
-	require.Nil(t, a.asks(run("3", "make test -j4")))
+	require.Nil(t, a.asks(run("3", "make  test")))
 	require.Equal(t, "once", a.answered("3").OptionID)
+	require.NotNil(t, a.asks(run("with more", "make test SHELL=./x")), "the rule is exact")
 
 	elsewhere := run("elsewhere", "make test")
 	elsewhere.Dir = "/other"

@@ -3,7 +3,7 @@
 //
 // A rule and a command match if they are the same line, word for word, except that the last simple command of the line may have
 // more words. These must be plain: no substitution, no expansion of a variable or of braces. Each pipe, list, assignment, redirection and
-// substitution of the command must be in the rule.
+// substitution of the command must be in the rule. An exact rule takes no more words.
 package allow
 
 import (
@@ -24,8 +24,11 @@ import (
 // MaxCommand is the size in bytes of the longest command that is read.
 const MaxCommand = 16 << 10
 
-// A Rule is the beginning of allowed commands. The zero Rule matches nothing.
-type Rule struct{ steps []step }
+// A Rule is the beginning of allowed commands, or the whole of one. The zero Rule matches nothing.
+type Rule struct {
+	steps []step
+	exact bool
+}
 
 // A step is a simple command of a line.
 type step struct {
@@ -48,7 +51,31 @@ func Parse(text string) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	return Rule{steps}, nil
+	return Rule{steps: steps}, nil
+}
+
+// Always is Parse for a command that a person has allowed for good: the rule is exact, unless the line only reads and prints, whatever more
+// words it has. Most programs can run others by some argument, and no list of them is complete.
+func Always(command string) (Rule, error) {
+	r, err := Parse(command)
+	for i, s := range r.steps {
+		last := i == len(r.steps)-1
+		reads := s.words[0].plain && slices.Contains(readers, s.words[0].text) || !last && s.words[0].text == "cd"
+		r.exact = r.exact || !reads || len(s.assigns) > 0 || last && len(s.redirects) > 0
+	}
+	return r, err
+}
+
+// Exact reports whether the rule allows no more words than its own.
+func (r Rule) Exact() bool { return r.exact }
+
+// readers only read and print: no argument has them run a program of its choice, or write a file. So sort (--compress-program), uniq (its second
+// file) and tree (-o) are not here, nor printf and test, in which bash evaluates an index: printf -v 'a[$(x)]'. A path is not one of them: ./ls may
+// be anything.
+var readers = []string{
+	"basename", "cat", "cksum", "cmp", "comm", "cut", "df", "diff", "dirname", "du", "echo", "egrep", "expand", "false", "fgrep", "fold", "grep", "head",
+	"id", "join", "ls", "md5sum", "nl", "nproc", "od", "paste", "ps", "pwd", "readlink", "realpath", "rev", "seq", "sha1sum", "sha256sum", "sleep", "stat",
+	"tac", "tail", "tr", "true", "uname", "wc", "which", "whoami",
 }
 
 var (
@@ -84,7 +111,7 @@ func isOption(word string) bool {
 	return err == nil || strings.HasPrefix(word, "-") || strings.Contains(word, "=")
 }
 
-// Allows reports whether a command is the rule's, perhaps with more words at its end.
+// Allows reports whether a command is the rule's, perhaps with more words at its end if the rule is not exact.
 func (r Rule) Allows(command string) bool {
 	steps, err := read(command)
 	return err == nil && r.allows(steps)
@@ -111,7 +138,7 @@ func (r Rule) allows(steps []step) bool {
 		want := r.steps[i]
 		if have.join != want.join || have.background != want.background ||
 			!slices.Equal(have.assigns, want.assigns) || !slices.Equal(have.redirects, want.redirects) ||
-			len(have.words) < len(want.words) || i < last && len(have.words) > len(want.words) {
+			len(have.words) < len(want.words) || (i < last || r.exact) && len(have.words) > len(want.words) {
 			return false
 		}
 		for n, w := range have.words {

@@ -2,6 +2,7 @@ package allow
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,38 @@ func TestRunsAny(t *testing.T) {
 	}
 }
 
+// TestAlways: "always in this folder" was offered with more arguments for commands that run whatever stands behind them.
+func TestAlways(t *testing.T) {
+	t.Parallel()
+	for _, exact := range []string{
+		"sudo -u x", "exec -a x", `sh -c '"$@"' x`, "runuser -u x", "pkexec", "sg g", "capsh --", "chroot /", "unshare", "nsenter -t 1", "systemd-run", "flock f", "ionice -c 3",
+		"chrt 1", "taskset 1", "setpriv", "prlimit", "start-stop-daemon", "tini", "gosu x", "busybox", "toybox", "xvfb-run", "dbus-run-session", "/lib64/ld-linux-x86-64.so.2",
+		"fakeroot", "bwrap", "firejail", "ltrace", "gdb --args", "valgrind", "perf stat", "hyperfine", "unbuffer", "numactl", "docker run x", "podman exec x", "kubectl exec x --", "uv run",
+		"poetry run", "bundle exec", "pnpm exec", "yarn exec", "npm exec", "conda run", "deno run", "ip netns exec x", "rsync -e", "fd x", "rg x", "git -c", "git rebase -x", "git bisect run",
+		"git submodule foreach", "git log", "nix-shell --run", "vim", "emacs", ". x", "source x", "trap", "tmux", "screen", "script x", "stdbuf -o0 x", "setsid x", "awk", "sed s/a/b/", "tar c", "make",
+		"go test", "cargo build", "npm test", "pytest", "rm x", "sort x", "uniq x", "tree", "printf -v", "test -v", "[ -v", "file x", "./ls", "/tmp/ls", "new-program", "touch x", "$CMD", "\"$CMD\" x",
+		"echo x >f", "cat 2>f", "PATH=. ls", "alias ls=x; ls", ". ./x && ls", "hash -p /x ls; ls", "make && ls", "ls | xargs x", "cd x", "ls; cd x", "ls & PATH=x cat", "cat <f",
+	} {
+		rule, err := Always(exact)
+		require.NoError(t, err, exact)
+		require.True(t, rule.Exact(), exact)
+		require.True(t, rule.Allows(exact) && rule.Allows(" "+exact+"  "), exact)
+		for _, more := range []string{" id", " -x", " ''", " a b"} {
+			require.False(t, rule.Allows(exact+more), exact+more)
+		}
+	}
+	for _, more := range []string{"ls", "ls -l", "cat x", "grep -r x", "cd web && ls", "cat x | grep y", "echo x >f; ls", "'ls' x", "ls & wc"} {
+		rule, err := Always(more)
+		require.NoError(t, err, more)
+		require.False(t, rule.Exact(), more)
+		require.True(t, rule.Allows(more+" -x 'y z'"), more)
+		require.False(t, rule.Allows(more+" >f"), more)
+		require.False(t, rule.Allows(more+"; id"), more)
+	}
+	_, err := Always("if a; then b; fi")
+	require.ErrorIs(t, err, errComplex)
+}
+
 // TestParse refuses rules that no command could be held against.
 func TestParse(t *testing.T) {
 	t.Parallel()
@@ -129,6 +162,36 @@ func FuzzAllows(f *testing.F) {
 		out, err := cmd.Output()
 		if err != nil || string(out) != "ran" {
 			t.Fatalf("%q: %q, %v", line, out, err)
+		}
+	})
+}
+
+// FuzzAlways: what a rule of "always" allows beyond its own words are plain words, behind programs that only read and print.
+func FuzzAlways(f *testing.F) {
+	for _, seed := range []string{"ls\x00ls -l", "sudo -u x\x00sudo -u x id", "cd a && cat\x00cd a && cat b", "PATH=. ls\x00PATH=. ls x", "'ls'\x00ls $(x)", "./ls\x00./ls x"} {
+		command, line, _ := strings.Cut(seed, "\x00")
+		f.Add(command, line)
+	}
+	f.Fuzz(func(t *testing.T, command, line string) {
+		rule, err := Always(command)
+		if err != nil || !rule.Allows(line) {
+			return
+		}
+		steps, err := read(line)
+		if err != nil || len(steps) != len(rule.steps) {
+			t.Fatalf("%q allows %q", command, line)
+		}
+		last := steps[len(steps)-1]
+		if len(last.words) == len(rule.steps[len(steps)-1].words) {
+			return
+		}
+		for i, s := range steps {
+			if name := s.words[0].text; len(s.assigns) > 0 || !slices.Contains(readers, name) && (name != "cd" || i == len(steps)-1) {
+				t.Fatalf("%q allows %q, which runs %s", command, line, name)
+			}
+		}
+		if len(last.redirects) > 0 {
+			t.Fatalf("%q allows %q, which writes", command, line)
 		}
 	})
 }

@@ -33,7 +33,10 @@ const FolderOption = "cursord:folder"
 // NoAnswer is the id with which a question ends at once without an answer. It is no option that the approval lists.
 const NoAnswer = "cursord:none"
 
-const folderLabel = "Always in this folder, also with more arguments"
+const (
+	folderLabel = "Always in this folder, also with more arguments"
+	exactLabel  = "Always in this folder, exactly this command"
+)
 
 // New makes the pending approval of a turn for a request. With why the request cannot be put to a person and must be denied; why
 // completes "it was denied, because …".
@@ -109,8 +112,8 @@ func tag() string {
 	return string(b)
 }
 
-// WithFolder adds the option to allow the command for good, after the agent's options that allow. It needs one that allows once.
-func WithFolder(a *sessions.Approval) {
+// withFolder adds the option to allow the command for good, after the agent's options that allow. It needs one that allows once.
+func withFolder(a *sessions.Approval, exact bool) {
 	if a.Chosen(sessions.AllowOnce) == nil {
 		return
 	}
@@ -120,7 +123,11 @@ func WithFolder(a *sessions.Approval) {
 			at = i + 1
 		}
 	}
-	a.Options = slices.Insert(a.Options, at, sessions.ApprovalOption{ID: FolderOption, Label: folderLabel, Kind: sessions.AllowAlways})
+	label := folderLabel
+	if exact {
+		label = exactLabel
+	}
+	a.Options = slices.Insert(a.Options, at, sessions.ApprovalOption{ID: FolderOption, Label: label, Kind: sessions.AllowAlways})
 }
 
 // Answer answers a pending approval with one of its options, with a text if it takes one, or with a text alone. A plan takes a text only

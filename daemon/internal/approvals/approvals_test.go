@@ -170,7 +170,7 @@ func TestNoOptionForIt(t *testing.T) {
 	no, why := New(req, turn, nil)
 	require.Contains(t, why, "no way to allow it")
 	require.Nil(t, Allowed(no, "make"))
-	WithFolder(no)
+	withFolder(no, true)
 	require.Len(t, no.Options, 1)
 	yes := pending(t, func(r *agent.ApprovalRequested) { r.Options = r.Options[:1] })
 	require.Equal(t, sessions.ApprovalWithdrawn, Denied(yes).Status)
@@ -187,7 +187,7 @@ func TestFolderOption(t *testing.T) {
 	a := pending(t, func(r *agent.ApprovalRequested) {
 		r.Options = slices.Insert(r.Options, 1, agent.ApprovalOption{ID: "a", Label: "Always", Kind: agent.AllowAlways})
 	})
-	WithFolder(a)
+	withFolder(a, false)
 	require.Equal(t, FolderOption, a.Options[2].ID)
 	require.Equal(t, sessions.RejectOnce, a.Options[3].Kind)
 	got, err := Answer(a, FolderOption, "")
@@ -211,14 +211,26 @@ func TestRules(t *testing.T) {
 		require.Equal(t, want, got, command)
 		require.Equal(t, want != "", allowed, command)
 	}
-	require.True(t, r.CanAdd("make test"))
-	require.False(t, r.CanAdd("if a; then b; fi"))
+	offers := func(command string) string {
+		a := pending(t, func(req *agent.ApprovalRequested) { req.Command = command })
+		r.Offer(a)
+		if o := a.Option(FolderOption); o != nil {
+			return o.Label
+		}
+		return ""
+	}
+	require.Equal(t, exactLabel, offers("make test"))
+	require.Equal(t, folderLabel, offers("ls src"))
+	require.Empty(t, offers("if a; then b; fi"))
+	require.Empty(t, offers("sudo -n"))
 	require.Nil(t, r.Add("if a; then b; fi"))
 	first, second := r.Add("make test").(sessions.PutRule), r.Add("make").(sessions.PutRule)
 	require.Nil(t, r.Add("make"), "there is one like it")
 	require.Equal(t, uint64(2), second.N)
-	got, _ := r.Allow("make test x", of)
+	got, _ := r.Allow("make  test", of)
 	require.Equal(t, "make test", got)
+	_, allowed := r.Allow("make test SHELL=./x", of)
+	require.False(t, allowed, "the rule is exact")
 
 	var damaged []uint64
 	r = NewRules("/w", []sessions.Numbered{{N: first.N, Data: first.Data}, {N: 2, Data: []byte("{")}, {N: 7, Data: []byte(`{"command":"if a; then b; fi"}`)}}, func(n uint64, err error) { damaged = append(damaged, n) })
@@ -226,17 +238,18 @@ func TestRules(t *testing.T) {
 	list := r.List(of)
 	require.Len(t, list, 4)
 	require.Equal(t, "make test", list[0].Command)
+	require.True(t, list[0].Exact)
 	require.NotZero(t, list[0].CreatedAt)
 	require.Equal(t, Rule{Command: "npm test", Folder: "/w"}, list[3])
 	require.Nil(t, r.Remove(2))
 	require.Equal(t, sessions.DropRule{N: 1}, r.Remove(1))
-	_, allowed := r.Allow("make test", nil)
+	_, allowed = r.Allow("make test", nil)
 	require.False(t, allowed)
 	require.Equal(t, uint64(8), r.Add("ls").(sessions.PutRule).N, "a number never comes again while a later one is there")
 	for n := 0; len(r.stored) < MaxRules; n++ {
 		require.NotNil(t, r.Add("ls "+strings.Repeat("x", n+1)))
 	}
-	require.False(t, r.CanAdd("cp"))
+	require.Empty(t, offers("cp"))
 	require.Nil(t, r.Add("cp"))
 }
 

@@ -36,6 +36,7 @@ type storedRule struct {
 type Rule struct {
 	N         uint64
 	Command   string
+	Exact     bool // without more arguments
 	Folder    string
 	CreatedAt sessions.Time
 }
@@ -49,22 +50,29 @@ func NewRules(root string, records []sessions.Numbered, damaged func(n uint64, e
 			damaged(rec.N, err)
 			continue
 		}
-		one.rule, _ = allow.Parse(one.Command)
+		one.rule, _ = allow.Always(one.Command)
 		r.stored = append(r.stored, one)
 	}
 	return r
 }
 
-// CanAdd reports whether a rule can be made of a command. None is made of one that would allow every other.
-func (r *Rules) CanAdd(command string) bool {
-	rule, err := allow.Parse(command)
-	return err == nil && !rule.RunsAny() && len(r.stored) < MaxRules
+// Offer adds the option to make a rule of a command to its approval. None can be made of a command that is not understood, or whose
+// rule would say nothing of what runs, such as "sudo".
+func (r *Rules) Offer(a *sessions.Approval) {
+	if rule, can := r.of(a.Command); can {
+		withFolder(a, rule.Exact())
+	}
 }
 
-// Add adds the rule for a command, and returns what the store is to have; nil if there is one like it or none can be made; see CanAdd.
+func (r *Rules) of(command string) (rule allow.Rule, can bool) {
+	rule, err := allow.Always(command)
+	return rule, err == nil && !rule.RunsAny() && len(r.stored) < MaxRules
+}
+
+// Add adds the rule for a command, and returns what the store is to have; nil if there is one like it or none can be made; see Offer.
 func (r *Rules) Add(command string) sessions.Op {
-	rule, err := allow.Parse(command)
-	if err != nil || rule.RunsAny() || len(r.stored) >= MaxRules || slices.ContainsFunc(r.stored, func(have storedRule) bool { return have.Command == command }) {
+	rule, can := r.of(command)
+	if !can || slices.ContainsFunc(r.stored, func(have storedRule) bool { return have.Command == command }) {
 		return nil
 	}
 	add := storedRule{n: 1, rule: rule, Command: command, CreatedAt: sessions.Now()}
@@ -117,7 +125,7 @@ func (r *Rules) covers(c config.Approve) bool {
 func (r *Rules) List(of []config.Approve) []Rule {
 	list := []Rule{}
 	for _, s := range r.stored {
-		list = append(list, Rule{N: s.n, Command: s.Command, CreatedAt: s.CreatedAt})
+		list = append(list, Rule{N: s.n, Command: s.Command, Exact: s.rule.Exact(), CreatedAt: s.CreatedAt})
 	}
 	for _, c := range of {
 		if r.covers(c) {

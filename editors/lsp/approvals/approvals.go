@@ -107,7 +107,8 @@ func Actions(a *sessions.Approval) []protocol.MessageAction {
 const (
 	maxTitle    = 25 // characters of an answer: popups of editors cut longer ones off
 	folder      = "cursord:folder"
-	folderTitle = "Always here (prefix)"
+	folderTitle = "Always here"
+	prefixTitle = "Always here (prefix)"
 )
 
 // title returns the short title of an option; one that another option has too, or that is none of the agent's, gets its number.
@@ -124,7 +125,10 @@ func title(a *sessions.Approval, at int) string {
 }
 
 func short(o sessions.ApprovalOption) string {
-	if o.ID == folder {
+	switch {
+	case o.ID == folder && strings.HasSuffix(o.Label, "more arguments"):
+		return prefixTitle
+	case o.ID == folder:
 		return folderTitle
 	}
 	return plaintext.FirstLine(plaintext.InFull(o.Label), maxTitle)

@@ -58,6 +58,9 @@ func TestTitlesFitPopups(t *testing.T) {
 	require.Equal(t, "The agent asks: Run\nmake\nAlways here (prefix) means: Always in this folder, also with more arguments\n"+
 		"No, and here is a very l… means: No, and here is a very long reason for it", Message(a))
 	require.Equal(t, "cursord:folder", Chosen(a, "Always here (prefix)"))
+	a.Options[1].Label = "Always in this folder, exactly this command"
+	require.Equal(t, "cursord:folder", Chosen(a, "Always here"))
+	require.Contains(t, Message(a), "Always here means: Always in this folder, exactly this command\n")
 	require.Empty(t, Chosen(a, Later))
 	first := Actions(&sessions.Approval{Options: []sessions.ApprovalOption{{ID: "y", Label: "Yes", Kind: sessions.AllowOnce}}})
 	require.Equal(t, Remind, first[1].Title, "without a refusal, too, the second one does not allow")

@@ -105,6 +105,9 @@ func (l *Listing) rules(ctx context.Context, client *rpc.Client, root string, ou
 		case r.Folder != "":
 			from += ", for " + term.Clean(r.Folder)
 		}
+		if r.Exact {
+			from += ", exactly this command"
+		}
 		term.PrintFolded(out, fmt.Sprintf("%3s  %s  (%s)\n", name, term.Clean(r.Command), from))
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestRunAtATerminal(t *testing.T) {
 	a := asked(e)
 	shows("The agent asks for permission")
 	shows("  echo ran >>ran")
-	shows("Type a letter and press Enter. Ctrl-C cancels the turn.\n  y Allow once\n  n Reject\n  a Always in this folder, also with more arguments\n  e other answers")
+	shows("Type a letter and press Enter. Ctrl-C cancels the turn.\n  y Allow once\n  n Reject\n  a Always in this folder, exactly this command\n  e other answers")
 	tm.Types("Enter", "sure", "Enter")
 	shows("That is none of the answers.")
 	tm.Types("Escape", "Enter")

@@ -32,7 +32,7 @@ func TestHelixQuestionWhileTyping(t *testing.T) {
 		h.sees("INS")
 		h.Types("-l", "words")
 		w.Put("../go on", "")
-		h.sees("The agent asks", "touch first", "Look again later", "Always here (prefix)")
+		h.sees("The agent asks", "touch first", "Look again later", "Always here")
 		h.Types("z")
 		h.sees("wordsz", "The agent asks", "waits for your answer – space i a") // once more, after a pause
 		h.Types("Tab", "Enter")                                                 // as a tab and a new line, typed before one has looked
