@@ -124,7 +124,10 @@ func TestReplies(t *testing.T) {
 		{Reply{}, permission(), "allow-once", ""}, {Reply{Deny: true}, permission(), "reject-once", ""}, {Reply{Option: "a"}, permission(), folderOption, ""},
 		{Reply{Option: "3"}, permission(), folderOption, ""}, {Reply{Option: "maybe"}, permission(), "", `"maybe" is not one of the answers`},
 		{Reply{}, question(true), "", "say which answer"}, {Reply{Text: "green"}, question(true), "", ""}, {Reply{Option: "2", Text: "dark"}, question(true), "b", ""},
-		{Reply{Deny: true}, question(true), noAnswer, ""}, {Reply{Deny: true, Text: "x"}, question(true), "", "takes no text"},
+		{Reply{Deny: true}, question(true), noAnswer, ""}, {Reply{Deny: true, Text: "x"}, question(true), "", "takes no text; to answer with it: cursord approve"},
+		{Reply{Deny: true, Text: "x"}, question(false), "", "so leave --text out; the answers are:\n  1 Red\n  2 Blue\n  n no answer"},
+		{Reply{Text: "x"}, question(false), "", "so leave --text out; the answers are:\n  1 Red\n  2 Blue\n  n no answer"},
+		{Reply{Option: "1", Text: "x"}, question(false), "", "so leave --text out"},
 	} {
 		got, err := c.r.option(c.a)
 		if c.err != "" {

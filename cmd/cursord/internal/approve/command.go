@@ -200,6 +200,8 @@ func (r *Reply) Do(ctx context.Context, client *rpc.Client, root string, out io.
 func (r *Reply) option(a *sessions.Approval) (string, error) {
 	var o *sessions.ApprovalOption
 	switch {
+	case r.Text != "" && a.Kind == sessions.ApprovalQuestion && !a.Text:
+		return "", misuse.Errorf("the agent takes only the answers that it offers, so leave --text out; the answers are:\n  %s", strings.Join(All(a), "\n  "))
 	case r.Deny:
 		id := No(a)
 		if id == noAnswer {
