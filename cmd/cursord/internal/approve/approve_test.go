@@ -56,6 +56,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestAnswersThatAreCalledLikeKeys: 1 was the first answer although another one was called "1", and n was none although one was called "n".
+func TestAnswersThatAreCalledLikeKeys(t *testing.T) {
+	t.Parallel()
+	q := question(false)
+	q.Options = []sessions.ApprovalOption{{ID: "o1", Label: "red"}, {ID: "1", Label: "blue"}, {ID: "o3", Label: "1"}, {ID: "o4", Label: "N"}, {ID: "o5", Label: "5"}}
+	require.Equal(t, []string{"1. red", "2 blue", "3 1", "4 N", "5 5", "n. no answer; the agent goes on without one"}, All(q))
+	for typed, want := range map[string]string{"1": "", "1.": "o1", "2": "1", "3": "o3", "4": "o4", "5": "o5", "n": "", "N": "", "n.": noAnswer, "o3": "o3"} {
+		got, ok := Read(q, typed)
+		require.Equal(t, want != "", ok, typed)
+		require.Equal(t, want, got.Option, typed)
+	}
+	_, err := (&Reply{Option: "1"}).option(q)
+	require.ErrorContains(t, err, "\"1\" is not one of the answers:\n  1. red\n  2 blue\n  3 1")
+	require.Contains(t, commands(q, "k3"), "  cursord approve k3 1.  (red)")
+	p := permission()
+	p.Options[3].Label = "y"
+	require.Equal(t, []string{"  y. Yes", "  n y", "  a Always here", "  e other answers"}, Offers(p, "")[1:])
+}
+
 func plan() *sessions.Approval {
 	a := permission()
 	a.Kind, a.Text, a.Title, a.Command = sessions.ApprovalPlan, true, "Plan", ""

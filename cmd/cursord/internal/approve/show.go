@@ -41,7 +41,7 @@ func commands(a *sessions.Approval, id string) []string {
 	}
 	lines := []string{"answer with one of:"}
 	for i, o := range a.Options {
-		lines = append(lines, fmt.Sprintf("  cursord approve %s %d  (%s)", id, i+1, term.Clean(o.Label)))
+		lines = append(lines, fmt.Sprintf("  cursord approve %s %s  (%s)", id, word(a, fmt.Sprint(i+1), o.ID), term.Clean(o.Label)))
 	}
 	if a.Text {
 		lines = append(lines, fmt.Sprintf(`  cursord approve %s --text "…"  (your own words)`, id))
@@ -90,7 +90,7 @@ func Lines(a *sessions.Approval, above bool, p term.Palette) []string {
 
 // A Key is a short answer that a person types, and what it stands for.
 type Key struct {
-	Word   string // "y", "n", "a", or the number of an option
+	Word   string // "y", "n", "a", or the number of an option; see word
 	Option string // its id
 	About  string // for people
 }
@@ -98,16 +98,16 @@ type Key struct {
 // Keys returns the short answers to an approval: y, n and a as far as there are such options, then all options by number. Of a
 // question n is that nobody answers it.
 func Keys(a *sessions.Approval) (keys []Key) {
-	add := func(word string, o *sessions.ApprovalOption) {
+	add := func(key string, o *sessions.ApprovalOption) {
 		if o != nil {
-			keys = append(keys, Key{word, o.ID, term.Clean(o.Label)})
+			keys = append(keys, Key{word(a, key, o.ID), o.ID, term.Clean(o.Label)})
 		}
 	}
 	add("y", a.Chosen(sessions.AllowOnce))
 	add("n", a.Chosen(sessions.RejectOnce, sessions.RejectAlways))
 	add("a", a.Option(folderOption))
 	if No(a) == noAnswer {
-		keys = append(keys, Key{"n", noAnswer, "no answer; the agent goes on without one"})
+		keys = append(keys, Key{word(a, "n", noAnswer), noAnswer, "no answer; the agent goes on without one"})
 	}
 	for i := range a.Options {
 		add(fmt.Sprint(i+1), &a.Options[i])
@@ -115,7 +115,20 @@ func Keys(a *sessions.Approval) (keys []Key) {
 	return keys
 }
 
-func (k Key) isLetter() bool { return strings.Contains("yna", k.Word) }
+func (k Key) isLetter() bool { return strings.Contains("yna", strings.TrimRight(k.Word, ".")) }
+
+// word returns a key for the option id: with a dot if another answer has the key as its name, as a person who types it may mean that one.
+func word(a *sessions.Approval, key, id string) string {
+	for named(a, key, id) {
+		key += "."
+	}
+	return key
+}
+
+// named reports whether another answer than the option id is called like a key.
+func named(a *sessions.Approval, key, id string) bool {
+	return slices.ContainsFunc(a.Options, func(o sessions.ApprovalOption) bool { return o.ID != id && strings.EqualFold(o.Label, key) })
+}
 
 // Offers returns the lines that say what to press, and what it does: letters, where e stands for all other answers, or numbers. end says
 // what else there is to press; it may be "".
@@ -211,7 +224,7 @@ func Read(a *sessions.Approval, typed string) (answer Answer, ok bool) {
 	if i := slices.IndexFunc(keys, func(k Key) bool { return strings.EqualFold(k.Word, typed) }); i >= 0 {
 		return Answer{Option: keys[i].Option}, true
 	}
-	if o := a.Option(typed); o != nil {
+	if o := a.Option(typed); o != nil && !named(a, typed, o.ID) {
 		return Answer{Option: o.ID}, true
 	}
 	return Answer{}, false
