@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,23 +150,35 @@ func permissionOptions(a *sessions.Approval) (options []protocol.PermissionOptio
 // nobodyAnswers is the daemon's option of a question to which a person gives no answer.
 const nobodyAnswers = "cursord:none"
 
-const couldNotAsk = "The agent waits for an answer, and this editor could not ask for it. Answer in a terminal (cursord approvals lists what is asked), " +
-	"in another editor, or cancel the prompt.\n"
+// remark says something about an approval that is still asked for.
+func (s *Server) remark(a *sessions.Approval, format string, args ...any) {
+	if at := s.sessions[a.SessionID]; at != nil && at.approvals[a.ID] != nil {
+		s.update(a.SessionID, protocol.Chunk(protocol.AgentChunk, s.remarkID(), fmt.Sprintf(format, args...)))
+	}
+}
+
+const (
+	couldNotAsk = "The agent waits for an answer, and this editor could not ask for it. Answer in a terminal (`cursord approvals` lists the answers, " +
+		"`cursord approve %s ANSWER` gives one, `cursord deny %[1]s` none), in another editor, or cancel the prompt.\n"
+	noSuchAnswer = "This editor gave an answer that was not offered (%q). It counts as a no.\n"
+)
 
 // answerApproval gives the daemon a person's answer. What is not understood is no yes: a person who closes the question says no, and an
 // editor that cannot ask leaves it to the other clients.
 func (s *Server) answerApproval(a *sessions.Approval, m rpc.Message) {
 	var said protocol.PermissionResult
 	if m.Error != nil || protocol.Decode(m.Result, &said) != nil {
-		if at := s.sessions[a.SessionID]; at != nil && at.approvals[a.ID] != nil {
-			s.update(a.SessionID, protocol.Chunk(protocol.AgentChunk, s.remarkID(), couldNotAsk))
-		}
+		tag, _, _ := strings.Cut(a.ID, "-")
+		s.remark(a, couldNotAsk, tag)
 		return
 	}
 	params := rpc.ApprovalAnswerParams{ApprovalID: a.ID}
 	if said.Outcome.Outcome == "selected" && a.Option(said.Outcome.OptionID) != nil {
 		params.OptionID = said.Outcome.OptionID
 	} else {
+		if said.Outcome.Outcome != "cancelled" && said.Outcome.OptionID != noAnswer {
+			s.remark(a, noSuchAnswer, plaintext.FirstLine(plaintext.Visible(cmp.Or(said.Outcome.OptionID, said.Outcome.Outcome), ""), 60))
+		}
 		for _, o := range a.Options {
 			if o.Kind == sessions.RejectOnce {
 				params.OptionID = o.ID

@@ -80,6 +80,35 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
+// TestStrangeAnswersAreTold: an answer that was not offered was a no without a word, and an editor that cannot ask did not say how to answer.
+func TestStrangeAnswersAreTold(t *testing.T) {
+	for says, want := range map[string]string{
+		`"error":{"code":-32601,"message":"no"}`:                        "`cursord approve a ANSWER` gives one, `cursord deny a` none",
+		`"result":{"outcome":{"outcome":"selected","optionId":"zzz"}}`:  `not offered (\"zzz\"). It counts as a no.`,
+		`"result":{"outcome":{"outcome":"perhaps"}}`:                    `not offered (\"perhaps\"). It counts as a no.`,
+		`"result":{"outcome":{"outcome":"cancelled"}}`:                  "",
+		`"result":{"outcome":{"outcome":"selected","optionId":"once"}}`: "",
+	} {
+		e := edits(t)
+		e.notifies("approval/changed", approvalOf("permission", "pending", permission, nil))
+		e.answers(e.asked("session/request_permission"), says)
+		e.sends(`{"jsonrpc":"2.0","id":3,"method":"session/close","params":{"sessionId":"s"}}`)
+		var told []string
+		e.hears("its end", func(m rpc.Message) bool {
+			if strings.Contains(string(m.Params), "agent_message_chunk") {
+				told = append(told, string(m.Params))
+			}
+			return string(m.ID) == "3"
+		})
+		if want == "" {
+			require.Empty(t, told, says)
+			continue
+		}
+		require.Len(t, told, 1, says)
+		require.Contains(t, told[0], want)
+	}
+}
+
 // TestApprovalEnds: a question that somebody else answers, or that is withdrawn, is withdrawn here; a late answer does nothing.
 func TestApprovalEnds(t *testing.T) {
 	for status, want := range map[string]string{"answered": "completed", "withdrawn": "failed", "expired": "failed"} {

@@ -209,7 +209,7 @@ func TestAnEditorThatCannotAsk(t *testing.T) {
 	c := opens(w, nil) // which refuses what it is asked
 	s := c.session()
 	id := c.asks(s, "Run it")
-	c.update(0, "agent_message_chunk", "this editor could not ask for it. Answer in a terminal (cursord approvals")
+	c.update(0, "agent_message_chunk", "this editor could not ask for it. Answer in a terminal (`cursord approvals`")
 	w.CursordOK("deny")
 	require.Equal(t, "end_turn", c.stops(id))
 	require.Equal(t, "(absent)", w.Get("ran.txt"))
