@@ -193,8 +193,6 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 	var by []int32               // the latest edit to take back that has replaced each of left, or what replaced it
 	var over [][]Gone            // what these edits have put over each of left
 	waiting := map[int32][]int{} // of left: lines that several of an edit have replaced, for the last of these
-	here, _ := f.Of(line)
-	next, _ := f.Of(line + 1)
 	for i, d := range dead {
 		if d.Ins <= 0 || !undone(d.Ins) {
 			left, by, over = append(left, d), append(by, d.Del), append(over, nil)
@@ -206,20 +204,18 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 		}
 		under = append(under, waiting[d.Ins]...)
 		delete(waiting, d.Ins)
+		var beside []Gone
+		stays := false // a part of what replaced them
 		switch {
 		case len(under) < 2:
 		case slices.ContainsFunc(dead[i+1:], func(o Dead) bool { return o.Ins == d.Ins }):
 			waiting[d.Ins], under = under, nil
-		case here == d.Ins || next == d.Ins:
-			under = nil // a part of what replaced them stays
-		}
-		slices.Sort(under)
-		var beside []Gone
-		for _, o := range f.Near(line+1, line+1) {
-			if len(under) > 1 && o.Ins == d.Ins {
-				beside = append(beside, Gone{Dead: o, At: line + 1})
+		default:
+			if beside, stays = f.rest(line, d.Ins, undone); stays {
+				under = nil
 			}
 		}
+		slices.Sort(under)
 		for _, k := range slices.Compact(under) {
 			by[k], over[k] = d.Del, append(over[k], Gone{Dead: d, At: line})
 			if !undone(d.Del) {
@@ -234,6 +230,23 @@ func (f *File) without(undone func(int32) bool, dead []Dead, line int, back *Bac
 		}
 	}
 	return left
+}
+
+// rest returns what else an edit has written behind a place, but for what later edits have put between: dead lines that others have removed,
+// and whether there are present ones.
+func (f *File) rest(line int, by int32, undone func(int32) bool) (dead []Gone, present bool) {
+	for at, others := line, 0; others < 2 && !present; at++ {
+		for _, d := range f.Near(at, at) {
+			if at > line && d.Ins == by && !undone(d.Del) {
+				dead = append(dead, Gone{Dead: d, At: at})
+			}
+		}
+		writer, _ := f.Of(at)
+		if present = writer == by; f.run(at).By <= by {
+			others++
+		}
+	}
+	return dead, present
 }
 
 func (f *File) rewindOps(back *Back, undone func(int32) bool, alive int) {
