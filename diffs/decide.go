@@ -134,6 +134,10 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 			d.Hunks = append(d.Hunks, p.id)
 		}
 	}
+	past := r.past
+	if accept {
+		r.past = past.Decided(r.gaps(sel))
+	}
 	r.decideAtoms(sel.atoms, accept, d.Runs)
 	if d.Unknown {
 		r.unknown = fileOp{}
@@ -143,10 +147,12 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 	}
 	r.settleExistence()
 	r.decideAttrs(accept, d.Mode, d.Move)
-	if !accept || d.Replaces() {
-		if past := r.past.Marshal(); len(past) <= mostPast {
-			d.Past = past
+	if !accept || r.past != past || d.Replaces() {
+		if was := past.Marshal(); len(was) <= mostPast {
+			d.Past = was
 		}
+	}
+	if !accept || d.Replaces() {
 		r.follow(was, history.Decision, 0)
 	}
 	r.rev++
@@ -157,6 +163,19 @@ func (r *Review) decide(pieces []piece, sel selection, accept bool) (Decision, e
 		})
 	}
 	return d, nil
+}
+
+// gaps returns a function that reports whether a selection has a line right before or behind the place in front of a present line.
+func (r *Review) gaps(sel selection) func(line int) bool {
+	line, in := 0, map[int]bool{}
+	for i, a := range r.atoms {
+		in[line] = in[line] || sel.atoms[i]
+		if a.del == 0 {
+			line++
+			in[line] = sel.atoms[i]
+		}
+	}
+	return func(line int) bool { return in[line] }
 }
 
 // mostPast bounds the history that a decision keeps, in bytes: each decision about a file would have one.

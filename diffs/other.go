@@ -15,7 +15,7 @@ import "cursord/diffs/history"
 // the file is. What the agent writes and what is decided in the meantime is brought there too, if it can be (carry). But what makes the baseline like Current leaves nothing pending.
 func (r *Review) ObserveBaseline(now Content) (changed bool) {
 	r.forget()
-	before, was, from := r.shape().sum(), r.present(), -1
+	before, was, from, pending := r.shape().sum(), r.present(), -1, r.Pending()
 	remoded := now.Mode != 0 && now.Mode != r.wasMode && r.file(baseline)
 	if now.Exists != r.was || now.Exists && (remoded || !r.holds(baseline, now.body())) {
 		from = r.goBack(now)
@@ -30,6 +30,9 @@ func (r *Review) ObserveBaseline(now Content) (changed bool) {
 		return false
 	}
 	r.follow(was, history.Person, 0)
+	if pending && !r.Pending() { // the person has all of the present content
+		r.past = r.past.Decided(func(int) bool { return true })
+	}
 	r.rev++
 	return true
 }

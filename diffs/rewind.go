@@ -192,32 +192,24 @@ func (r *Review) pendingAgain(back *history.Back, lines []atom, removed map[uint
 		if !p.Pending || p.Ins <= 0 || !slices.Contains(r.sources.numbers, p.Ins) {
 			continue
 		}
-		ids, accepted := r.replacedBy(p, lines, replaced)
-		if accepted { // what has replaced it
-			continue
-		}
 		by[k] = p.Ins
-		for _, id := range ids {
+		for _, id := range r.replacedBy(p, lines, replaced) {
 			replaced[id] = p.Ins
 		}
 	}
 	return by, replaced
 }
 
-// replacedBy returns the ids of the present lines beside a piece that the piece had replaced. accepted reports whether one beside it is an
-// accepted line of the edit that removed the piece.
-func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int32) (ids []uint64, accepted bool) {
+// replacedBy returns the ids of the present lines beside a piece that the piece had replaced.
+func (r *Review) replacedBy(p history.Piece, lines []atom, again map[uint64]int32) (ids []uint64) {
 	for i := max(0, p.From-1); i < min(len(lines), p.From+1); i++ {
 		_, known := again[lines[i].id]
-		switch by, _ := r.past.Of(i); {
-		case by != p.Del || lines[i].ins != 0 || known:
-		case r.past.RemovedNear(p.From, p.Ins, lines[i].text):
+		by, _ := r.past.Of(i)
+		if by == p.Del && lines[i].ins == 0 && !known && r.past.RemovedNear(p.From, p.Ins, lines[i].text) {
 			ids = append(ids, lines[i].id)
-		default:
-			return nil, true
 		}
 	}
-	return ids, false
+	return ids
 }
 
 // withdraw takes back what is pending of edits, as far as a rewind takes it back.

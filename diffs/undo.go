@@ -2,6 +2,7 @@ package diffs
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -131,7 +132,7 @@ func (r *Review) Undo(d Decision) error {
 	}
 	if r.shape().sum() == d.After {
 		r.restoreExactly(d)
-		if len(d.Past) > 0 && r.RestoreHistory(d.Past) == nil {
+		if len(d.Past) > 0 && (!d.Accept || d.Replaces()) && r.RestoreHistory(d.Past) == nil {
 			r.rev++
 			return nil
 		}
@@ -139,6 +140,9 @@ func (r *Review) Undo(d Decision) error {
 		return err
 	}
 	r.follow(was, history.Decision, 0)
+	if old, err := history.Unmarshal(d.Past, math.MaxInt); d.Accept && err == nil {
+		r.past = r.past.PendingAs(old)
+	}
 	r.rev++
 	return nil
 }
