@@ -85,6 +85,31 @@ func (r *Review) followLent(before past, who history.Who, n int32, lent *lender)
 		step.Replaced = replaced(old, known(texts(after.lines)), common)
 	}
 	r.past = r.past.Take(step)
+	if step.Who == history.Person {
+		r.past = r.past.Place(r.tombstones())
+	}
+}
+
+// tombstones returns the lines that are pending as removed, and between which settled lines they are.
+func (r *Review) tombstones() (dead []history.Tombstone) {
+	first, line, open := 0, 0, 0
+	for _, a := range r.atoms {
+		switch {
+		case a.del != 0:
+			dead = append(dead, history.Tombstone{Text: a.text, Del: a.del, First: first})
+			continue
+		case a.ins == 0:
+			for ; open < len(dead); open++ {
+				dead[open].Last = line
+			}
+			first = line + 1
+		}
+		line++
+	}
+	for ; open < len(dead); open++ {
+		dead[open].Last = line
+	}
+	return dead
 }
 
 // editOf returns an edit or, for 0, the one that a hunk of kind file is of.

@@ -62,14 +62,20 @@ func (r *Review) beneathOthers(of map[int32]bool, back *history.Back) beneath {
 // nearest returns a function that finds, each once, the lines pending as removed that are nearest to a present line. It returns their ids; 0
 // for none.
 func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id uint64) {
+	type place struct{ atom, line int }
+	line, removed := 0, map[string][]place{}
+	for i, a := range r.atoms {
+		if a.del == 0 {
+			line++
+		} else {
+			removed[trimEnd(a.text)] = append(removed[trimEnd(a.text)], place{i, line})
+		}
+	}
 	taken := map[uint64]bool{}
 	return func(text string, at int, can func(*atom) bool) (id uint64) {
-		line, far := 0, len(r.atoms)+1
-		for i := range r.atoms {
-			a := &r.atoms[i]
-			if a.del == 0 {
-				line++
-			} else if away := max(line-at, at-line); away < far && !taken[a.id] && can(a) && trimEnd(a.text) == trimEnd(text) {
+		far := len(r.atoms) + 1
+		for _, p := range removed[trimEnd(text)] {
+			if a, away := &r.atoms[p.atom], max(p.line-at, at-p.line); away < far && !taken[a.id] && can(a) {
 				id, far = a.id, away
 			}
 		}
@@ -81,10 +87,9 @@ func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id u
 // align moves the removed lines that come back to the lines of others that replace them. It changes neither the baseline nor the content.
 func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 	nearest, place := r.nearest(), map[uint64]int{}
-	for _, p := range back.Lines {
-		if p.From == p.To {
-			id := nearest(p.Text, p.From, func(a *atom) bool { return of[a.del] && under.by[a.id] == 0 })
-			place[id] = p.From
+	for _, g := range r.past.Dead {
+		for _, d := range g.Lines {
+			place[nearest(d.Text, g.At, func(a *atom) bool { return a.del == d.Del })] = g.At
 		}
 	}
 	delete(place, 0)
