@@ -199,3 +199,18 @@ func (r *Review) adopt(other *Review) {
 		}
 	}
 }
+
+// adoptLines gives the lines with ids above fresh the ids that they have in other, where these are above last.
+func (r *Review) adoptLines(fresh uint64, other *Review, last uint64) {
+	above := func(atoms []atom, last uint64) (at []int, text []string) {
+		for i, a := range atoms {
+			if a.id > last {
+				at, text = append(at, i), append(text, a.text)
+			}
+		}
+		return at, text
+	}
+	mine, old := above(r.atoms, fresh)
+	theirs, now := above(other.atoms, last)
+	commonLines(old, now, func(i, j int) { r.atoms[mine[i]].id = other.atoms[theirs[j]].id })
+}

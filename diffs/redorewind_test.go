@@ -42,3 +42,40 @@ func TestRedoLeavesWhatOthersReplaceNow(t *testing.T) {
 	require.ErrorIs(t, err, ErrOvertaken)
 	require.Equal(t, "one\nmine\nten\n", string(r.Baseline().Data))
 }
+
+// TestRedoOfARewindAfterTyping undoes a rewind and the decision after it, has a person type elsewhere, and makes both again: the decision finds
+// the lines that the rewind brings back.
+func TestRedoOfARewindAfterTyping(t *testing.T) {
+	for _, accept := range []bool{true, false} {
+		r := New(file("one\nmy nine\nten\n"))
+		r = toldTo(t, r, []told{{turn: "1", text: "one\nnine by t1\nten\n"}, {turn: "2", text: "one\nnine by t2\nten\n"}})
+		rewind, _, err := r.Rewind(Undone{"s", []string{"2"}})
+		require.NoError(t, err)
+		d, err := r.Decide(hunkIDs(r), accept, nil)
+		require.NoError(t, err)
+		want := r.Copy()
+		for _, typed := range []string{"a\n", "b\n"} {
+			require.NoError(t, r.Undo(passed(t, d)))
+			require.NoError(t, r.Undo(passed(t, rewind)))
+			r.Observe(file(string(r.Current().Data)+typed), nil)
+			want.Observe(file(string(want.Current().Data)+typed), nil)
+			r = restored(t, r)
+			undone := r.Copy()
+			for range 2 {
+				rewind, err = r.Redo(passed(t, rewind))
+				require.NoError(t, err)
+				r = restored(t, r)
+				d, err = r.Redo(passed(t, d))
+				require.NoError(t, err)
+				requireAsBefore(t, want, r)
+				require.NoError(t, r.Undo(passed(t, d)))
+				require.NoError(t, r.Undo(passed(t, rewind)))
+				requireAsBefore(t, undone, r)
+			}
+			rewind, err = r.Redo(passed(t, rewind))
+			require.NoError(t, err)
+			d, err = r.Redo(passed(t, d))
+			require.NoError(t, err)
+		}
+	}
+}

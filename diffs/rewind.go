@@ -291,18 +291,22 @@ func (r *Review) undoRewind(d Decision) error {
 	return nil
 }
 
-// redoRewind makes a rewind again that was undone. If nothing has happened since, the lines get the ids that they had, because the decisions
-// that followed it know them by these.
+// redoRewind makes a rewind again that was undone. The lines that it brings get the ids that they had, because the decisions that followed it
+// know them by these.
 func (r *Review) redoRewind(d Decision) (Decision, error) {
 	redone := r.Copy()
-	if old, _, err := d.Rewound.load(); err == nil && old.shape().sum() == r.shape().sum() {
-		redone.next = old.next
-	}
 	again, _, err := redone.Rewind(d.Rewound.Undone)
 	if err != nil || d.Size() > 0 && again.Size() == 0 {
 		return again, ErrOvertaken
 	}
-	redone.next = max(redone.next, r.next)
+	if first, _, err := d.Rewound.load(); err == nil {
+		last := first.next
+		if _, _, err := first.Rewind(d.Rewound.Undone); err == nil {
+			redone.adoptLines(r.next, first, last)
+			redone.adopt(first)
+			again.Rewound.State, again.After = withLast(again.Rewound.State, last), redone.shape().sum()
+		}
+	}
 	*r = *redone
 	return again, nil
 }

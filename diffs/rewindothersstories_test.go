@@ -12,14 +12,14 @@ import (
 
 // TestRewindAmongSessions plays random stories of two sessions that replace each other's lines of one text, and goes back in either of them,
 // with decisions before and after that. A reject of all that is pending must bring back what the person had, and undoing and redoing all
-// decisions must lead through the same states.
+// decisions must lead through the same states, also if the person types elsewhere in between.
 func TestRewindAmongSessions(t *testing.T) {
 	stories := 6000
 	if testing.Short() {
 		stories = 600
 	}
 	for seed := range stories {
-		s := sessionsStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, turns: map[string][]string{}}
+		s := sessionsStory{story: story{rng: rand.New(rand.NewSource(int64(seed)))}, turns: map[string][]string{}, wrote: map[string]string{}}
 		if !t.Run(fmt.Sprint(seed), s.play) {
 			return
 		}
@@ -30,6 +30,7 @@ func TestRewindAmongSessions(t *testing.T) {
 type sessionsStory struct {
 	story
 	turns   map[string][]string // of each session
+	wrote   map[string]string   // the turns of the sessions' lines
 	r       *Review
 	settled *Review // as it was when nothing was pending; nil: since then hunks were accepted one by one
 	done    []step
@@ -73,6 +74,11 @@ func (s *sessionsStory) agent() {
 	src.ItemID = fmt.Sprint(s.calls, s.rng.Intn(2)) // no call goes on after a decision
 	text := s.edited(string(s.r.Current().Data))
 	s.note("%s: %q", src.TurnID, text)
+	for _, l := range splitLines(text) {
+		if l[0] == 'l' && s.wrote[l] == "" {
+			s.wrote[l] = src.TurnID
+		}
+	}
 	s.r.Observe(file(text), src)
 	s.r = restored(s.t, s.r)
 	s.done = nil // an undo would be about other lines now
@@ -129,24 +135,25 @@ func (s *sessionsStory) rewinds() {
 	d, _, err := s.r.Rewind(u)
 	s.note("rewind %v: %v: %q of %q", u.Turns, err, s.r.Current().Data, s.r.Baseline().Data)
 	if !s.accepts {
-		was, is := splitLines(string(before.Baseline().Data)), splitLines(string(s.r.Baseline().Data))
-		if s.persons { // who types among lines that replace others does not say before which of the others
-			slices.Sort(was)
-			slices.Sort(is)
-			was, is = slices.Compact(was), slices.Compact(is)
-		}
-		require.Equal(s.t, was, is, "what a reject of all brings back, without an accept")
+		require.Equal(s.t, string(before.Baseline().Data), string(s.r.Baseline().Data), "what a reject of all brings back, without an accept")
 	}
+	now, base := splitLines(string(s.r.Current().Data)), splitLines(string(s.r.Baseline().Data))
 	for _, l := range splitLines(string(before.Current().Data)) {
-		if l[0] != 'l' {
-			require.Contains(s.t, splitLines(string(s.r.Current().Data)), l, "a person's line")
-			require.Contains(s.t, splitLines(string(s.r.Baseline().Data)), l, "a person's line")
+		if !slices.Contains(u.Turns, s.wrote[l]) {
+			require.Contains(s.t, now, l, "a line of others")
 		}
+		if l[0] != 'l' {
+			require.Contains(s.t, base, l, "a person's line")
+		}
+	}
+	for _, l := range slices.Concat(now, base) {
+		require.NotContains(s.t, u.Turns, s.wrote[l], "who wrote %q", l)
 	}
 	if s.settled != nil {
 		s.settled = s.settled.Copy()
 		_, _, none := s.settled.Rewind(u)
-		require.ElementsMatch(s.t, persons(s.settled), persons(s.r), "what a reject of all brings back")
+		require.ElementsMatch(s.t, splitLines(string(s.settled.Baseline().Data)), base, "what a reject of all brings back")
+		require.Equal(s.t, persons(s.settled), persons(s.r), "the order of the person's lines")
 		if none != nil && err == nil {
 			s.settled = nil // it still knows the turns
 		}
@@ -183,6 +190,40 @@ func (s *sessionsStory) steps() {
 		s.r = restored(s.t, s.r)
 		requireAsBefore(s.t, s.done[i].after, s.r)
 		s.done[i].d = passed(s.t, d)
+	}
+}
+
+// typesBetween undoes all decisions, has the person put a line in, away from what is pending, and makes the decisions again.
+func (s *sessionsStory) typesBetween() {
+	for _, st := range slices.Backward(s.done) {
+		require.NoError(s.t, s.r.Undo(st.d))
+		s.r = restored(s.t, s.r)
+	}
+	lines := splitLines(string(s.r.Current().Data))
+	at := s.rng.Intn(len(lines) + 1)
+	if slices.ContainsFunc(s.r.Places(), func(p Place) bool { return p.From <= at && at <= p.To }) {
+		return
+	}
+	const typed = "typed\n"
+	s.note("typed at %d", at)
+	s.r.Observe(file(strings.Join(slices.Insert(lines, at, typed), "")), nil)
+	var again []step
+	for i, st := range s.done {
+		s.note("redo %d", i)
+		before := s.r.Copy()
+		d, err := s.r.Redo(st.d)
+		require.NoError(s.t, err)
+		s.r = restored(s.t, s.r)
+		for is, was := range map[string]string{string(s.r.Current().Data): string(st.after.Current().Data), string(s.r.Baseline().Data): string(st.after.Baseline().Data)} {
+			require.Equal(s.t, 1, strings.Count(is, typed))
+			require.Equal(s.t, was, strings.Replace(is, typed, "", 1))
+		}
+		again = append(again, step{passed(s.t, d), before, nil})
+	}
+	for _, st := range slices.Backward(again) {
+		require.NoError(s.t, s.r.Undo(st.d))
+		s.r = restored(s.t, s.r)
+		requireAsBefore(s.t, st.before, s.r)
 	}
 }
 
@@ -224,4 +265,5 @@ func (s *sessionsStory) play(t *testing.T) {
 	}
 	s.steps()
 	s.steps()
+	s.typesBetween()
 }

@@ -192,6 +192,20 @@ func Unmarshal(data, base, now []byte) (*Review, error) {
 	return r, r.weave.restore(s.shape, string(base), string(now), r.sources.last())
 }
 
+// withLast returns what Marshal has stored with another last id.
+func withLast(data []byte, last uint64) []byte {
+	var s state
+	if json.Unmarshal(data, &s) != nil {
+		return data
+	}
+	s.Next = last
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // impossible: see Marshal
+	}
+	return b
+}
+
 // storedBody returns what was stored as data or as target.
 func storedBody(data, target []byte) body {
 	if target != nil {
