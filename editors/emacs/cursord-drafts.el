@@ -4,8 +4,8 @@
 
 ;;; Commentary:
 
-;; A draft in the buffer of a prompt is written to a file when Emacs ends, and is
-;; there again when the next Emacs makes that buffer.
+;; A draft in the buffer of a prompt is written to a file when Emacs ends or the
+;; buffer is killed, and is there again when that buffer is made next.
 
 ;;; Code:
 
@@ -31,25 +31,40 @@
         (or cursord--draft "")
       text)))
 
+(defun cursord--write-draft ()
+  "Write the draft of the current buffer to its file; return nil if there is none."
+  (let ((draft (cursord--draft-here))
+        (file (cursord--draft-file cursord-buffer-workspace))
+        (coding-system-for-write 'utf-8-unix))
+    (unless (string-blank-p draft)
+      (with-file-modes #o700
+        (make-directory (file-name-directory file) t))
+      (with-file-modes #o600
+        (write-region draft nil file nil 'silent))
+      t)))
+
 (defun cursord--write-drafts ()
   "Write the drafts in the buffers of prompts to files."
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
       (when (and (derived-mode-p 'cursord-compose-mode) cursord-buffer-workspace)
-        (let ((draft (cursord--draft-here))
-              (file (cursord--draft-file cursord-buffer-workspace))
-              (coding-system-for-write 'utf-8-unix))
-          (unless (string-blank-p draft)
-            (with-demoted-errors "cursord: the draft was not written: %S"
-              (with-file-modes #o700
-                (make-directory (file-name-directory file) t))
-              (with-file-modes #o600
-                (write-region draft nil file nil 'silent)))))))))
+        (with-demoted-errors "cursord: the draft was not written: %S"
+          (cursord--write-draft))))))
+
+(defun cursord--keep-draft ()
+  "Keep the draft of the current buffer, which is being killed."
+  (condition-case err
+      (when (cursord--write-draft)
+        (cursord-say "the draft is kept: M-x cursord-compose shows it"))
+    (file-error
+     (user-error "The draft cannot be kept (%s): empty the buffer, then kill it"
+                 (error-message-string err)))))
 
 (defun cursord-draft-take (ws)
-  "Insert the draft of WS that the last Emacs has left.
-Have this one leave its own."
+  "Insert the draft of WS that the last buffer of its prompts has left.
+Have the current one leave its own."
   (add-hook 'kill-emacs-hook #'cursord--write-drafts)
+  (add-hook 'kill-buffer-hook #'cursord--keep-draft nil t)
   (let ((file (cursord--draft-file ws))
         (coding-system-for-read 'utf-8-unix))
     (when (file-readable-p file)

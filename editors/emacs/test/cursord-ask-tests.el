@@ -331,8 +331,7 @@
 (ert-deftest cursord-test-drafts-outlive-emacs ()
   "A draft is there in the next Emacs, and after an earlier prompt was sent."
   (cursord-test-with-world
-    (let ((user-emacs-directory (expand-file-name "emacs/" cursord-test-dir))
-          (cursord-prompt-history '("first"))
+    (let ((cursord-prompt-history '("first"))
           (cursord-show-chat-on-ask nil)
           (cursord-test-answers '(t))
           (kill-emacs-hook nil)
@@ -358,6 +357,29 @@
           (erase-buffer)
           (next-emacs)
           (should (equal "" (buffer-string))))))))
+
+(ert-deftest cursord-test-drafts-outlive-their-buffers ()
+  "The draft of a killed buffer is said to be kept, and is in the next buffer."
+  (cursord-test-with-world
+    (let* ((kill-emacs-hook nil)
+           (kept "the draft is kept: M-x cursord-compose shows it")
+           (ws (cursord-workspace-open))
+           (compose (lambda () (cursord--compose ws (cursord-origin-here)))))
+      (save-window-excursion
+        (funcall compose)
+        (kill-buffer)
+        (should-not (cursord-test-said-p kept))
+        (funcall compose)
+        (insert "a draft")
+        (kill-buffer)
+        (should (cursord-test-said-p kept))
+        (funcall compose)
+        (should (equal "a draft" (buffer-string)))
+        ;; A buffer whose draft cannot be kept stays.
+        (cursord-test-put "file" "")
+        (let ((user-emacs-directory (cursord-test-file "file/")))
+          (should-error (kill-buffer) :type 'user-error))
+        (should (equal "a draft" (buffer-string)))))))
 
 (provide 'cursord-ask-tests)
 ;;; cursord-ask-tests.el ends here

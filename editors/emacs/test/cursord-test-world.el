@@ -215,6 +215,7 @@ Fail if it does not wait."
           (cursord-test-unheard (with-current-buffer (get-buffer-create "*cursord-log*")
                                   (point-max)))
           (cursord-prompt-history nil)
+          (user-emacs-directory (expand-file-name "emacs/" cursord-test-dir))
           (make-backup-files nil) (create-lockfiles nil)
           (auto-save-default nil))
      (unwind-protect
