@@ -149,7 +149,8 @@ Files on other machines are left out, and so are files that are gone."
         (unless modified
           (set-visited-file-modtime (file-attribute-modification-time (file-attributes file))))
         ;; The new name may be one that version control does not know.
-        (cursord--refresh-vc-soon t)))))
+        (cursord--refresh-vc-soon t))
+      (cursord-say "%s → %s: the file was renamed, and its buffer with it" from to))))
 
 (defun cursord--files-event (event ws object before)
   "Take EVENT in WS, with OBJECT, which was BEFORE."

@@ -115,11 +115,13 @@
       (cursord-test-until "the name"
         (equal (cursord-test-file "sub/b.txt") buffer-file-name))
       (should (equal "b.txt" (buffer-name)))
+      (should (cursord-test-said-p "a.txt → sub/b.txt: the file was renamed, and its buffer with it$"))
       (should (verify-visited-file-modtime))
       (cursord-test-agree ws "sub/b.txt" text 1)
       (cursord-reject-file)
       (cursord-test-until "the old name"
         (equal (cursord-test-file "a.txt") buffer-file-name))
+      (should (cursord-test-said-p "sub/b.txt → a.txt: "))
       (cursord-test-agree ws "a.txt" text 0)
       (cursord-test-hears "rejected 1 hunk; nothing left to review")
       (cursord-undo)
