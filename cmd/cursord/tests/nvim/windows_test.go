@@ -52,6 +52,42 @@ func TestNvimChatKeepsItsLook(t *testing.T) {
 	})
 }
 
+// TestNvimChatKeepsTheCursorOfWhoTypes: the commands that go to the input moved the cursor to the end of a draft that was being typed.
+func TestNvimChatKeepsTheCursorOfWhoTypes(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Done)
+		e.Turn(world.Obj{"prompt": "hello"})
+		n := neovim(w, t, bin, "vim.g.cursord = { notify = { progress = false } }", "f")
+		draft := func(want string) {
+			t.Helper()
+			n.until("the draft", "return vim.fn.getline(1) == ... and vim.api.nvim_get_mode().mode == 'i'", want)
+		}
+		n.ex("Cursord resume")
+		n.until("the session", "return require('cursord.workspace').find().current ~= nil")
+		first := n.lua("return require('cursord.workspace').find().current")
+		n.keys("draft<Left><Left>")
+		draft("draft")
+		n.lua("require('cursord.workspace').find().chosen = nil")
+		n.ex("Cursord resume")
+		n.until("it goes on", "return require('cursord.workspace').find().chosen")
+		n.keys("1")
+		draft("dra1ft")
+		n.ex("Cursord fork")
+		n.until("the fork", "return require('cursord.workspace').find().current ~= ...", first)
+		n.keys("2")
+		draft("dra12ft")
+		n.keys("<Esc>")
+		n.until("Normal mode", "return vim.api.nvim_get_mode().mode == 'n'")
+		n.ex("Cursord resume")
+		n.until("Insert mode", "return vim.api.nvim_get_mode().mode == 'i'")
+		n.keys("3")
+		draft("dra12ft3")
+		n.quiet()
+	})
+}
+
 // TestNvimInASessionFile restores windows from a session file. The file has only the names of the chat's buffers, so the
 // chat is opened again.
 func TestNvimInASessionFile(t *testing.T) {

@@ -172,8 +172,7 @@ function M.show(ws)
       false,
       { split = 'below', win = above, height = math.min(cfg.input_height, third) }
     )
-    set_options(below, common)
-    set_options(below, { winfixheight = true, winbar = '' })
+    set_options(below, vim.tbl_extend('error', common, { winfixheight = true, winbar = '' }))
     require('cursord.windows').keep_height(below, above)
     if not config.own_statusline then
       set_options(below, { statusline = ' Cursor: input%=%l,%c ' })
@@ -236,8 +235,9 @@ function M.focus(ws, selection)
       api.nvim_buf_set_lines(input, 0, 1, false, { '@selection ' .. first })
     end
   end
+  local typing = vim.fn.mode() == 'i' and api.nvim_get_current_win() == win -- the cursor is to stay
   api.nvim_set_current_win(win)
-  vim.cmd('startinsert!')
+  vim.cmd(typing and '' or 'startinsert!')
 end
 
 --- Makes another session the current one; without a session, the next prompt begins one.
