@@ -80,3 +80,32 @@ func TestNvimRangeLeavesWhatMayBeYours(t *testing.T) {
 		n.agree(e, "notes.txt", world.Numbered(20, map[int]string{2: "two\n"}), 1)
 	})
 }
+
+// TestNvimRejectOfNothingIsNoStep: a reject that left all hunks alone was a step of the undo history.
+func TestNvimRejectOfNothingIsNoStep(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.PlaysUnexplained()
+		w.Put("new", "mine\n")
+		w.Plays(world.Lines(world.Shells("s", "true"), []string{world.Execs("sleep 0.1; rm new; sed -i 's/^line 2$/two/' notes.txt")})...)
+		w.Start()
+		e := w.Opens()
+		n := neovim(w, t, bin, "", "new")
+		n.ex("Cursord review")
+		e.Turn(nil)
+		n.hunksOf("new", 1)
+		n.ex("split notes.txt")
+		n.hunksOf("notes.txt", 1)
+		for _, one := range [][2]string{
+			{"Cursord reject!", "rejected 0 hunks; 2 may be yours, reject each by itself: new:1, notes.txt:2"},
+			{"buffer new | Cursord reject file", "rejected 0 hunks; 1 may be yours, reject each by itself: new:1"},
+		} {
+			n.ex(one[0])
+			n.hears(one[1])
+			require.Equal(t, []any{0.0, 0.0}, n.lua(`return vim.tbl_map(function(name)
+				return vim.fn.undotree(vim.fn.bufnr(name)).seq_last
+			end, { 'new', 'notes.txt' })`))
+		}
+	})
+}

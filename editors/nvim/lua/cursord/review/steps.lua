@@ -1,5 +1,6 @@
 --- Decisions that leave the text alone, such as most accepts, as steps of the buffers' undo history: "u" takes them back,
 --- and Ctrl-R makes them again.
+local author = require('cursord.review.author')
 local follow = require('cursord.follow')
 local history = require('cursord.history')
 local lines = require('cursord.lines')
@@ -59,7 +60,7 @@ local function row_of(buf, hunk)
   return shown and shown.groups[1] and (marks.rows(buf, shown.groups[1])) or marks.row(hunk)
 end
 
---- The hunks of a file, of a turn or of the workspace whose text a decision leaves alone.
+--- The hunks of a file, of a turn or of the workspace that a decision about them all takes, and whose text it leaves alone.
 --- @param verb 'accept'|'reject'
 --- @param ws cursord.Workspace
 --- @param path? string
@@ -68,12 +69,13 @@ end
 function M.of(verb, ws, path, turn)
   local out = {} --- @type cursord.Part[]
   for _, diff in pairs(path and { ws.diffs[path] } or ws.diffs) do
+    local skipped = verb == 'reject' and author.left(diff) or {}
     for _, hunk in ipairs(diff.hunks) do
       local of = not turn
       for _, source in ipairs(turn and hunk.sources or {}) do
         of = of or source.turnId == turn
       end
-      if of and leaves_text(verb, diff, hunk) then
+      if of and not skipped[hunk.id] and leaves_text(verb, diff, hunk) then
         out[#out + 1] = { id = hunk.id, hunk = hunk }
       end
     end
