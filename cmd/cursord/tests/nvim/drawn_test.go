@@ -39,3 +39,30 @@ func TestNvimDrawsAllLinesAfterU(t *testing.T) {
 		require.Equal(t, n.screen(), drawn)
 	})
 }
+
+// TestNvimShowsWhatIsAboveTheFirstLine: lines above the first one were hidden when a window came back to the top.
+func TestNvimShowsWhatIsAboveTheFirstLine(t *testing.T) {
+	t.Parallel()
+	eachNvim(t, func(t *testing.T, bin string) {
+		text := world.Numbered(100, nil)
+		w, e := trusted(t, world.Tree{"f": text})
+		w.Plays(world.Lines(world.Edits("1", "f", text, strings.TrimPrefix(text, "line 1\nline 2\n")))...)
+		e.Turn(nil)
+		n := neovim(w, t, bin, "", "f")
+		n.ex("Cursord review | cclose")
+		n.untilScreen("  line 1\n  line 2\n")
+		hidden := func() bool { return !strings.Contains(n.screen(), "  line 2\n") }
+		for _, keys := range [][2]string{{"50G", "gg"}, {"5Gzt", "gg"}, {"<C-f>", "<C-b>"}, {"3<C-e>", "5<C-y>"}} {
+			n.keys(keys[0])
+			n.poll(keys[0]+" hides them", hidden)
+			n.keys(keys[1])
+			n.untilScreen("  line 1\n  line 2\n")
+		}
+		n.keys("gg2<C-e>")
+		n.poll("who scrolls them away does not see them", hidden)
+		n.keys("5j5k")
+		n.untilScreen("1,1 ")
+		require.True(t, hidden())
+		n.quiet()
+	})
+}

@@ -26,7 +26,6 @@ M.ns, M.ns_words = ns, ns_words
 --- @field isolated boolean
 --- @field maybe boolean the hunk may be a person's
 --- @field note? string the note above the first line
---- @field note_lines? integer the number of lines that the note takes
 --- @field stack? integer how many groups of other sessions are above it at the same line
 --- @field row integer according to the diff
 --- @field dressed? boolean all parts are drawn
@@ -241,7 +240,6 @@ local function place_virtual(buf, group, row, count, spans, beside)
   for i = #note, 1, -1 do
     table.insert(shown, 1, { { note[i], 'CursordMaybeText' } })
   end
-  group.note_lines = #note
   -- Virtual lines of one line are in the order of the columns.
   group.virtual = api.nvim_buf_set_extmark(buf, ns_words, at, group.stack or 0, {
     strict = false,
@@ -281,13 +279,6 @@ function M.place(buf, group)
     })[kind]
   end
   group.mark = api.nvim_buf_set_extmark(buf, ns, row, 0, opts)
-end
-
---- The number of virtual lines above the first row of a group.
---- @param group cursord.Group
---- @return integer
-function M.above(group)
-  return group.isolated and #group.here > 0 and 0 or #group.away + (group.note_lines or 0)
 end
 
 --- The present first row of a group, and its number of rows.

@@ -6,18 +6,6 @@ local workspace = require('cursord.workspace')
 local api = vim.api
 local ns = api.nvim_create_namespace('cursord_moved')
 
---- Shows the note. Neovim shows lines above the first one only in windows that reserve room for them.
---- @param buf integer
-local function make_room(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    api.nvim_win_call(win, function()
-      if vim.fn.winsaveview().topline == 1 then
-        vim.fn.winrestview({ topline = 1, topfill = 1 })
-      end
-    end)
-  end
-end
-
 --- @param buf integer
 --- @param text? string nil removes the note
 local function note(buf, text)
@@ -30,17 +18,8 @@ local function note(buf, text)
     virt_lines_above = true,
     undo_restore = false,
   })
-  make_room(buf)
+  require('cursord.review.room').make(buf)
 end
-
-api.nvim_create_autocmd('BufWinEnter', {
-  group = api.nvim_create_augroup('cursord_moved', {}),
-  callback = function(args)
-    if #api.nvim_buf_get_extmarks(args.buf, ns, 0, -1, { limit = 1 }) > 0 then
-      make_room(args.buf)
-    end
-  end,
-})
 
 --- @param diff? cursord.Diff
 --- @return string? # the path that a move has left

@@ -2,6 +2,7 @@
 local author = require('cursord.review.author')
 local config = require('cursord.config')
 local marks = require('cursord.review.marks')
+local room = require('cursord.review.room')
 
 local api = vim.api
 local M = {}
@@ -18,7 +19,6 @@ local M = {}
 --- @field diff cursord.Diff
 --- @field shown table<string, cursord.Shown> by the hunk's id
 --- @field tick? integer the 'changedtick' of the last update
---- @field top integer the number of virtual lines above the first line
 --- @field undressed table<integer, cursord.Group> groups that are not drawn in full, by extmark
 --- @field owners table<integer, cursord.Shown> by extmark
 
@@ -84,20 +84,6 @@ local function is_placed(view, shown, hunk)
     end
   end
   return true
-end
-
---- Shows the virtual lines above the first line. Neovim does so only in windows that reserve room for them.
---- @param view cursord.View
-local function make_room(view)
-  local count = view.top
-  for _, win in ipairs(count > 0 and vim.fn.win_findbuf(view.buf) or {}) do
-    api.nvim_win_call(win, function()
-      local at = vim.fn.winsaveview()
-      if at.topline == 1 and at.topfill < count then
-        vim.fn.winrestview({ topline = 1, topfill = count })
-      end
-    end)
-  end
 end
 
 --- Draws all parts of the hunks in and near some rows, so that scrolling finds them drawn.
@@ -221,7 +207,7 @@ function M.update(buf, ws, diff)
     return
   end
   local view = views[buf]
-    or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {}, owners = {}, top = 0 }
+    or { buf = buf, ws = ws, diff = diff, shown = {}, undressed = {}, owners = {} }
   views[buf], view.diff = view, diff
   local shown = {}
   for _, hunk in ipairs(diff.hunks) do
@@ -233,11 +219,8 @@ function M.update(buf, ws, diff)
     end
   end
   view.shown, view.tick = shown, api.nvim_buf_get_changedtick(buf)
-  local first = diff.hunks[1] and shown[diff.hunks[1].id].groups[1]
-  local above = first and first.row == 0 and config.get().review.overlay
   dress_windows(view)
-  view.top = above and marks.above(first) or 0
-  make_room(view)
+  room.make(buf)
   if api.nvim__redraw then
     api.nvim__redraw({ buf = buf, valid = false }) -- Neovim misplaces lines if text and lines above it go together
   end
@@ -346,7 +329,7 @@ api.nvim_set_decoration_provider(marks.ns_words, {
     if views[buf] and dress(views[buf], top, bottom) then
       vim.schedule(function()
         if api.nvim_win_is_valid(win) and views[buf] then
-          make_room(views[buf])
+          room.make(buf)
         end
         vim.cmd.redraw()
       end)
@@ -356,15 +339,6 @@ api.nvim_set_decoration_provider(marks.ns_words, {
 })
 
 local group = api.nvim_create_augroup('cursord_view', {})
-
-api.nvim_create_autocmd('BufWinEnter', {
-  group = group,
-  callback = function(args)
-    if views[args.buf] then
-      make_room(views[args.buf])
-    end
-  end,
-})
 
 -- Notes fit into the windows of their buffer.
 api.nvim_create_autocmd({ 'WinResized', 'BufWinEnter' }, {
@@ -379,7 +353,7 @@ api.nvim_create_autocmd({ 'WinResized', 'BufWinEnter' }, {
       for _, shown in pairs(view and view.shown or {}) do
         if shown.groups[1] and shown.groups[1].note then
           redo(view)
-          make_room(view)
+          room.make(buf)
           break
         end
       end
