@@ -88,6 +88,23 @@ func TestNvimNamesTheWayToTheNextHunk(t *testing.T) {
 	})
 }
 
+// TestNvimNotesOfTheReviewBuffer looks at a note of the review buffer on 80 and 40 columns, where its end was cut.
+func TestNvimNotesOfTheReviewBuffer(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w := world.New(t)
+		w.Unexplained()
+		n := neovim(w, t, bin, "vim.o.columns = 80", "f")
+		n.ex("Cursord patch")
+		n.until("the list", "return vim.api.nvim_buf_line_count(0) > 20")
+		n.keys("G")
+		n.untilScreen("\n! may be yours: it is not surely the agent's; only a reject of the hunk itself\n  takes it back\n@@")
+		n.lua("vim.o.columns = 40")
+		n.untilScreen("\n! may be yours: it is not surely the\n  agent's; only a reject of the hunk\n  itself takes it back\n@@")
+		n.quiet()
+	})
+}
+
 // TestNvimFloatsOfFortyColumns lists the keys of each buffer of the plugin, and says where a line comes from, on 40 columns and 20 lines.
 // No word is cut.
 func TestNvimFloatsOfFortyColumns(t *testing.T) {

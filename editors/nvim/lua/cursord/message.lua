@@ -43,6 +43,23 @@ function M.cut(text, width)
   return part .. '…'
 end
 
+--- Splits a text into lines of a number of cells, at its blanks. A longer word has a line of its own.
+--- @param text string
+--- @param width integer
+--- @return string[]
+function M.fold(text, width)
+  local out, line = {}, ''
+  for word in text:gmatch('%S+') do
+    if line ~= '' and api.nvim_strwidth(line) + 1 + api.nvim_strwidth(word) > width then
+      out[#out + 1], line = line, word
+    else
+      line = line == '' and word or line .. ' ' .. word
+    end
+  end
+  out[#out + 1] = line
+  return out
+end
+
 --- Makes one line of all waiting messages: the most severe, and of equals the latest.
 --- @return cursord.Message
 local function gravest()

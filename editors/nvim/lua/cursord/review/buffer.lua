@@ -28,6 +28,10 @@ local empty = 'Nothing to review.'
 --- @return cursord.PatchLine[]
 local function wanted_lines(self)
   local out = {} --- @type cursord.PatchLine[]
+  local width = vim.o.columns
+  for _, win in ipairs(vim.fn.win_findbuf(self.buf)) do
+    width = math.min(width, api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff)
+  end
   local function wanted(hunk)
     local of = self.turn == nil
     for _, source in ipairs(self.turn and hunk.sources or {}) do
@@ -37,7 +41,7 @@ local function wanted_lines(self)
   end
   for _, path in ipairs(nav.paths(self.ws)) do
     paint.prepare(path)
-    patch.add(self.ws.diffs[path], wanted, out)
+    patch.add(self.ws.diffs[path], wanted, width, out)
   end
   return out
 end
@@ -347,5 +351,15 @@ end
 for _, event in ipairs({ 'diff', 'reset', 'ready', 'down' }) do
   workspace.on(event, refresh_soon)
 end
+
+-- Notes fit into the windows.
+api.nvim_create_autocmd('WinResized', {
+  group = api.nvim_create_augroup('cursord_review', {}),
+  callback = function()
+    for _, self in pairs(reviews) do
+      M.draw(self)
+    end
+  end,
+})
 
 return M

@@ -2,6 +2,7 @@
 local author = require('cursord.review.author')
 local colours = require('cursord.review.colours')
 local config = require('cursord.config')
+local message = require('cursord.message')
 
 local api = vim.api
 local M = {}
@@ -208,21 +209,13 @@ end
 --- @param note string
 --- @return string[]
 local function fold(buf, note)
-  local width, out, line = vim.o.columns, {}, ''
+  local width = vim.o.columns
   local signs = config.get().review.signs and 2 or 0 -- their column may not be there yet
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local left = math.max(vim.fn.getwininfo(win)[1].textoff, signs)
     width = math.min(width, api.nvim_win_get_width(win) - left)
   end
-  for word in note:gmatch('%S+') do
-    if line ~= '' and #line + 1 + #word > width then
-      out[#out + 1], line = line, word
-    else
-      line = line == '' and word or line .. ' ' .. word
-    end
-  end
-  out[#out + 1] = line
-  return out
+  return message.fold(note, width)
 end
 
 --- @param buf integer

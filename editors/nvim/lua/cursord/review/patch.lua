@@ -1,6 +1,7 @@
 --- Diffs as the lines of a patch, for people.
 local author = require('cursord.review.author')
 local marks = require('cursord.review.marks')
+local message = require('cursord.message')
 
 local M = {}
 
@@ -141,8 +142,9 @@ end
 --- Adds the lines of a file to a patch.
 --- @param diff cursord.Diff
 --- @param wanted fun(hunk: cursord.Hunk): boolean
+--- @param width integer how many cells a note has
 --- @param out cursord.PatchLine[] the patch
-function M.add(diff, wanted, out)
+function M.add(diff, wanted, width, out)
   local hunks = vim.tbl_filter(wanted, diff.hunks)
   if #hunks == 0 then
     return
@@ -156,7 +158,10 @@ function M.add(diff, wanted, out)
     end
   end
   for _, note in ipairs(notes(diff, hunks)) do
-    out[#out + 1] = { kind = 'note', text = '! ' .. note, path = diff.path, row = first.row }
+    for i, part in ipairs(message.fold(note, width - 2)) do
+      local text = (i == 1 and '! ' or '  ') .. part
+      out[#out + 1] = { kind = 'note', text = text, path = diff.path, row = first.row }
+    end
   end
   for _, hunk in ipairs(hunks) do
     add_hunk(out, diff, hunk)
