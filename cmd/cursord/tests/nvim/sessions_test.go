@@ -56,7 +56,7 @@ func TestNvimSessions(t *testing.T) {
 			n.looks(look)
 			line, bar := "\n        1 hunk    now        ", " Sessions                     <CR> go · R rename · D delete · K look · v review · g?"
 			if n.lua("return vim.o.columns") == 40.0 {
-				line, bar = "\n1 hunk     change f\n", " Sessions       <CR> go · R rename · g?"
+				line, bar = "\n1 hunk     change f\n          other  elsewhere\n", " Sessions       <CR> go · R rename · g?"
 			}
 			n.untilScreen(line)
 			require.Regexp(t, strings.NewReplacer("?", `\?`, "    ", " +").Replace(bar)+`\n`, n.screen())

@@ -25,7 +25,7 @@ local function fill(text, width)
   return text .. (' '):rep(width - api.nvim_strwidth(text))
 end
 
---- Windows with fewer columns show a session's hunks or state and its title alone.
+--- Windows with fewer columns show a session's hunks or state, its folder if that is another one, and its title.
 local narrow = 60
 
 --- @param entry cursord.SessionEntry
@@ -38,7 +38,12 @@ local function columns(entry, width)
     hunks = entry.hunks .. (entry.hunks == 1 and ' hunk' or ' hunks')
   end
   if width < narrow then
-    return { { text = hunks ~= '' and hunks or state, width = 9, group = 'CursordRange' } }
+    local out = { { text = hunks ~= '' and hunks or state, width = 9, group = 'CursordRange' } }
+    if not entry.here then
+      local folder = message.cut(vim.fs.basename(entry.root), 12)
+      out[2] = { text = folder, width = api.nvim_strwidth(folder), group = 'CursordNote' }
+    end
+    return out
   end
   return {
     { text = state, width = 7, group = 'CursordChatDone' },
