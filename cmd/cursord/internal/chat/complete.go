@@ -150,7 +150,7 @@ func (f *finder) find(ctx context.Context, before string) (from int, words []str
 			return from, f.named(ctx, last)
 		case c.find != nil:
 			words, _ = c.find(ctx, f.client, f.root, last) // on an error there is nothing to complete
-			return from, beginning(words, last)
+			return from, beginning(append(words, c.words...), last)
 		}
 		return from, beginning(c.words, last)
 	}

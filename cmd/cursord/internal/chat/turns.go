@@ -1,11 +1,16 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 
+	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
+	"cursord/cmd/cursord/internal/term"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -71,6 +76,41 @@ func (c *Chat) rewind(ctx context.Context, args []string) error {
 		args = []string{list.Turns[0].ID}
 	}
 	return c.own(ctx, "rewind", "--workspace", c.Params.Workspace, "--ask", "--turn", args[0], session)
+}
+
+// isolations are the words by which a person says where the agent of a fork works.
+var isolations = []string{"copy", "none"}
+
+// fork begins another session with the transcript of this one, up to and with the named turn or else all that have ended, and goes on there.
+func (c *Chat) fork(ctx context.Context, args []string) (err error) {
+	params := rpc.SessionForkParams{SessionID: c.View.typed()}
+	if params.SessionID == "" || c.begins {
+		return errNoSession
+	}
+	for _, arg := range args {
+		switch isIsolation := slices.Contains(isolations, arg); {
+		case isIsolation && params.Isolation == nil:
+			params.Isolation = &arg
+		case !isIsolation && params.TurnID == "":
+			n := naming.Names{Client: c.Client, Root: c.Params.Workspace}
+			if params.TurnID, err = n.TurnOf(ctx, params.SessionID, arg); err != nil {
+				return err
+			}
+		default:
+			return errors.New("/fork takes copy or none, and one TURN; /help lists the commands")
+		}
+	}
+	made, err := c.Client.SessionFork(ctx, params)
+	if err != nil {
+		return err
+	}
+	about := term.Count(made.Session.Turns, "turn")
+	if made.Session.Isolation == "copy" {
+		about += ", its agent works in a copy"
+	}
+	c.View.goOn(made.Session.ID)
+	c.View.line(fmt.Sprintf("The next prompts go on in: %s (%s)", term.Clean(cmp.Or(made.Session.Title, made.Session.ID)), about))
+	return nil
 }
 
 // steer adds a text to the turn on the screen. A notice of the turn says what became of it, if the turn runs.

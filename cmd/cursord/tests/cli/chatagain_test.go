@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
 )
 
 // chats starts a chat in a terminal. The function types a line there.
@@ -119,4 +120,52 @@ func TestChatRecap(t *testing.T) {
 	require.Len(t, runs, 3)
 	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
 	require.Contains(t, runs[2].Prompt, "The word is plum.")
+}
+
+// TestChatForks: /fork goes on in another session, with all turns or up to a turn, and in a copy; the session stays as it is.
+func TestChatForks(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Plays(`{"fake":"say","text":"Yes: {{prompt}}."}`, `{"fake":"finish"}`)
+	w.Start()
+	w.Trusts()
+	e := w.Opens()
+	tm, types := chats(t, w)
+	types("/fork")
+	holds(tm, "\nthere is no session here yet\n")
+	for _, prompt := range []string{"one", "two", "three"} {
+		types(prompt)
+		holds(tm, "\nYes: "+prompt+".\n— completed in ")
+	}
+	first := e.Turns()[0].SessionID
+	for _, wrong := range []string{"/fork copy none", "/fork @1 @2"} {
+		types(wrong)
+		holds(tm, "\n> "+wrong+"\n/fork takes copy or none, and one TURN; /help lists the commands\n")
+	}
+	types("/fork @4")
+	holds(tm, "\n@4: there are only 3 turns in session "+first+"\n")
+
+	forked := func(line, want, isolation string, turns int) *sessions.Session {
+		t.Helper()
+		types(line)
+		holds(tm, "\nThe next prompts go on in: "+want+"\n")
+		var list struct{ Sessions []*sessions.Session }
+		e.Must("session/list", world.Obj{}, &list)
+		made := list.Sessions[0]
+		require.Equal(t, isolation, made.Isolation)
+		require.Equal(t, turns, made.Turns)
+		return made
+	}
+	second := forked("/fork", "one (fork) (3 turns)", "none", 3)
+	require.Equal(t, first, second.ForkedFrom.SessionID)
+	third := forked("/fork copy @2", "one (fork 2) (2 turns, its agent works in a copy)", "copy", 2)
+	require.Equal(t, second.ID, third.ForkedFrom.SessionID)
+	types("four")
+	require.Equal(t, third.ID, prompted(e, "four").SessionID)
+	holds(tm, "note: a fresh chat has begun, with the transcript of 2 earlier turns as context")
+	completed(tm, "\nfour.")
+	forked("/fork none", "one (fork 3) (3 turns)", "none", 3)
+	var read struct{ Session *sessions.Session }
+	e.Must("session/read", world.Obj{"sessionId": first}, &read)
+	require.Equal(t, 3, read.Session.Turns)
 }
