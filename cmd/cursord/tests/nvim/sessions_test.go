@@ -94,6 +94,37 @@ func TestNvimSessions(t *testing.T) {
 	})
 }
 
+// TestNvimListsForksAsTheTerminal: the list of sessions has the forks of a session in the order of their making, and the tree that
+// changed last first, as "cursord sessions --tree" has them.
+func TestNvimListsForksAsTheTerminal(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(world.Done)
+		fork := func(of, title string) string {
+			var made struct{ Session struct{ ID string } }
+			e.Must("session/fork", world.Obj{"sessionId": of, "title": title}, &made)
+			return made.Session.ID
+		}
+		first := e.Turn(world.Obj{"prompt": "the first"}).SessionID
+		older := fork(first, "its older fork")
+		younger := fork(first, "its younger fork")
+		fork(older, "a fork of that")
+		e.Turn(world.Obj{"prompt": "the second"})
+		e.Must("session/update", world.Obj{"sessionId": younger, "title": "the younger fork"}, nil)
+		n := neovim(w, t, bin, `vim.o.columns = 80 vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.ex("Cursord sessions!")
+		n.untilScreen("the younger fork")
+		var titles []string
+		for line := range strings.Lines(n.text()) {
+			_, title, _ := strings.Cut(line, "ws ")
+			titles = append(titles, strings.TrimSpace(title))
+		}
+		require.Equal(t, []string{"the first", "├ its older fork", "│ └ a fork of that", "└ the younger fork", "the second"}, titles)
+		n.quiet()
+	})
+}
+
 // TestNvimAsksInPlace asks in a float beside a selection, by a saved prompt and with symbols, and checks the sources for
 // completion plugins.
 func TestNvimAsksInPlace(t *testing.T) {

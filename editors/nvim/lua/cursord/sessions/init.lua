@@ -51,42 +51,47 @@ local function below(branch, last)
   return above .. (last and '└ ' or '├ ')
 end
 
---- Puts each fork below the session that it was forked from.
---- @param entries cursord.SessionEntry[]
+--- Puts each fork below the session that it was forked from, the oldest fork first. The tree that changed last is the first.
+--- @param entries cursord.SessionEntry[] the latest first
 --- @return cursord.SessionEntry[]
 local function as_tree(entries)
-  local known, forks, seen, out = {}, {}, {}, {}
+  local known, forks, grown, out = {}, {}, {}, {}
   for _, entry in ipairs(entries) do
-    known[entry.session.id] = true
+    known[entry.session.id] = entry
   end
-  local function of(entry)
+  local function origin(entry)
     local from = entry.session.forkedFrom
-    return from and known[from.sessionId] and from.sessionId
+    return from and known[from.sessionId]
+  end
+  local function age(entry)
+    return entry.session.createdAt .. entry.session.id
   end
   for _, entry in ipairs(entries) do
-    local from = of(entry)
+    local from = origin(entry)
     if from then
       forks[from] = forks[from] or {}
       table.insert(forks[from], entry)
     end
   end
   local function grow(entry, branch)
-    if seen[entry] then
+    if grown[entry] then
       return -- sessions of a forged file may be forked from each other
     end
-    seen[entry], entry.branch, out[#out + 1] = true, branch, entry
-    local of_it = forks[entry.session.id] or {}
+    grown[entry], entry.branch, out[#out + 1] = true, branch, entry
+    local of_it = forks[entry] or {}
+    table.sort(of_it, function(a, b)
+      return age(a) < age(b)
+    end)
     for i, fork in ipairs(of_it) do
       grow(fork, below(branch, i == #of_it))
     end
   end
   for _, entry in ipairs(entries) do
-    if not of(entry) then
-      grow(entry, '')
+    local root, passed = entry, {}
+    while origin(root) and not passed[root] do
+      passed[root], root = true, origin(root)
     end
-  end
-  for _, entry in ipairs(entries) do
-    grow(entry, '')
+    grow(root, '')
   end
   return out
 end
