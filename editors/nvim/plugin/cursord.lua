@@ -43,6 +43,7 @@ local plain = {
   'preview',
   'why',
   'rewind',
+  'fork',
   'edit',
   'steer',
   'overlay',

@@ -292,6 +292,8 @@ function M.transcript(buf)
     { 'close the chat', 'q', 'n', close },
     { 'end the turn', '<C-c>', 'n', '<Cmd>Cursord cancel<CR>' },
     { 'take this turn and later back', 'X', 'n', '<Cmd>Cursord rewind<CR>' },
+    { 'fork at this turn', 'F', 'n', '<Cmd>Cursord fork<CR>' },
+    { 'fork at it, in a copy', 'C', 'n', '<Cmd>Cursord fork copy<CR>' },
     { 'edit the last prompt', 'e', 'n', '<Cmd>Cursord edit<CR>' },
     { 'ask again with the transcript', 'R', 'n', ask_again },
     { 'the next prompt', ']]', 'n', prompt('') },

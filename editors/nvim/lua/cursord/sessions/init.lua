@@ -185,10 +185,19 @@ end
 
 --- Begins another session with the transcript of one, and shows it in the chat.
 --- @param entry cursord.SessionEntry
-function M.fork(entry)
-  rpc.request('session/fork', { sessionId = entry.session.id }, function(err, made)
-    if err then
+--- @param how? { turn?: string, isolation?: string } the last turn that it has, by default the last one that has ended, as where
+--- the turn still runs or waits; and where its agent works, by default as in the session
+--- @param before? fun() called before it is shown
+function M.fork(entry, how, before)
+  how = how or {}
+  local params = { sessionId = entry.session.id, turnId = how.turn, isolation = how.isolation }
+  rpc.request('session/fork', params, function(err, made)
+    if err and how.turn and err.data and err.data.kind == 'busy' then
+      return M.fork(entry, { isolation = how.isolation }, before)
+    elseif err then
       return rpc.say_error(err)
+    elseif before then
+      before()
     end
     M.go({ session = made.session, root = entry.root, here = entry.here, hunks = 0, text = '' })
   end)

@@ -59,6 +59,19 @@ local function go(entry, match)
   end
 end
 
+--- Forks a session at the turn of a match; if its title was found, the whole of it.
+--- @param isolation? string
+local function fork(isolation)
+  return with(function(entry, match)
+    local whole = match['in'] == 'title' or match.turnId == ''
+    local list = api.nvim_get_current_win()
+    local how = { turn = not whole and match.turnId or nil, isolation = isolation }
+    sessions.fork(entry, how, function()
+      pcall(api.nvim_win_close, list, true)
+    end)
+  end)
+end
+
 --- @param buf integer
 --- @param matches cursord.Match[]
 local function draw(buf, matches)
@@ -113,6 +126,8 @@ function M.open(ws, words)
     draw(buf, result.matches)
     keys.map(buf, {
       { 'go to it in its session', '<CR>', 'n', with(go) },
+      { 'another session up to its turn', 'F', 'n', fork() },
+      { 'the same, in a copy', 'C', 'n', fork('copy') },
       {
         'look at what was said last',
         'K',

@@ -41,14 +41,19 @@ return {
     end,
   },
   fork = {
+    rest = true,
+    complete = { 'copy', 'none' },
     run = function(args)
-      local id = args.ws.current
-      if not id then
-        return rpc.say('the chat has no session yet', vim.log.levels.WARN)
+      local isolation = args.rest ~= '' and args.rest or nil
+      if isolation and isolation ~= 'copy' and isolation ~= 'none' then
+        return rpc.say(('%q is neither copy nor none'):format(isolation), vim.log.levels.ERROR)
       end
-      local entry =
-        { session = { id = id }, root = args.ws.root, here = true, hunks = 0, text = '' }
-      require('cursord.sessions').fork(entry)
+      require('cursord.rewind').here(args.ws, args.row, function(session, turn)
+        require('cursord.sessions').fork(
+          { session = { id = session }, root = args.ws.root, here = true, hunks = 0, text = '' },
+          { turn = turn, isolation = isolation }
+        )
+      end)
     end,
   },
   rewind = {
