@@ -328,6 +328,24 @@ func TestNvimWhyGoesFar(t *testing.T) {
 	})
 }
 
+// TestNvimWhyOfATurnThatIsGone: the float says at once why lines have no prompt, where a rewind was undone that has removed their turn.
+func TestNvimWhyOfATurnThatIsGone(t *testing.T) {
+	t.Parallel()
+	anNvim(t, func(t *testing.T, bin string) {
+		w, e := trusted(t, world.Tree{"f": "one\n"})
+		w.Plays(append(world.Edits("1", "f", "one\n", "two\n"), world.Done)...)
+		first := e.Turn(world.Obj{"prompt": "make two"})
+		e.Must("session/rewind", world.Obj{"sessionId": first.SessionID, "turnId": first.ID, "files": true}, nil)
+		e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+		require.Equal(t, "two\n", w.Get("f"))
+		n := neovim(w, t, bin, `vim.o.columns, vim.o.lines = 80, 24 vim.g.cursord = { notify = { progress = false } }`, "f")
+		n.keys(":Cursord why<CR>")
+		n.untilScreen("│its turn was taken back: a rewind has removed it, with its prompt")
+		require.Contains(t, n.screen(), `│pending · now · "make two"`)
+		n.quiet()
+	})
+}
+
 // TestNvimRewindFillsTheWindow: the window of a transcript whose last turn has gone shows as much of the rest as it has room for.
 func TestNvimRewindFillsTheWindow(t *testing.T) {
 	t.Parallel()

@@ -12,7 +12,7 @@ local prompt_most, turns_most, tries_most = 5, 20, 3
 --- @class cursord.Source
 --- @field sessionId string
 --- @field turnId string
---- @field prompt string "" if the session was deleted
+--- @field prompt string "" if the session was deleted, or a rewind has removed the turn
 --- @field at? string
 --- @field state 'pending'|'accepted'
 --- @field byText? boolean a guess: only the text of the lines tells it
@@ -202,7 +202,7 @@ local function about(one, titles)
     lines[i] = message.cut(line, 300)
   end
   if source.prompt == '' then
-    lines = {}
+    lines = title and { 'its turn was taken back: a rewind has removed it, with its prompt' } or {}
   end
   lines[#lines + 1] = table.concat(facts, ' · ')
   return lines
