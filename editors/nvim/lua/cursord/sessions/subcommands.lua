@@ -92,15 +92,10 @@ return {
     rest = true,
     text = true,
     run = function(args)
-      local function search(words)
-        if words and words ~= '' then
-          require('cursord.sessions.search').open(args.ws, words)
-        end
-      end
       if args.rest ~= '' then
-        search(args.rest)
+        require('cursord.sessions.search').open(args.ws, args.rest)
       else
-        vim.ui.input({ prompt = 'Search sessions: ' }, search)
+        require('cursord.sessions.typing').open(args.ws)
       end
     end,
   },
