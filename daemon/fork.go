@@ -75,7 +75,7 @@ func (w *workspace) forkOf(p *api.ForkParams) (*sessions.Session, error) {
 			return nil, e
 		}
 	}
-	title := prompt.ForkTitle(from.Title)
+	title := prompt.ForkTitle(from.Title, w.root, w.d.store.Sessions)
 	if p.Title != nil {
 		title = *p.Title
 	}

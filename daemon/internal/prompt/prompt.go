@@ -5,6 +5,7 @@ package prompt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -133,12 +134,22 @@ func severity(n int) string {
 	return "error"
 }
 
-// ForkTitle returns the title of a session that is forked from one with a title: "a (fork)", of that "a (fork 2)". A session
-// without a title gets one with its next prompt.
-func ForkTitle(title string) string {
+// ForkTitle returns the title of a session that is forked from one with a title: "a (fork)", of that "a (fork 2)", and the next number
+// that none of the sessions of the workspace has which changed last. A session without a title gets one with its next prompt.
+func ForkTitle(title, root string, list func(root, cursor string, limit int) ([]*sessions.Session, string, error)) string {
 	if title == "" {
 		return ""
 	}
+	others, _, _ := list(root, "", forkTitlesMost) // on an error two may have one title
+	for title = nextFork(title); slices.ContainsFunc(others, func(s *sessions.Session) bool { return s.Title == title }); {
+		title = nextFork(title)
+	}
+	return title
+}
+
+const forkTitlesMost = 200
+
+func nextFork(title string) string {
 	n := 1
 	if head, last, ok := cutLast(title, " (fork"); ok {
 		if last == ")" {

@@ -58,7 +58,19 @@ func TestForkTitle(t *testing.T) {
 		"a (fork) b":        "a (fork) b (fork)",
 		"a (fork) (fork 9)": "a (fork) (fork 10)",
 	} {
-		require.Equal(t, want, ForkTitle(title), title)
+		none := func(string, string, int) ([]*sessions.Session, string, error) { return nil, "", nil }
+		require.Equal(t, want, ForkTitle(title, "/w", none), title)
+	}
+}
+
+// TestForkTitleIsItsOwn: two forks of a session do not get the same title.
+func TestForkTitleIsItsOwn(t *testing.T) {
+	there := []*sessions.Session{{Title: "a"}}
+	list := func(root, _ string, _ int) ([]*sessions.Session, string, error) { return there, "", nil }
+	for _, step := range [][2]string{{"a", "a (fork)"}, {"a", "a (fork 2)"}, {"a (fork)", "a (fork 3)"}, {"b", "b (fork)"}} {
+		title := ForkTitle(step[0], "/w", list)
+		require.Equal(t, step[1], title)
+		there = append(there, &sessions.Session{Title: title})
 	}
 }
 
