@@ -164,7 +164,7 @@ func (im *importer) store(ctx context.Context, w *workspace, f io.Reader) (*sess
 func (im *importer) tellFiles(ctx context.Context, w *workspace, f io.Reader) {
 	_ = im.Read(ctx, f, func(l exportfile.Line) error { // it was read before
 		if l.Written != nil {
-			w.review.Recall(l.Written.Path, origins.Imported(l.Written, im.Session.ID, im.Turns))
+			w.review.Recall(l.Written.Path, origins.Imported(l.Written, im.Session.ID, im.Turns), l.Written.Sums)
 		}
 		return nil
 	})

@@ -57,6 +57,7 @@ type Source struct {
 	ItemID    string `json:"itemId,omitempty"`
 	Via       Via    `json:"via"`
 	Commit    string `json:"commit,omitempty"` // which the edit has only brought: the line is of whoever made this commit
+	Imported  bool   `json:"import,omitempty"` // only an import tells of the edit: nobody knows what it replaced
 }
 
 // A Via is the way in which the agent made an edit.

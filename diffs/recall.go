@@ -6,6 +6,7 @@ import "strings"
 type Written struct {
 	Source Source
 	At     int64    // in ms since 1970; 0: not known
+	From   int      // the number of the first line in the text, from 0
 	Lines  []string // in the order of the text, without their ends
 }
 
@@ -16,7 +17,7 @@ func (r *Review) Written(session string) (all []Written) {
 		if o.Source == nil || o.Source.SessionID != session {
 			continue
 		}
-		w := Written{Source: *o.Source, At: o.At}
+		w := Written{Source: *o.Source, At: o.At, From: o.From}
 		for _, l := range lines[o.From:o.To] {
 			w.Lines = append(w.Lines, strings.Clone(trimEnd(l.text)))
 		}
@@ -25,36 +26,41 @@ func (r *Review) Written(session string) (all []Written) {
 	return all
 }
 
-// Recall gives the history the edits of present lines of which it knows none, as if a person had brought the lines there: only their text
-// tells the edit, and a rewind leaves them. Where the text has less than half of the written lines, Recall takes none of them. It returns
-// how many it has taken.
-func (r *Review) Recall(written []Written) (taken int) {
+// Recall gives the history the edits of present lines of which it knows none, and returns how many lines these are. If the lines are placed,
+// the present text has them at From. Otherwise it is as if a person had brought the lines: only their text tells the edit, and where the text
+// has less than half of them, Recall takes none.
+func (r *Review) Recall(written []Written, placed bool) (taken int) {
 	var lines []string
-	var of []int // by line, its place in written
-	for i, w := range written {
-		for _, l := range w.Lines {
-			lines, of = append(lines, l), append(of, i)
-		}
-	}
-	present := r.present().lines
-	texts := texts(present)
-	for i, t := range texts {
-		texts[i] = trimEnd(t)
-	}
-	found, from := 0, make(map[int]int)
-	commonLines(lines, texts, func(i, j int) {
+	var of []*Written // by line
+	present, found, from := r.present().lines, 0, map[int]*Written{}
+	is := func(j int, w *Written) {
 		found++
-		if by, _ := r.past.Of(j); by == 0 && present[j].ins == 0 {
-			from[j] = of[i]
+		if known, _ := r.past.Of(j); j < len(present) && known == 0 && present[j].ins == 0 {
+			from[j] = w
 		}
-	})
+	}
+	for i := range written {
+		for k, l := range written[i].Lines {
+			if lines, of = append(lines, l), append(of, &written[i]); placed {
+				is(written[i].From+k, &written[i])
+			}
+		}
+	}
+	if texts := texts(present); !placed {
+		for i, t := range texts {
+			texts[i] = trimEnd(t)
+		}
+		commonLines(lines, texts, func(i, j int) { is(j, of[i]) })
+	}
 	if 2*found < len(lines) || len(from) == 0 {
 		return 0
 	}
 	by, at := make([]int32, len(present)), map[int32]int64{}
-	for j, i := range from {
-		by[j] = r.sources.edit(written[i].Source)
-		at[by[j]] = written[i].At
+	for j, w := range from {
+		n := r.sources.edit(w.Source)
+		if by[j], at[n] = n, w.At; !placed {
+			by[j] = -n
+		}
 	}
 	r.past = r.past.Recall(by, at)
 	return len(from)

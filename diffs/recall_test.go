@@ -17,7 +17,7 @@ func TestRecall(t *testing.T) {
 	here.Observe(text("1\na\nb\n3\nc\n4\n"), &ours)
 	here.Observe(text("1\na\nb\n3\nc\n4\nd\n"), &others)
 	written := here.Written("s")
-	require.Equal(t, []Written{{Source: ours, Lines: []string{long.Replace("a"), long.Replace("b")}}, {Source: ours, Lines: []string{long.Replace("c")}}}, written)
+	require.Equal(t, []Written{{Source: ours, From: 1, Lines: []string{long.Replace("a"), long.Replace("b")}}, {Source: ours, From: 4, Lines: []string{long.Replace("c")}}}, written)
 	require.Empty(t, here.Written("nobody"))
 
 	for name, one := range map[string]struct {
@@ -39,7 +39,7 @@ func TestRecall(t *testing.T) {
 			if strings.HasPrefix(one.text, "x\n") {
 				r.Observe(text(one.text), &others)
 			}
-			require.Equal(t, one.taken, r.Recall(written))
+			require.Equal(t, one.taken, r.Recall(written, false))
 			got := make([]byte, 0, len(one.want))
 			for _, o := range r.Origins() {
 				by := byte('-')
@@ -50,7 +50,7 @@ func TestRecall(t *testing.T) {
 				got = append(got, strings.Repeat(string(by), o.To-o.From)...)
 			}
 			require.Equal(t, one.want, string(got))
-			require.Zero(t, r.Recall(written), "it knows them by now")
+			require.Zero(t, r.Recall(written, false), "it knows them by now")
 			trial := r.Copy()
 			_, _, _ = trial.Rewind(Undone{Session: "s", Turns: []string{"t"}})
 			require.Equal(t, r.Current(), trial.Current())

@@ -54,7 +54,7 @@ func (d *Decision) Rewinds() bool { return d.Rewound != nil }
 func (r *Review) rewind(u Undone) (d Decision, left Left, err error) {
 	of := map[int32]bool{}
 	for i, n := range r.sources.numbers {
-		of[n] = u.Has(r.sources.by[i])
+		of[n] = u.Has(r.sources.by[i]) && !r.sources.by[i].Imported
 	}
 	before := r.present()
 	back := r.past.Rewind(func(n int32) bool { return of[n] }, before.body, before.path, texts(before.lines))

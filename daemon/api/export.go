@@ -40,7 +40,8 @@ type ExportPart struct {
 
 // A WrittenFile has the lines of a file of the workspace that a session has written and that the file still has.
 type WrittenFile struct {
-	Path  string         `json:"path"` // relative to the workspace
+	Path  string         `json:"path"`           // relative to the workspace
+	Sums  []byte         `json:"sums,omitempty"` // two bytes of a hash for each line of the file, by which it is known again
 	Lines []WrittenLines `json:"lines"`
 }
 
@@ -50,5 +51,6 @@ type WrittenLines struct {
 	ItemID string         `json:"itemId,omitempty"`
 	Via    sessions.Via   `json:"via"`
 	At     *sessions.Time `json:"at,omitempty"` // missing: not known
+	From   int            `json:"from"`         // the first one's number in the file, from 0
 	Text   []string       `json:"text"`         // without line ends
 }

@@ -9,6 +9,7 @@
 package history
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -161,8 +162,8 @@ func (f *File) Bury(line int, d Dead) {
 	g.Lines = append(g.Lines, d)
 }
 
-// Recall returns the history with edits of present lines of which it knows none: line i is of edit by[i], unless that is 0. A person has
-// brought these lines. at says when the edits were made that have no time.
+// Recall returns the history with edits of present lines of which it knows none: line i is of edit by[i], unless that is 0, as in Run. at
+// says when the edits were made that have no time.
 func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	var known File
 	if f != nil {
@@ -170,10 +171,7 @@ func (f *File) Recall(by []int32, at map[int32]int64) *File {
 	}
 	b := builder{}
 	for i, n := range by {
-		if have := known.run(i).By; have != 0 {
-			n = -have
-		}
-		b.alive(-n, 1)
+		b.alive(cmp.Or(known.run(i).By, n), 1)
 	}
 	known.Runs = b.runs
 	times := map[int32]int64{}

@@ -44,7 +44,7 @@ func (t *Teller) Lines(origins []diffs.Origin) []api.WhyLine {
 			continue
 		}
 		src := &api.WhySource{
-			SessionID: o.Source.SessionID, TurnID: o.Source.TurnID, ItemID: o.Source.ItemID, State: api.WhyAccepted, ByText: o.ByText,
+			SessionID: o.Source.SessionID, TurnID: o.Source.TurnID, ItemID: o.Source.ItemID, State: api.WhyAccepted, ByText: o.ByText || o.Source.Imported,
 			Was: o.Was, WasMore: o.WasMore,
 		}
 		if turn := t.turn(src.TurnID); turn != nil {

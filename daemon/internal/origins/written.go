@@ -1,6 +1,8 @@
 package origins
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
@@ -10,14 +12,21 @@ import (
 	"cursord/sessions"
 )
 
-// Exported returns what a session has written in a file, for an export; nil if that is nothing.
-func Exported(path string, written []diffs.Written) *api.WrittenFile {
+// sumSize is how many bytes an export has of the hash of a line: enough to tell the lines of a file apart, too few to tell what they say.
+const sumSize = 2
+
+// Exported returns what a session has written in a file with a text, for an export; nil if that is nothing.
+func Exported(path, text string, written []diffs.Written) *api.WrittenFile {
 	if len(written) == 0 {
 		return nil
 	}
 	out := &api.WrittenFile{Path: path}
+	for _, line := range lines(text) {
+		sum := sha256.Sum256([]byte(line))
+		out.Sums = append(out.Sums, sum[:sumSize]...)
+	}
 	for _, w := range written {
-		lines := api.WrittenLines{TurnID: w.Source.TurnID, ItemID: w.Source.ItemID, Via: sessions.Via(w.Source.Via), Text: w.Lines}
+		lines := api.WrittenLines{TurnID: w.Source.TurnID, ItemID: w.Source.ItemID, Via: sessions.Via(w.Source.Via), From: w.From, Text: w.Lines}
 		if w.At != 0 {
 			at := sessions.Time{Time: time.UnixMilli(w.At).UTC()}
 			lines.At = &at
@@ -35,17 +44,70 @@ func Imported(file *api.WrittenFile, session string, turns map[string]string) (w
 		if turn == "" {
 			continue
 		}
-		src := diffs.Source{SessionID: session, TurnID: turn, Via: diffs.Via(l.Via)}
+		src := diffs.Source{SessionID: session, TurnID: turn, Via: diffs.Via(l.Via), Imported: true}
 		if index, ok := strings.CutPrefix(l.ItemID, l.TurnID+":"); ok {
 			if n, err := strconv.Atoi(index); err == nil && n >= 0 {
 				src.ItemID = sessions.ItemID(turn, n)
 			}
 		}
-		w := diffs.Written{Source: src, Lines: l.Text}
+		w := diffs.Written{Source: src, From: l.From, Lines: l.Text}
 		if l.At != nil {
 			w.At = l.At.UnixMilli()
 		}
 		written = append(written, w)
 	}
 	return written
+}
+
+// Recall tells the review of a file what a session has written in it, where the file was when it was exported with these sums. Where the text
+// is still that one, as a person has changed it since, each line is known by its place: half of the lines of the longer text must be in both.
+// Elsewhere, and for an export without sums, only the lines' text tells it. Recall reports whether it has told the review anything.
+func Recall(review *diffs.Review, written []diffs.Written, sums []byte) bool {
+	if placed, same := place(string(review.Current().Data), written, sums); same {
+		return review.Recall(placed, true) > 0
+	}
+	return review.Recall(written, false) > 0
+}
+
+// place returns the lines as they are placed in a text, without those that are not in it any more; same reports whether it is the text that
+// was exported, perhaps changed since.
+func place(text string, written []diffs.Written, sums []byte) (placed []diffs.Written, same bool) {
+	here, were := lines(text), len(sums)/sumSize
+	if len(here) > 2*were || were > 2*len(here) {
+		return nil, false
+	}
+	var was, is strings.Builder
+	for sum := sums; len(sum) >= sumSize; sum = sum[sumSize:] {
+		was.WriteString(hex.EncodeToString(sum[:sumSize]) + "\n")
+	}
+	for _, line := range here {
+		sum := sha256.Sum256([]byte(line))
+		is.WriteString(hex.EncodeToString(sum[:sumSize]) + "\n")
+	}
+	at, i, j := map[int]int{}, 0, 0 // the lines of the text by those of the export
+	for _, e := range append(diffs.LineEdits(was.String(), is.String()), diffs.LineEdit{From: were}) {
+		for ; i < e.From; i, j = i+1, j+1 {
+			at[i] = j
+		}
+		i, j = e.To, j+strings.Count(e.Text, "\n")
+	}
+	if 2*len(at) < max(were, len(here)) {
+		return nil, false
+	}
+	for _, w := range written {
+		for k, line := range w.Lines {
+			if j, there := at[w.From+k]; there && here[j] == line {
+				placed = append(placed, diffs.Written{Source: w.Source, At: w.At, From: j, Lines: []string{line}})
+			}
+		}
+	}
+	return placed, true
+}
+
+// lines returns the lines of a text, without their ends.
+func lines(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		all = append(all, strings.TrimRight(line, "\r\n"))
+	}
+	return all
 }

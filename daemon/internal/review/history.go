@@ -155,23 +155,24 @@ func (r *Reviewer) Written(session, after string) (files []*api.WrittenFile, mor
 			if more = size > 1<<20; more {
 				return
 			}
-			if file := origins.Exported(f.path, f.Review.Written(session)); file != nil {
-				files, size = append(files, file), size+len(f.Review.Current().Data)
+			text := string(f.Review.Current().Data)
+			if file := origins.Exported(f.path, text, f.Review.Written(session)); file != nil {
+				files, size = append(files, file), size+len(text)
 			}
 		}
 	})
 	return files, more, stopped
 }
 
-// Recall tells the history of a file of the work tree who has written lines of it, as diffs.Review.Recall does.
-func (r *Reviewer) Recall(path string, written []diffs.Written) {
+// Recall tells the history of a file of the work tree who has written lines of it, as origins.Recall does.
+func (r *Reviewer) Recall(path string, written []diffs.Written, sums []byte) {
 	_ = r.call(func() {
 		name := r.named(path)
 		if api.DiffPath(path) != nil || filepath.IsAbs(name) {
 			return
 		}
 		f, review, err := r.reviewOf(path)
-		if err != nil || review.Recall(written) == 0 {
+		if err != nil || !origins.Recall(review, written, sums) {
 			return
 		}
 		if f == nil {

@@ -101,6 +101,40 @@ func TestSourcesOfAnImport(t *testing.T) {
 	}
 }
 
+// TestShortLinesOfAnImport: of files that are as they were exported, why knew only lines that tell, and none that two turns had written between
+// each other.
+func TestShortLinesOfAnImport(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("main.go", "package main\n\nfunc main() {\n}\n")
+	w.Start()
+	e := w.Opens()
+	before, first, second := "a\n", "a\nb\nif x {\n}\n", "a\nb\nc\nif x {\ny\n}\n"
+	w.Put("lib.go", before)
+	w.Plays(world.Lines(
+		world.Edits("c1", "main.go", w.Get("main.go"), "package main\n\nimport \"fmt\"\n\nfunc main() {\n}\n"), world.Edits("c2", "lib.go", before, first),
+		world.Edits("c3", "notes.txt", "", "one\n"))...)
+	turn := e.Turn(world.Obj{"prompt": "first"})
+	w.Plays(world.Lines(world.Edits("c4", "lib.go", first, second), world.Edits("c5", "notes.txt", "one\n", "one\nfour\n"))...)
+	e.Turn(world.Obj{"prompt": "second", "sessionId": turn.SessionID})
+	e.Decides("diff/accept", world.Obj{"all": true})
+	file := w.Path("../session.ndjson")
+	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+
+	there := world.New(t)
+	paths := []string{"main.go", "lib.go", "notes.txt"}
+	for _, path := range paths {
+		there.Put(path, w.Get(path))
+	}
+	there.Start()
+	other := there.Opens()
+	there.CursordOK("import", "-w", there.Root, file)
+	for _, path := range paths {
+		require.Equal(t, whyLines(e, path), whyLines(other, path), path)
+	}
+	require.Equal(t, []string{"first", "second"}, whyLines(other, "notes.txt"))
+}
+
 // TestSourcesThatAFileMakesUp: what a file of somebody else's says is only taken for files of the workspace and turns of the session.
 func TestSourcesThatAFileMakesUp(t *testing.T) {
 	t.Parallel()
