@@ -26,6 +26,7 @@ type Left struct {
 	Changed bool // lines or files that somebody has changed since
 	Lost    bool // what they replaced is not known any more
 	Gone    bool // a person has removed the file, or moved it to where nobody has followed it
+	Told    bool // lines of which only an import has told
 }
 
 // A rewound is what takes a rewind back.

@@ -21,6 +21,7 @@ func (r *Review) Rewind(u Undone) (d Decision, left Left, err error) {
 			d, err = Decision{}, fmt.Errorf("%w: nothing of these turns is as they left it", ErrNotFound)
 		}
 	}
+	left.Told = slices.ContainsFunc(r.sources.by, func(s Source) bool { return s.Imported && u.Has(s) })
 	if err != nil {
 		left.Gone = !r.is && r.past.Taken(func(n int32) bool { return slices.ContainsFunc(r.sources.of([]int32{n}), u.Has) })
 		return d, left, err

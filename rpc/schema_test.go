@@ -132,7 +132,7 @@ func plain() map[reflect.Type]*jsonschema.Schema {
 			api.KindBusy, api.KindConflict, api.KindOutsideWorkspace, api.KindWorkspaceUntrusted,
 			api.KindBaselineUnknown, api.KindAgentNotInstalled, api.KindAgentNotLoggedIn,
 			api.KindAgentFailed, api.KindStorage, api.KindTooLarge, api.KindUnavailable, api.KindInternal,
-			api.KindMaybeYours, api.KindChangedSince, api.KindForgotten),
+			api.KindMaybeYours, api.KindChangedSince, api.KindForgotten, api.KindImported),
 		reflect.TypeFor[api.WhyState](): words(api.WhyPending, api.WhyAccepted),
 	}
 }

@@ -30,6 +30,7 @@ const (
 	KindMaybeYours         ErrorKind = "maybeYours"   // only in Skipped: no call of the agent explains the hunk
 	KindChangedSince       ErrorKind = "changedSince" // only in Skipped: somebody has changed the file since
 	KindForgotten          ErrorKind = "forgotten"    // only in Skipped: what was there before is not known any more
+	KindImported           ErrorKind = "imported"     // only in Skipped: the session was imported, and what was there before is not known here
 )
 
 // An Error is the answer to a request that failed.

@@ -109,6 +109,20 @@ func (t *Teller) model(id string) string {
 	return ":" + plaintext.FirstLine(*turn.Model, 100)
 }
 
+// Left says to clients what a rewind has left of a file.
+func Left(path string, left diffs.Left) (skipped []api.Skipped) {
+	skip := func(is bool, kind api.ErrorKind, message string) {
+		if is {
+			skipped = append(skipped, api.Skipped{Path: path, Kind: kind, Message: message})
+		}
+	}
+	skip(left.Changed, api.KindChangedSince, "")
+	skip(left.Lost, api.KindForgotten, "what it held before is not known")
+	skip(left.Told, api.KindImported, "the session was imported, and an export does not have what its lines replaced")
+	skip(left.Gone, api.KindNotFound, "it is gone since; if it was moved, it stays as it is there")
+	return skipped
+}
+
 // Dropped says to people that the histories of some files of a workspace were dropped.
 func Dropped(root string, paths []string) string {
 	what := paths[0]

@@ -10,6 +10,7 @@ import (
 	"cursord/daemon/api"
 	"cursord/daemon/internal/atomicfile"
 	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/waiting"
 	"cursord/diffs"
@@ -143,15 +144,7 @@ func (r *Reviewer) planRewind(client api.ClientID, f *file, u diffs.Undone, out 
 		}
 		return d, err
 	})
-	if left.Changed {
-		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindChangedSince})
-	}
-	if left.Lost {
-		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindForgotten, Message: "what it held before is not known"})
-	}
-	if left.Gone {
-		out.Skipped = append(out.Skipped, api.Skipped{Path: f.path, Kind: api.KindNotFound, Message: "it is gone since; if it was moved, it stays as it is there"})
-	}
+	out.Skipped = append(out.Skipped, origins.Left(f.path, left)...)
 	if errors.Is(err, diffs.ErrNotFound) {
 		err = nil
 	}

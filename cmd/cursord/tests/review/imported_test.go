@@ -102,7 +102,7 @@ func TestSourcesOfAnImport(t *testing.T) {
 }
 
 // TestShortLinesOfAnImport: of files that are as they were exported, why knew only lines that tell, and none that two turns had written between
-// each other.
+// each other. A rewind said that these files were changed since.
 func TestShortLinesOfAnImport(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
@@ -133,6 +133,12 @@ func TestShortLinesOfAnImport(t *testing.T) {
 		require.Equal(t, whyLines(e, path), whyLines(other, path), path)
 	}
 	require.Equal(t, []string{"first", "second"}, whyLines(other, "notes.txt"))
+	_, left, status := there.Cursord("rewind", "--dry-run", "--turn", turn.ID, turn.SessionID)
+	require.Zero(t, status, left)
+	for _, path := range paths {
+		require.Contains(t, left, "left "+path+": the session was imported, and an export does not have what its lines replaced\n")
+	}
+	require.NotContains(t, left, "changed since")
 }
 
 // TestSourcesThatAFileMakesUp: what a file of somebody else's says is only taken for files of the workspace and turns of the session.

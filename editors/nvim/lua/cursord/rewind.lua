@@ -24,6 +24,7 @@ local prompts_most, lines_most = 10, 10000
 local kinds = {
   changedSince = 'changed since',
   forgotten = 'too long ago',
+  imported = 'imported',
   conflict = 'cannot be written now',
 }
 
