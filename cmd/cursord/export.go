@@ -24,7 +24,7 @@ func exportCommand() *cobra.Command {
 		Use:   "export SESSION",
 		Short: "Write a whole session as Markdown or lines of JSON",
 		Long: `Write a whole session: as Markdown for people, or as lines of JSON (ndjson) for "cursord import" on this or another
-machine.
+machine. These lines are for programs, too, so there is no --json.
 
 ` + namesHelp,
 		Example: `  cursord export 01J9ZK4T6Q >session.md
