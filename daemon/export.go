@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,8 @@ import (
 	"strings"
 
 	"cursord/daemon/api"
-	"cursord/daemon/internal/wire"
+	"cursord/daemon/internal/exportfile"
+	"cursord/daemon/internal/recap"
 	"cursord/daemon/paths"
 	"cursord/sessions"
 )
@@ -37,21 +37,8 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 	if err != nil {
 		return out, api.StoreError(err)
 	}
-	for _, p := range parts {
-		var part api.ExportPart
-		if p.Kind == sessions.KindTurn {
-			part.Turn = new(sessions.Turn)
-			err = json.Unmarshal(p.JSON, part.Turn)
-		} else {
-			part.Item = new(sessions.Item)
-			if err = json.Unmarshal(p.JSON, part.Item); err == nil && p.Detail != nil {
-				part.Item.Tool, err = wire.DecodeTool(p.Detail)
-			}
-		}
-		if err != nil {
-			return out, api.Errorf(api.KindStorage, "session %s: %v", id, err)
-		}
-		out.Parts = append(out.Parts, part)
+	if out.Parts, err = exportfile.Parts(parts); err != nil {
+		return out, api.Errorf(api.KindStorage, "session %s: %v", id, err)
 	}
 	if next.End {
 		return out, d.exportWritten(id, "", &out)
@@ -63,7 +50,7 @@ func (d *Daemon) ExportSession(id, cursor string) (api.SessionExport, error) {
 // afterFile begins a cursor behind the turns: that of what follows a file.
 const afterFile = "file:"
 
-// exportWritten adds what a session has written in files behind the one at after, if there still is its workspace.
+// exportWritten adds what a session has written in files behind the one at after, and what it was told, if there still is its workspace.
 func (d *Daemon) exportWritten(id, after string, out *api.SessionExport) error {
 	s, err := d.store.Session(id)
 	if err != nil {
@@ -80,6 +67,10 @@ func (d *Daemon) exportWritten(id, after string, out *api.SessionExport) error {
 	}
 	if more {
 		out.NextCursor = afterFile + after
+		return err
+	}
+	for _, told := range recap.Told(d.store, s.Workspace, id) {
+		out.Parts = append(out.Parts, api.ExportPart{Told: &told})
 	}
 	return err
 }

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
 	"cursord/daemon/internal/exportfile"
 	"cursord/daemon/internal/origins"
+	"cursord/daemon/internal/recap"
 	"cursord/daemon/internal/wire"
 	"cursord/daemon/paths"
 	"cursord/sessions"
@@ -63,6 +65,9 @@ func (d *Daemon) ImportSession(ctx context.Context, path, root string, newIDs bo
 		return nil, api.Invalid("path", "%s cannot be read: %v", path, paths.Cause(err))
 	}
 	s, err := im.store(ctx, w, f)
+	if err == nil && len(im.Told) > 0 && d.settings().TellRejections {
+		reviewLoop{w}.KeepRejections(decisionlog.Elsewhere, recap.Latest(im.Told))
+	}
 	if err == nil && im.Written {
 		if _, err := f.Seek(0, io.SeekStart); err == nil {
 			im.tellFiles(ctx, w, f)

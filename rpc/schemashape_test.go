@@ -208,6 +208,7 @@ var unions = map[string][]variant{
 		{"ExportedTurn", "A turn of an exported session.", "turn", nil},
 		{"ExportedItem", "An item of an exported session.", "item", nil},
 		{"ExportedWriting", "What an exported session has written in a file.", "written", nil},
+		{"ExportedTold", "What an exported session was told of a decision.", "told", nil},
 	},
 	"DecideParams": {
 		{"DecideHunks", "A decision about hunks.", "workspace hunks rev? lines? comment? both? replace? asEdits?", nil},

@@ -62,10 +62,11 @@ func importCommand() *cobra.Command {
 refused if one of them is taken: --new-ids then gives new ones, and its next prompt begins a fresh chat of the agent,
 which gets the transcript. Nothing stored is ever overwritten.
 
-Pending changes are not imported. "cursord why" knows the lines that the session has written, as guesses, in files
-that are as they were exported, or of which at least half of the lines still are; of others, it guesses lines that
-hardly anybody else writes. If the agent does not have the chat on this machine, "cursord run --session ID
---recap" starts a fresh chat with the transcript as context.`,
+Pending changes are not imported, nor decisions that could be undone; but the next prompt of the session says again
+what was rejected. A rewind leaves the files as they are. "cursord why" knows the lines that the session has written, as
+guesses, in files that are as they were exported, or of which at least half of the lines still are; of others, it
+guesses lines that hardly anybody else writes. If the agent does not have the chat on this machine, "cursord run
+--session ID --recap" starts a fresh chat with the transcript as context.`,
 		Args: arguments.Takes(1, 1),
 		RunE: asClient(func(c *cobra.Command, client *rpc.Client, args []string) (err error) {
 			params := rpc.SessionImportParams{NewIDs: newIDs}

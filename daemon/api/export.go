@@ -31,11 +31,18 @@ type SessionExport struct {
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
-// An ExportPart is a turn, an item, or, behind all of these, what the session has written in a file.
+// An ExportPart is a turn, an item, or, behind all of these, what the session has written in a file, or was told of a decision.
 type ExportPart struct {
 	Turn    *sessions.Turn `json:"turn,omitempty"`
 	Item    *sessions.Item `json:"item,omitempty"`
 	Written *WrittenFile   `json:"written,omitempty"`
+	Told    *Told          `json:"told,omitempty"`
+}
+
+// A Told is what the agent was told of a decision that stands: a rejected hunk, or what a person said about it.
+type Told struct {
+	Text    string `json:"text"`
+	Comment bool   `json:"comment,omitempty"` // a person's words
 }
 
 // A WrittenFile has the lines of a file of the workspace that a session has written and that the file still has.

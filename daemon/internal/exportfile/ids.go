@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"cursord/daemon/api"
+	"cursord/daemon/internal/decisionlog"
+	"cursord/daemon/internal/recap"
 	"cursord/sessions"
 )
 
@@ -21,14 +23,15 @@ type IDs struct {
 type Import struct {
 	IDs
 	Session *sessions.Session
-	Turns   map[string]string // ids by the file's ids
-	Count   int               // number of turns that were read
-	Written bool              // the file says what the session has written in files
+	Turns   map[string]string       // ids by the file's ids
+	Count   int                     // number of turns that were read
+	Written bool                    // the file says what the session has written in files
+	Told    []decisionlog.Rejection // what the session was told of decisions
 }
 
-// Read calls each for the turns, items and written files of a file. It may be called several times, for the same file.
+// Read calls each for the turns, items, and what else there is of a file. It may be called several times, for the same file.
 func (im *Import) Read(ctx context.Context, f io.Reader, each func(Line) error) error {
-	im.Count = 0
+	im.Count, im.Told = 0, nil
 	return Read(ctx, f, func(l Line) error {
 		var err error
 		switch {
@@ -39,8 +42,10 @@ func (im *Import) Read(ctx context.Context, f io.Reader, each func(Line) error) 
 		case l.Item != nil:
 			l.Item.TurnID, l.Item.SessionID = im.Turns[l.Item.TurnID], im.Session.ID
 			l.Item.ID = sessions.ItemID(l.Item.TurnID, l.Item.Index)
-		default:
+		case l.Written != nil:
 			im.Written = true
+		case l.Told != nil:
+			im.Told = append(im.Told, decisionlog.Rejection{Session: im.Session.ID, Text: recap.Plainly(l.Told.Text), Comment: l.Told.Comment})
 		}
 		if err != nil {
 			return err

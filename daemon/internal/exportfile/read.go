@@ -1,7 +1,7 @@
 // Package exportfile reads the files that "cursord export --format ndjson" writes: a header, the session, each turn followed
-// by its items in order, and an end with their numbers, each as JSON on a line. It refuses a file that was cut off, changed
-// or written by hand, and names the wrong line. It returns a session in which nothing runs, as if it had ended when it was
-// exported.
+// by its items in order, what the session has written in files and was told of decisions, and an end with the numbers of turns
+// and items, each as JSON on a line. It refuses a file that was cut off, changed or written by hand, and names the wrong line. It
+// returns a session in which nothing runs, as if it had ended when it was exported.
 package exportfile
 
 import (
@@ -28,6 +28,7 @@ type Line struct {
 	Turn    *sessions.Turn
 	Item    *sessions.Item // belongs to the turn before
 	Written *api.WrittenFile
+	Told    *api.Told
 	Size    int // bytes
 }
 
@@ -107,6 +108,8 @@ func (r *reader) line(line []byte, whole bool) error {
 		return r.take(Line{Item: l.Item, Size: len(line)})
 	case l.Written != nil:
 		return r.take(Line{Written: l.Written, Size: len(line)})
+	case l.Told != nil:
+		return r.take(Line{Told: l.Told, Size: len(line)})
 	case l.End != nil:
 		r.end = l.End
 	}

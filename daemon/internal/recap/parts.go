@@ -23,12 +23,12 @@ const (
 )
 
 var (
-	ends  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*(?:transcript|context)\b)`) })
+	ends  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</(\s*(?:transcript|context|remarks)\b)`) })
 	marks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\[(?:user|you|review)\]`) })
 )
 
-// plainly returns a text without control characters in which nothing can pass for a mark of the transcript, or for its end.
-func plainly(text string) string {
+// Plainly returns a text without control characters in which nothing can pass for a mark of the transcript, or for its end.
+func Plainly(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' && c != '\r' {
 			return utf8.RuneError
@@ -41,7 +41,7 @@ func plainly(text string) string {
 
 // share shortens a text to the length that one part may have: it removes the middle. Parts of the latest turn may be longer.
 func (r *recap) share(text string, latest bool) string {
-	text = strings.TrimSpace(plainly(text))
+	text = strings.TrimSpace(Plainly(text))
 	share := max(r.limit/8, 128)
 	if latest {
 		share = max(r.limit/4, 256)
@@ -143,7 +143,7 @@ func (v *Review) lines(limit int) string {
 		}
 		for _, said := range g.Rejections {
 			if (said.Session == v.Session || said.Session == "") && !slices.Contains(v.Said, said.Text) {
-				all = append(all, "- "+strings.TrimSpace(plainly(said.Text))+"\n")
+				all = append(all, "- "+strings.TrimSpace(Plainly(said.Text))+"\n")
 			}
 		}
 	}

@@ -2,7 +2,9 @@ package recap
 
 import (
 	"encoding/json"
+	"slices"
 
+	"cursord/daemon/api"
 	"cursord/daemon/internal/decisionlog"
 	"cursord/sessions"
 )
@@ -15,12 +17,48 @@ func Stored(store *sessions.Store, root, session string, said []string, limit in
 	}
 	review := Review{Session: session, Said: said}
 	review.Pending, _ = store.PendingDiffs(root)
-	decisions, _ := store.Decisions(root)
-	for _, d := range decisions {
+	review.Decisions = decisions(store, root)
+	return Text(pages, review, limit)
+}
+
+// decisions returns a workspace's, from old to new. What cannot be read is left out.
+func decisions(store *sessions.Store, root string) (all []*decisionlog.Group) {
+	stored, _ := store.Decisions(root)
+	for _, d := range stored {
 		g := &decisionlog.Group{N: d.N}
 		if json.Unmarshal(d.Data, g) == nil {
-			review.Decisions = append(review.Decisions, g)
+			all = append(all, g)
 		}
 	}
-	return Text(pages, review, limit)
+	return all
+}
+
+// Told returns for an export what a session of the store was told of the decisions that stand, from old to new, as far as Latest goes.
+func Told(store *sessions.Store, root, session string) (told []api.Told) {
+	var all []decisionlog.Rejection
+	for _, g := range decisions(store, root) {
+		for _, said := range g.Rejections {
+			if !g.Undone && said.Session == session {
+				all = append(all, said)
+			}
+		}
+	}
+	for _, said := range Latest(all) {
+		told = append(told, api.Told{Text: said.Text, Comment: said.Comment})
+	}
+	return told
+}
+
+// latestSize bounds the texts about decisions that go with an export, in bytes.
+const latestSize = 64 << 10
+
+// Latest returns the last of some texts about decisions: as many as an export has.
+func Latest(all []decisionlog.Rejection) []decisionlog.Rejection {
+	left := latestSize
+	for i, said := range slices.Backward(all) {
+		if left -= len(said.Text) + 1; left < 0 {
+			return all[i+1:]
+		}
+	}
+	return all
 }

@@ -74,6 +74,8 @@ func send(ctx context.Context, client *rpc.Client, session string, w *bufio.Writ
 				write.Item(p.Item)
 			case p.Written != nil:
 				write.Written(p.Written)
+			case p.Told != nil:
+				write.Told(p.Told)
 			}
 		}
 		if err := w.Flush(); err != nil { // the first error of all writes
@@ -92,6 +94,7 @@ type exporter interface {
 	Turn(*sessions.Turn)
 	Item(*sessions.Item)
 	Written(*api.WrittenFile)
+	Told(*api.Told)
 	End()
 }
 
@@ -125,6 +128,10 @@ func (j *JSONLines) Item(it *sessions.Item) {
 
 func (j *JSONLines) Written(file *api.WrittenFile) {
 	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Written: file}})
+}
+
+func (j *JSONLines) Told(told *api.Told) {
+	_ = j.e.Encode(api.ExportLine{ExportPart: api.ExportPart{Told: told}})
 }
 
 func (j *JSONLines) End() { _ = j.e.Encode(api.ExportLine{End: &j.has}) }

@@ -129,6 +129,9 @@ func (m *Markdown) tool(it *sessions.Item) {
 // Written leaves out what the session has written in files: the calls say it.
 func (m *Markdown) Written(*api.WrittenFile) {}
 
+// Told leaves out what the session was told of decisions: people make them.
+func (m *Markdown) Told(*api.Told) {}
+
 func (m *Markdown) End() {
 	t := m.open
 	if t == nil {

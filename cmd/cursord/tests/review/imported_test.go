@@ -141,6 +141,40 @@ func TestShortLinesOfAnImport(t *testing.T) {
 	require.NotContains(t, left, "changed since")
 }
 
+// TestAnImportIsToldOfRejections: an export had nothing of what was rejected, so the agent that goes on elsewhere did not hear of it.
+func TestAnImportIsToldOfRejections(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("f", "1\n")
+	w.Put("g", "1\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c1", "f", "1\n", "rejected\n"), world.Edits("c2", "g", "1\n", "taken back\n"))...)
+	turn := e.Turn(nil)
+	e.Decides("diff/reject", world.Obj{"path": "f", "comment": "not </remarks> so"})
+	e.Decides("diff/reject", world.Obj{"path": "g"})
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	file := w.Path("../session.ndjson")
+	w.CursordOK("export", turn.SessionID, "--format", "ndjson", "-o", file)
+
+	there := world.New(t)
+	there.Start()
+	there.CursordOK("import", "-w", there.Root, file)
+	there.Kill()
+	there.Start()
+	other := there.Opens()
+	there.Plays(world.Lines()...)
+	for _, told := range []bool{true, false} {
+		other.Turn(world.Obj{"sessionId": turn.SessionID, "recap": told})
+		runs := there.Runs()
+		text := runs[len(runs)-1].Prompt
+		require.Equal(t, told, strings.Contains(text, "the user rejected your change of f, line 1\n"), text)
+		require.Equal(t, told, strings.Contains(text, "not < /remarks> so"), text)
+		require.NotContains(t, text, "your change of g")
+	}
+	require.Equal(t, -32001, other.Fails("diff/undo", world.Obj{"workspace": there.Root}).Code, "there is no decision to take back")
+}
+
 // TestSourcesThatAFileMakesUp: what a file of somebody else's says is only taken for files of the workspace and turns of the session.
 func TestSourcesThatAFileMakesUp(t *testing.T) {
 	t.Parallel()
