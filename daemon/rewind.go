@@ -177,14 +177,14 @@ func (d *Daemon) Why(root, path string, from, to int) (lines []api.WhyLine, forg
 	return teller.Lines(found), forgotten, err
 }
 
-// CommitWhy returns where the lines come from that a commit adds to files of a workspace; with rev "", those of the next commit.
-func (d *Daemon) CommitWhy(ctx context.Context, root, rev string) (out api.CommitWhy, err error) {
+// CommitWhy returns where the lines come from that a commit adds to files of a workspace, as commits.Read says.
+func (d *Daemon) CommitWhy(ctx context.Context, root, rev string, amend bool) (out api.CommitWhy, err error) {
 	w, err := d.workspace(root)
 	if err != nil {
 		return out, err
 	}
 	defer w.release()
-	c, err := w.review.Commit(ctx, rev)
+	c, err := w.review.Commit(ctx, rev, amend)
 	if err != nil {
 		return out, err
 	}

@@ -213,7 +213,8 @@ type WhyResult struct {
 // CommitWhyParams are the parameters of commit/why.
 type CommitWhyParams struct {
 	Workspace string `json:"workspace"`
-	Rev       string `json:"rev,omitempty"` // absent: what the index holds
+	Rev       string `json:"rev,omitempty"`   // absent: what the index holds
+	Amend     bool   `json:"amend,omitempty"` // the next commit takes the place of HEAD
 }
 
 // SessionUpdateParams are the parameters of session/update; what is absent stays.

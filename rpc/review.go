@@ -61,7 +61,7 @@ func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {
 }
 
 func (f *face) commitWhy(ctx context.Context, p *CommitWhyParams) (api.CommitWhy, error) {
-	return f.d.CommitWhy(ctx, p.Workspace, p.Rev)
+	return f.d.CommitWhy(ctx, p.Workspace, p.Rev, p.Amend)
 }
 
 func (f *face) merge(ctx context.Context, p *MergeParams, reply func(UndoResult, error)) {

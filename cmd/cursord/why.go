@@ -21,7 +21,7 @@ lines that it brings by a commit of somebody else, as git merge does, are not th
 
 With --commit, show which prompts the lines come from that a commit (HEAD, if none is named) adds. --trailer prints the "Assisted-by" lines for its
 message; without --commit, those for what is staged. In a prepare-commit-msg hook this is what git is about to commit, also with "git commit -a" and
-"git commit FILE". For "git commit --amend", whose hook gets HEAD as its third argument, --commit --trailer prints those of the commit that is amended.`,
+"git commit FILE". For "git commit --amend", add --amend: then they are about all that the amended commit adds. The README has a hook that does so.`,
 		Example: `  cursord why main.go
   cursord why main.go:12-20
   cursord why --commit HEAD~1
@@ -39,6 +39,7 @@ message; without --commit, those for what is staged. In a prepare-commit-msg hoo
 	p.addFlag(c)
 	c.Flags().BoolVar(&a.Commit, "commit", false, "show the lines that the commit REV adds, without REV those of HEAD")
 	c.Flags().BoolVar(&a.Trailer, "trailer", false, "print the Assisted-by lines for the message of a commit, without --commit of what is staged")
+	c.Flags().BoolVar(&a.Amend, "amend", false, "with --trailer: what is staged takes the place of HEAD, as with git commit --amend")
 	c.Flags().BoolVar(&a.JSON, "json", false, "print the answer of file/why or commit/why as JSON")
 	return c
 }

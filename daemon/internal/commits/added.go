@@ -26,31 +26,42 @@ type File struct {
 	Lines []api.LineRange // of Text: those that no parent has
 }
 
-// Read reads what a commit adds to its parent: of a merge, the lines that no parent has. With "" it reads what the index adds to HEAD, and with
-// the name of a tree what the tree adds to HEAD. It leaves out files whose contents have no lines. The error is of kind notFound if there is no such commit.
-func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) {
+// Read reads what a commit adds to its parent: of a merge, the lines that no parent has. With "" it reads what the index would add as the next
+// commit, and with the name of a tree what the tree would add; with amend, as a commit in place of HEAD. It leaves out files whose contents have
+// no lines. The error is of kind notFound if there is no such commit.
+func Read(ctx context.Context, tree git.Tree, rev string, amend bool) (c Commit, err error) {
 	if tree.Found().Dir == "" {
 		return c, noCommit("", tree.Dir)
 	}
-	parents := []string{""}
-	switch {
-	case rev == "":
-		parents[0], _ = resolve(ctx, tree, "HEAD", "commit")
-	default:
+	next := rev == ""
+	if !next {
 		if c.ID, err = resolve(ctx, tree, rev, "commit"); err != nil {
 			if c.ID, err = resolve(ctx, tree, rev, "tree"); err != nil {
 				return c, noCommit(rev, tree.Dir)
 			}
-			parents[0], _ = resolve(ctx, tree, "HEAD", "commit")
-			break
+			next = true
 		}
-		out, err := tree.Run(ctx, nil, "rev-list", "--parents", "--max-count=1", c.ID)
-		if err != nil {
-			return c, err
+	}
+	if amend && !next {
+		return c, api.Invalid("amend", "is for the next commit, and %q is a commit: leave out rev, or name a tree", rev)
+	}
+	var parents []string
+	switch {
+	case !next:
+		parents, err = parentsOf(ctx, tree, c.ID)
+	case amend:
+		if parents, err = parentsOf(ctx, tree, "HEAD"); err != nil {
+			return c, noCommit("HEAD", tree.Dir)
 		}
-		if all := strings.Fields(string(out)); len(all) > 1 {
-			parents = all[1:]
+	default:
+		head, _ := resolve(ctx, tree, "HEAD", "commit")
+		parents = []string{head}
+		if other, err := resolve(ctx, tree, "MERGE_HEAD", "commit"); err == nil {
+			parents = append(parents, other)
 		}
+	}
+	if err != nil {
+		return c, err
 	}
 	added := map[string]*File{}
 	for i, parent := range parents {
@@ -76,6 +87,15 @@ func Read(ctx context.Context, tree git.Tree, rev string) (c Commit, err error) 
 	}
 	slices.SortFunc(c.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return c, nil
+}
+
+// parentsOf returns the parents of a commit: of the first one, "".
+func parentsOf(ctx context.Context, tree git.Tree, commit string) ([]string, error) {
+	out, err := tree.Run(ctx, nil, "rev-list", "--parents", "--max-count=1", commit, "--")
+	if all := strings.Fields(string(out)); len(all) > 1 {
+		return all[1:], err
+	}
+	return []string{""}, err
 }
 
 // resolve returns the id of the commit or the tree that a revision names.

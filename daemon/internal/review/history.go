@@ -116,8 +116,8 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 }
 
 // Commit reads a commit of the work tree, as commits.Read says.
-func (r *Reviewer) Commit(ctx context.Context, rev string) (commits.Commit, error) {
-	return commits.Read(ctx, git.Tree{Dir: r.setup.Root, Guard: r.setup.Git}, rev)
+func (r *Reviewer) Commit(ctx context.Context, rev string, amend bool) (commits.Commit, error) {
+	return commits.Read(ctx, git.Tree{Dir: r.setup.Root, Guard: r.setup.Git}, rev, amend)
 }
 
 // inherit gives the history of a copy's file to the file of the work tree, whose content an accept has just written.

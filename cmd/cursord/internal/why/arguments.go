@@ -15,7 +15,7 @@ import (
 
 // Arguments are the flags and arguments of why, which say what is asked for.
 type Arguments struct {
-	Commit, Trailer, JSON bool
+	Commit, Trailer, Amend, JSON bool
 
 	file Why
 	rev  string
@@ -24,6 +24,8 @@ type Arguments struct {
 // Take reads the arguments. The error is one of usage.
 func (a *Arguments) Take(args []string) (err error) {
 	switch {
+	case a.Amend && (a.Commit || !a.Trailer):
+		return misuse.Errorf("--amend is for --trailer without --commit: it is about the commit that git commit --amend makes")
 	case a.Commit && len(args) > 1:
 		return misuse.Errorf("--commit takes one revision")
 	case a.Commit:
@@ -74,7 +76,7 @@ func (a *Arguments) Do(ctx context.Context, n naming.Names, out io.Writer) error
 			}
 			a.rev = rev
 		}
-		return Commit{Rev: a.rev, Trailer: a.Trailer, JSON: a.JSON}.Do(ctx, n, out)
+		return Commit{Rev: a.rev, Amend: a.Amend, Trailer: a.Trailer, JSON: a.JSON}.Do(ctx, n, out)
 	}
 	w := a.file
 	w.JSON = a.JSON

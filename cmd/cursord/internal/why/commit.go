@@ -17,13 +17,14 @@ import (
 // A Commit is a command line of why that is about a commit.
 type Commit struct {
 	Rev     string // "": what the index holds
+	Amend   bool   // the next commit takes the place of HEAD
 	Trailer bool   // print only the lines for the message
 	JSON    bool
 }
 
 // Do asks the daemon, and prints which prompts the lines that the commit adds come from.
 func (c Commit) Do(ctx context.Context, n naming.Names, out io.Writer) error {
-	said, err := n.Client.CommitWhy(ctx, rpc.CommitWhyParams{Workspace: n.Root, Rev: c.Rev})
+	said, err := n.Client.CommitWhy(ctx, rpc.CommitWhyParams{Workspace: n.Root, Rev: c.Rev, Amend: c.Amend})
 	switch {
 	case err != nil:
 		return err

@@ -67,7 +67,7 @@ var parameters = map[string]map[string]string{
 	"diff/redo":         {"workspace": needed + aText},
 	"diff/dismiss":      {"workspace": needed + aText, "path": aText, "all": aFlag},
 	"diff/merge":        {"workspace": needed + aText, "path": needed + aText},
-	"commit/why":        {"workspace": needed + aText, "rev": aText},
+	"commit/why":        {"workspace": needed + aText, "rev": aText, "amend": aFlag},
 	"file/why":          {"workspace": needed + aText, "path": needed + aText, "lines": anObject},
 	"diff/place":        {"workspace": needed + aText, "path": needed + aText},
 	"diff/comment":      {"workspace": needed + aText, "hunk": needed + aText, "text": needed + aText},
