@@ -11,6 +11,8 @@ import (
 	"sync"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 const (
@@ -271,7 +273,7 @@ func (c *copier) bucket(from *bolt.Bucket, path [][]byte) error {
 		if round != c.round {
 			into, round = c.find(path), c.round
 		}
-		c.size += len(k) + len(v) + elemSize
+		c.size += len(k) + len(v) + pagefile.ElemSize
 		if v != nil {
 			return into.Put(k, v)
 		}

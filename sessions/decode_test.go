@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 // FuzzDecodeStored: reading any stored value ends in an object or an error.
@@ -57,13 +59,13 @@ func FuzzWalkPages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, noise []byte, at uint16, page byte) {
 		b := bytes.Clone(whole)
 		copy(b[(2+int(page)%(len(b)/4096-2))*4096+int(at)%4096:], noise)
-		pages, err := openPages(bytes.NewReader(b), int64(len(b)))
+		pages, err := pagefile.Open(bytes.NewReader(b), int64(len(b)))
 		require.NoError(t, err)
-		_, err = pages.walk(func([]string, []byte, []byte) {})
+		_, err = pages.Walk(func([]string, []byte, []byte) {})
 		require.NoError(t, err)
-		pages, err = openPages(bytes.NewReader(noise), int64(len(noise)))
+		pages, err = pagefile.Open(bytes.NewReader(noise), int64(len(noise)))
 		if err == nil {
-			_, _ = pages.walk(nil)
+			_, _ = pages.Walk(nil)
 		}
 	})
 }

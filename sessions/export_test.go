@@ -6,6 +6,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 // Faults replaces parts of a store under test.
@@ -43,9 +45,9 @@ func readUsed(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := openPages(bytes.NewReader(b), int64(len(b)))
+	pages, err := pagefile.Open(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, err
 	}
-	return b[:int64(pages.high)*pages.pageSize], nil
+	return b[:pages.Used()], nil
 }

@@ -15,6 +15,8 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 // A file up to this size is walked at every Open. A larger one is walked only after an unclean stop. bbolt then walks it as
@@ -201,18 +203,18 @@ func inspect(path string, timeout time.Duration) (damage, err error) {
 	if st, err2 = f.Stat(); err2 != nil {
 		return nil, err2
 	}
-	pages, err2 := openPages(f, st.Size())
+	pages, err2 := pagefile.Open(f, st.Size())
 	switch {
-	case errors.Is(err2, errNoMeta):
+	case errors.Is(err2, pagefile.ErrNoMeta):
 		return err2, nil
 	case err2 != nil:
 		return nil, err2
 	case err != nil:
 		return err, nil
-	case st.Size() > checkAlways && pages.closedCleanly():
-		return pages.walkFree()
+	case st.Size() > checkAlways && pages.ClosedCleanly():
+		return pages.WalkFree()
 	}
-	return pages.walk(nil)
+	return pages.Walk(nil)
 }
 
 // isDamage reports whether bbolt refused a file because of its contents. bbolt's error "too small" has no name.

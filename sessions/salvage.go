@@ -9,6 +9,8 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 // salvaged says what salvage did.
@@ -81,8 +83,8 @@ type salvager struct {
 }
 
 func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
-	pages, err := openPages(old, size)
-	if err != nil && !errors.Is(err, errNoMeta) {
+	pages, err := pagefile.Open(old, size)
+	if err != nil && !errors.Is(err, pagefile.ErrNoMeta) {
 		return err
 	}
 	if pages != nil {
@@ -102,7 +104,7 @@ func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
 		return err
 	}
 	defer func() { _ = s.tx.Rollback() }() // after a commit it does nothing
-	if _, err := pages.walk(s.take); err != nil || s.err != nil {
+	if _, err := pages.Walk(s.take); err != nil || s.err != nil {
 		return errors.Join(err, s.err)
 	}
 	if err := s.sweep(); err != nil {
@@ -116,9 +118,9 @@ func (s *salvager) fill(path string, old *os.File, size int64) (err error) {
 }
 
 // newerSchema returns ErrNewerSchema if the file, as far as it can be read, is of a later version than known.
-func newerSchema(pages *pageFile, known uint64) error {
+func newerSchema(pages *pagefile.File, known uint64) error {
 	var schema uint64
-	_, err := pages.walk(func(path []string, k, v []byte) {
+	_, err := pages.Walk(func(path []string, k, v []byte) {
 		if len(path) == 1 && path[0] == string(bucketMeta) && string(k) == string(keySchema) {
 			schema = number(v)
 		}

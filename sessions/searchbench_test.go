@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 var searchItems = flag.Int("search.items", 20_000, "stored `items` in BenchmarkSearch")
@@ -91,7 +93,7 @@ func BenchmarkSearch(b *testing.B) {
 	defer s.Close()
 	keys := 0.0
 	require.NoError(b, s.scan(inSpace("/w", bucketIndex), nil, asStored, func(k, v []byte) error {
-		keys += float64(len(k) + len(v) + elemSize)
+		keys += float64(len(k) + len(v) + pagefile.ElemSize)
 		return nil
 	}))
 	for b.Loop() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	bolt "go.etcd.io/bbolt"
+
+	"cursord/sessions/internal/pagefile"
 )
 
 // A Part is an object of a session, with an item's detail.
@@ -79,7 +81,7 @@ func (s *Store) Parts(session string, from Place) (parts []Part, next Place, err
 func (s *Store) SessionSize(session string) (size int64, err error) {
 	find := func(tx *bolt.Tx) *bolt.Bucket { return tx.Bucket(bucketSessions).Bucket([]byte(session)) }
 	measure := func(b *bolt.Bucket, k, v []byte) []byte {
-		n := len(k) + len(v) + elemSize
+		n := len(k) + len(v) + pagefile.ElemSize
 		if k[0] == prefixDetail {
 			n += len(b.Tx().Bucket(bucketBlobs).Get(v))
 		}

@@ -1,4 +1,10 @@
-package sessions
+// Package pagefile reads the tree of a bbolt file by plain reads, and checks every number in it before using it. bbolt trusts its
+// pages: on a bad page it faults, or panics in a goroutine of its own, even while it opens a file that was not closed
+// cleanly. No caller can recover from that, so the store walks the file first.
+//
+// The format has been the same since 2013 (version 2): pages of a header (id 8 bytes, flags 2, count 2, overflow 4) and
+// elements, in the machine's byte order.
+package pagefile
 
 import (
 	"bytes"
@@ -9,13 +15,8 @@ import (
 	"io"
 )
 
-// A pageFile reads the tree of a bbolt file by plain reads, and checks every number in it before using it. bbolt trusts its
-// pages: on a bad page it faults, or panics in a goroutine of its own, even while it opens a file that was not closed
-// cleanly. No caller can recover from that, so this walks the file first.
-//
-// The format has been the same since 2013 (version 2): pages of a header (id 8 bytes, flags 2, count 2, overflow 4) and
-// elements, in the machine's byte order.
-type pageFile struct {
+// A File is a bbolt file.
+type File struct {
 	r        io.ReaderAt
 	size     int64
 	pageSize int64
@@ -25,9 +26,11 @@ type pageFile struct {
 	txid     uint64
 }
 
+// ElemSize is the size of an element of a branch or a leaf, beside its key and value.
+const ElemSize = 16
+
 const (
 	pageHeader  = 16
-	elemSize    = 16 // of a branch and of a leaf
 	metaSize    = 64 // after the page's header
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
@@ -49,11 +52,12 @@ type badPage struct {
 
 func (e badPage) Error() string { return fmt.Sprintf("page %d: %s", e.id, e.what) }
 
-var errNoMeta = errors.New("no valid header")
+// ErrNoMeta is the error of a file without a valid header.
+var ErrNoMeta = errors.New("no valid header")
 
-// openPages finds the newer of the two valid headers; errNoMeta says that none is valid.
-func openPages(r io.ReaderAt, size int64) (*pageFile, error) {
-	var best *pageFile
+// Open finds the newer of the two valid headers.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	var best *File
 	for at := int64(0); at <= 16<<20; at = max(1024, 2*at) { // the second header lies one page in; pages are 1 KiB to 16 MiB
 		var b [pageHeader + metaSize]byte
 		if n, err := r.ReadAt(b[:], at); n < len(b) {
@@ -68,16 +72,16 @@ func openPages(r io.ReaderAt, size int64) (*pageFile, error) {
 		}
 	}
 	if best == nil {
-		return nil, errNoMeta
+		return nil, ErrNoMeta
 	}
 	return best, nil
 }
 
-func parseMeta(b []byte) (pageFile, bool) {
+func parseMeta(b []byte) (File, bool) {
 	e := binary.NativeEndian
 	sum := fnv.New64a()
 	sum.Write(b[:metaSize-8])
-	f := pageFile{
+	f := File{
 		pageSize: int64(e.Uint32(b[8:])),
 		root:     e.Uint64(b[16:]),
 		freelist: e.Uint64(b[32:]),
@@ -89,27 +93,30 @@ func parseMeta(b []byte) (pageFile, bool) {
 	return f, ok
 }
 
-// closedCleanly reports whether the last commit was that of Close; see closeDB.
-func (f *pageFile) closedCleanly() bool { return f.freelist != noFreelist }
+// ClosedCleanly reports whether the store closed the file: its last commit has the list of free pages.
+func (f *File) ClosedCleanly() bool { return f.freelist != noFreelist }
 
-// walk calls visit for each pair of each bucket in key order. path holds the names of the buckets that lead to it; visit's
+// Used returns the size up to the last used page.
+func (f *File) Used() int64 { return int64(f.high) * f.pageSize }
+
+// Walk calls visit for each pair of each bucket in key order. path holds the names of the buckets that lead to it; visit's
 // arguments are valid only during the call. walk skips a bad page with everything below it. It returns the first damage, and
 // in err what kept it from reading at all.
-func (f *pageFile) walk(visit func(path []string, k, v []byte)) (damage, err error) {
+func (f *File) Walk(visit func(path []string, k, v []byte)) (damage, err error) {
 	w := f.walker(visit)
 	w.free()
 	w.page(f.root, bounds{}, 0)
 	return w.damage, w.err
 }
 
-// walkFree checks only the list of free pages and the file's size: what bbolt needs to open a file that was closed cleanly.
-func (f *pageFile) walkFree() (damage, err error) {
+// WalkFree checks only the list of free pages and the file's size: what bbolt needs to open a file that was closed cleanly.
+func (f *File) WalkFree() (damage, err error) {
 	w := f.walker(nil)
 	w.free()
 	return w.damage, w.err
 }
 
-func (f *pageFile) walker(visit func(path []string, k, v []byte)) *walker {
+func (f *File) walker(visit func(path []string, k, v []byte)) *walker {
 	w := &walker{f: f, visit: visit, pages: min(f.high, uint64(f.size/f.pageSize))}
 	w.used = make([]uint64, w.pages/64+1)
 	if uint64(f.size)/uint64(f.pageSize) < f.high {
@@ -119,7 +126,7 @@ func (f *pageFile) walker(visit func(path []string, k, v []byte)) *walker {
 }
 
 type walker struct {
-	f      *pageFile
+	f      *File
 	visit  func(path []string, k, v []byte)
 	pages  uint64   // page ids below are in the file
 	used   []uint64 // a bit for each page that was met
@@ -264,15 +271,15 @@ func (w *walker) page(id uint64, in bounds, depth int) {
 func (w *walker) elements(id uint64, b []byte, pos, ksize int, in bounds, each func(i int, elem, k, rest []byte)) {
 	e := binary.NativeEndian
 	count := int(e.Uint16(b[10:]))
-	if pageHeader+count*elemSize > len(b) {
+	if pageHeader+count*ElemSize > len(b) {
 		w.bad(id, "has %d elements", count)
 		return
 	}
 	last := in.low
 	for i := range count {
-		elem := b[pageHeader+i*elemSize:]
+		elem := b[pageHeader+i*ElemSize:]
 		from, size := uint64(e.Uint32(elem[pos:])), uint64(e.Uint32(elem[ksize:]))
-		if from < elemSize || from > uint64(len(elem)) || size > uint64(len(elem))-from {
+		if from < ElemSize || from > uint64(len(elem)) || size > uint64(len(elem))-from {
 			w.bad(id, "element %d lies outside", i)
 			continue
 		}
