@@ -205,6 +205,10 @@ func (w space) applyOne(op Op) error {
 		return w.putRule(op)
 	case DropRule:
 		return w.dropRule(op.N)
+	case PutAnswer:
+		return w.putAnswer(op.Commit, op.Data)
+	case DropAnswer:
+		return w.dropAnswer(op.Commit)
 	case setAside:
 		return w.setAside(op.at)
 	case forgetDamaged:
@@ -217,7 +221,7 @@ func (w space) applyOne(op Op) error {
 		}
 		return w.b.Delete(keyTrusted)
 	case Forget:
-		return errors.Join(w.b.Delete(keyTrusted), w.b.Delete(keyClaims), w.dropRules(), w.b.Put(keyForgotten, []byte{1}))
+		return errors.Join(w.b.Delete(keyTrusted), w.b.Delete(keyClaims), w.dropRules(), w.dropAnswers(), w.b.Put(keyForgotten, []byte{1}))
 	case SetClaims:
 		return w.b.Put(keyClaims, []byte(strings.Join(op.Hashes, "\n")))
 	}

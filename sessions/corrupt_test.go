@@ -33,7 +33,7 @@ func fillStore(t testing.TB, path string) {
 		ops = append(ops, puts(item(tid, id, 20, ItemRunning, next()))...)
 		ops = append(ops, AppendText{ItemID: tid + ":20", Text: "half a sen"})
 		ops = append(ops, puts(approval(tid, id, "a", ApprovalPending, next()))...)
-		ops = append(ops, PutRule{N: uint64(i), Data: []byte("rule")})
+		ops = append(ops, PutRule{N: uint64(i), Data: []byte("rule")}, PutAnswer{fmt.Sprint("commit", i), []byte("answer")})
 		path := fmt.Sprintf("src/f%02d.go", i)
 		ops = append(ops, puts(diff(path, "pending", next()))...)
 		ops = append(ops, PutReview{Path: path, State: []byte(path), Blobs: [][]byte{fmt.Appendf(nil, "content %d", i)}}, PutNote{N: uint64(i), Data: []byte("note")},
@@ -221,6 +221,9 @@ func TestRepairLosesOnlyWhatIsDamaged(t *testing.T) {
 	rules, err := s.Rules(root)
 	require.NoError(t, err)
 	require.Len(t, rules, 40, "rules")
+	answers := 0
+	require.NoError(t, s.Answers(root, func(string, []byte) { answers++ }))
+	require.Equal(t, 40, answers, "answers")
 	intents, err := s.Intents(root)
 	require.NoError(t, err)
 	require.Len(t, intents, 40, "intents")

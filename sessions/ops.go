@@ -90,10 +90,18 @@ type PutRule struct {
 }
 type DropRule struct{ N uint64 }
 
+// PutAnswer stores what a workspace knows of a commit, whose id is Commit. Data is opaque. DropAnswer deletes it.
+type PutAnswer struct {
+	Commit string
+	Data   []byte
+}
+type DropAnswer struct{ Commit string }
+
 // SetTrust says whether the workspace is trusted.
 type SetTrust struct{ Trusted bool }
 
-// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust and its rules go.
+// Forget drops what is stored of a workspace without sessions, but for its decisions and its latest seq: its trust, its rules and what it knows
+// of commits go.
 // SetTrust{true} and the next session make it known again.
 type Forget struct{}
 
@@ -116,6 +124,8 @@ func (PutNote) isOp()       {}
 func (DropNote) isOp()      {}
 func (PutRule) isOp()       {}
 func (DropRule) isOp()      {}
+func (PutAnswer) isOp()     {}
+func (DropAnswer) isOp()    {}
 func (SetTrust) isOp()      {}
 func (SetClaims) isOp()     {}
 func (Forget) isOp()        {}
@@ -134,6 +144,8 @@ func SizeOf(ops []Op) (size int64) {
 			}
 		case AppendText:
 			size += int64(len(op.Text))
+		case PutAnswer:
+			size += int64(len(op.Data))
 		case PutReview:
 			size += int64(len(op.State))
 			for _, b := range op.Blobs {

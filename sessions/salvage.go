@@ -286,6 +286,8 @@ func (s *salvager) inWorkspace(path []string, k, v []byte) {
 		if len(k) == 8 {
 			_ = w.putRule(PutRule{number(k), v})
 		}
+	case string(bucketAnswers):
+		_ = w.putAnswer(string(k), v)
 	case string(bucketDecisions), string(bucketNotes):
 		if len(k) == 8 {
 			_ = putNumbered(w.b.Bucket([]byte(path[2])), number(k), v)

@@ -33,6 +33,7 @@ import (
 //	                  diffs/<path> → diff, stored   reviews/<path> → blob keys, state; or, of the path in the
 //	                  copy of a session, reviews/<0><session><0><path>: no path begins with 0
 //	                  decisions/<n>, notes/<n>, rules/<n> → data; rules is made when it is needed
+//	                  answers/<commit> → data; made when it is needed
 //	                  recent: as above
 //	damaged           n → what it was, 0, an object in its stored form that was damaged: made when it is needed
 //	blobs, refs       SHA-256 → content, number of references
@@ -57,6 +58,7 @@ var (
 	bucketDecisions = []byte("decisions")
 	bucketNotes     = []byte("notes")
 	bucketRules     = []byte("rules")
+	bucketAnswers   = []byte("answers")
 
 	keySchema    = []byte("schema")
 	keyEpoch     = []byte("epoch")
