@@ -166,28 +166,28 @@ func (w *workspace) resend(p api.TurnParams, begin func(*commit, *liveSession, t
 
 // Why returns where the lines of a file come from: those from from to to (exclusive), counted from 0, or all for to < 0. The
 // runs follow each other without a gap. A content without lines has none. forgotten says that a history of the file was dropped.
-func (d *Daemon) Why(root, path string, from, to int) (lines []api.WhyLine, forgotten bool, err error) {
-	w, err := d.workspace(root)
-	if err != nil {
-		return nil, false, err
-	}
-	defer w.release()
-	found, forgotten, err := w.review.Why(path, from, to)
-	teller := origins.Teller{Turn: d.store.Turn}
-	return teller.Lines(found), forgotten, err
+func (d *Daemon) Why(ctx context.Context, root, path string, from, to int) (lines []api.WhyLine, forgotten bool, err error) {
+	err = d.tell(root, func(t *origins.Teller) (err error) { lines, forgotten, err = t.File(ctx, path, from, to); return err })
+	return lines, forgotten, err
 }
 
 // CommitWhy returns where the lines come from that a commit adds to files of a workspace, as commits.Read says.
 func (d *Daemon) CommitWhy(ctx context.Context, root, rev string, amend bool) (out api.CommitWhy, err error) {
+	err = d.tell(root, func(t *origins.Teller) (err error) { out, err = t.Commit(ctx, rev, amend); return err })
+	return out, err
+}
+
+func (d *Daemon) tell(root string, f func(*origins.Teller) error) error {
 	w, err := d.workspace(root)
 	if err != nil {
-		return out, err
+		return err
 	}
 	defer w.release()
-	c, err := w.review.Commit(ctx, rev, amend)
-	if err != nil {
-		return out, err
-	}
-	teller := origins.Teller{Turn: d.store.Turn}
-	return teller.Commit(ctx, c, w.review.WhyText)
+	return f(&origins.Teller{Store: d.store, Root: w.root, Own: w.review, Open: func(root string) (origins.Workspace, func(), error) {
+		other, err := d.workspaceAt(root)
+		if err != nil {
+			return nil, nil, err
+		}
+		return other.review, other.release, nil
+	}})
 }

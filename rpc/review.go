@@ -46,7 +46,7 @@ func (f *face) redo(ctx context.Context, p *RedoParams, reply func(UndoResult, e
 	f.d.Redo(ctx, f.client, p.Workspace, p.Decision, p.AsEdits, stepped(reply))
 }
 
-func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {
+func (f *face) why(ctx context.Context, p *WhyParams) (WhyResult, error) {
 	from, to := 0, -1
 	if l := p.Lines; l != nil {
 		if from, to = l.From, l.To; from < 0 || to < from {
@@ -56,7 +56,7 @@ func (f *face) why(_ context.Context, p *WhyParams) (WhyResult, error) {
 	if p.Path == "" {
 		return WhyResult{}, invalid("path", "must not be empty")
 	}
-	lines, forgotten, err := f.d.Why(p.Workspace, p.Path, from, to)
+	lines, forgotten, err := f.d.Why(ctx, p.Workspace, p.Path, from, to)
 	return WhyResult{nonNil(lines), forgotten}, err
 }
 

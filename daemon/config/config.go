@@ -152,7 +152,7 @@ func settings(c *Config) []setting {
 		{"tell_rejections", "the next prompt says briefly what you rejected", "true or false", truth(&c.TellRejections)},
 		{"commit_accepts", "committing a hunk accepts it", "true or false", truth(&c.CommitAccepts)},
 		{"recap_size", "of the transcript that --recap gives the agent", `a size from "1KB" to "1MB", such as "64KB"`, size(&c.RecapSize, 1<<10, 1<<20)},
-		{"history_size", "of what was accepted in a workspace, for rewind and why; the oldest goes first", `a size such as "64MB"`, size(&c.HistorySize, 0, math.MaxInt64)},
+		{"history_size", "of what was accepted and committed in a workspace, for rewind and why; the oldest goes first", `a size such as "64MB"`, size(&c.HistorySize, 0, math.MaxInt64)},
 		{"keep_age", `"90d": sessions that have not changed for so long are deleted; "0": never`, `a duration of at least "1h", such as "90d", or "0" for ever`, age(&c.Keep.Age)},
 		{"keep_sessions", "the latest so many are kept; 0: all", "a number of at least 1, or 0 for no limit", count(&c.Keep.Sessions, 0, math.MaxInt32)},
 		{"keep_size", `"2GB": the latest that take so much are kept; "0": all`, `a size such as "2GB", or "0" for no limit`, size(&c.Keep.Size, 0, math.MaxInt64)},

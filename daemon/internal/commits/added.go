@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +17,8 @@ import (
 // A Commit is what a commit, or the next one, adds to files.
 type Commit struct {
 	ID    string // "" for the next one
+	Made  bool   // it is there, and not the next one
+	Dir   string // the folder that Files are below, from the top of the work tree: "" or with a slash at its end
 	Files []File // by path
 }
 
@@ -30,8 +33,12 @@ type File struct {
 // commit, and with the name of a tree what the tree would add; with amend, as a commit in place of HEAD. It leaves out files whose contents have
 // no lines. The error is of kind notFound if there is no such commit.
 func Read(ctx context.Context, tree git.Tree, rev string, amend bool) (c Commit, err error) {
-	if tree.Found().Dir == "" {
+	found := tree.Found()
+	if found.Dir == "" {
 		return c, noCommit("", tree.Dir)
+	}
+	if below, err := filepath.Rel(found.Top, tree.Dir); err == nil && below != "." {
+		c.Dir = filepath.ToSlash(below) + "/"
 	}
 	next := rev == ""
 	if !next {
@@ -45,6 +52,7 @@ func Read(ctx context.Context, tree git.Tree, rev string, amend bool) (c Commit,
 	if amend && !next {
 		return c, api.Invalid("amend", "is for the next commit, and %q is a commit: leave out rev, or name a tree", rev)
 	}
+	c.Made = !next
 	var parents []string
 	switch {
 	case !next:

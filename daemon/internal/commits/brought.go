@@ -1,9 +1,7 @@
 package commits
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +23,7 @@ type Log struct {
 	tree    git.Tree
 	dir     string // of the repository; "" if there is none
 	common  string // what its work trees have in common
-	at      int64  // how much of logs/HEAD was read
+	heads   reflog // of HEAD
 	began   time.Time
 	made    map[string]bool // commits of the turn
 	noted   map[string]bool // all commits that HEAD has had since the turn began
@@ -40,11 +38,8 @@ type Log struct {
 // may be.
 type other struct{ id, parent string }
 
-// Bounds of what a Log looks at.
-const (
-	mostLog   = 1 << 20 // bytes of logs/HEAD at once
-	mostFound = 16      // commits
-)
+// mostFound bounds the commits that a Log knows.
+const mostFound = 16
 
 // Begin returns a Log for a turn that begins now.
 func Begin(root string, guard *askgit.Guard) *Log {
@@ -57,9 +52,8 @@ func Begin(root string, guard *askgit.Guard) *Log {
 		l.common = common
 		l.stashes = l.stashed()
 	}
-	if info, err := os.Stat(l.file("logs/HEAD")); err == nil {
-		l.at = info.Size()
-	}
+	l.heads = reflog{name: l.file("logs/HEAD")}
+	l.heads.at = l.heads.size()
 	return l
 }
 
@@ -72,51 +66,13 @@ func (l *Log) Began() int64 { return l.began.UnixMilli() }
 
 func (l *Log) file(name string) string { return filepath.Join(l.dir, filepath.FromSlash(name)) }
 
-// A noted is a line of logs/HEAD.
-type noted struct{ id, kind string }
-
-// read returns what git has noted since the last look, the newest first.
-func (l *Log) read() (all []noted) {
-	f, _, err := filestat.OpenRegular(l.file("logs/HEAD"))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.NewSectionReader(f, l.at, mostLog))
-	text = text[:bytes.LastIndexByte(text, '\n')+1]
-	l.at += int64(len(text))
-	for line := range strings.Lines(string(text)) {
-		of, message, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if ids := strings.Fields(of); len(ids) > 1 {
-			kind, rest, _ := strings.Cut(message, ": ")
-			if strings.HasPrefix(rest, "Merge made by ") {
-				kind = "commit (merge)"
-			}
-			all = append(all, noted{ids[1], kind})
-		}
-	}
-	slices.Reverse(all)
-	return all
-}
-
-// made reports whether who moved HEAD has written the commit: also one that ends a conflict.
-func (n noted) made() bool {
-	return strings.HasPrefix(n.kind, "commit") || strings.HasPrefix(n.kind, "revert") || strings.HasSuffix(n.kind, "(continue)")
-}
-
-// repeats reports whether git has made the commit of another one.
-func (n noted) repeats() bool {
-	name, _, _ := strings.Cut(n.kind, " ")
-	return (name == "cherry-pick" || name == "rebase" || name == "am" || strings.HasPrefix(n.kind, "pull --rebase")) && !strings.HasSuffix(n.kind, "(start)")
-}
-
 // look returns the commits that have come since the last look and those that are being merged, or, with all, all since the turn began. Where
 // nothing has changed, it does not ask git.
 func (l *Log) look(ctx context.Context, all bool) (found []other, err error) {
 	if l.dir == "" {
 		return nil, nil
 	}
-	news := l.read()
+	news := l.heads.read()
 	for _, n := range news {
 		l.noted[n.id] = true
 		if n.made() {

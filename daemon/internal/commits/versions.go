@@ -58,11 +58,10 @@ func (l *Log) versions(all bool, changed []Changed) map[string][]diffs.Version {
 		clear(l.seen)
 	}
 	young := maps.Clone(l.noted) // what HEAD has had since the turn began, and stashes of the turn
-	at := l.at
-	for _, n := range l.read() { // git notes a commit before others see it
+	ahead := l.heads
+	for _, n := range ahead.read() { // git notes a commit before others see it
 		young[n.id] = true
 	}
-	l.at = at
 	for _, id := range l.stashed() {
 		young[id] = young[id] || !slices.Contains(l.stashes, id)
 	}

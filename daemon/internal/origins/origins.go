@@ -1,27 +1,16 @@
-// Package origins says to clients where lines come from: those of a file (file/why), and those that a commit adds (commit/why).
+// Package origins says to clients where lines come from: those of a file (file/why), and those that a commit adds (commit/why). It keeps what a
+// workspace knows of commits (Answers), and asks the workspaces of the repository's other work trees (Teller).
 package origins
 
 import (
-	"cmp"
-	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"cursord/agent/plaintext"
 	"cursord/daemon/api"
-	"cursord/daemon/internal/commits"
 	"cursord/diffs"
 	"cursord/sessions"
 )
-
-// A Teller looks up the turns of origins, each once.
-type Teller struct {
-	Turn func(id string) (*sessions.Turn, error)
-
-	turns map[string]*sessions.Turn // nil: gone
-}
 
 func (t *Teller) turn(id string) *sessions.Turn {
 	turn, known := t.turns[id]
@@ -29,14 +18,14 @@ func (t *Teller) turn(id string) *sessions.Turn {
 		if t.turns == nil {
 			t.turns = map[string]*sessions.Turn{}
 		}
-		turn, _ = t.Turn(id) // without it, its session was deleted, or a rewind has removed it
+		turn, _ = t.Store.Turn(id) // without it, its session was deleted, or a rewind has removed it
 		t.turns[id] = turn
 	}
 	return turn
 }
 
-// Lines returns origins in the form for clients.
-func (t *Teller) Lines(origins []diffs.Origin) []api.WhyLine {
+// lines returns origins in the form for clients.
+func (t *Teller) lines(origins []diffs.Origin) []api.WhyLine {
 	lines := make([]api.WhyLine, len(origins))
 	for i, o := range origins {
 		lines[i] = api.WhyLine{From: o.From, To: o.To, Commit: o.Commit}
@@ -59,45 +48,6 @@ func (t *Teller) Lines(origins []diffs.Origin) []api.WhyLine {
 		lines[i].Source = src
 	}
 	return lines
-}
-
-// Commit returns where the lines of a commit come from. of returns the origins of all lines of a text of a file, and whether a
-// history of the file was dropped.
-func (t *Teller) Commit(
-	ctx context.Context, c commits.Commit, of func(path, text string) (origins []diffs.Origin, forgotten bool, err error),
-) (out api.CommitWhy, err error) {
-	out = api.CommitWhy{Commit: c.ID, Files: []api.CommitFile{}, Trailers: []string{}}
-	models, sure := map[string]int{}, map[string]bool{}
-	for _, f := range c.Files {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		all, forgotten, err := of(f.Path, f.Text)
-		if err != nil {
-			return out, err
-		}
-		var origins []diffs.Origin
-		for _, r := range f.Lines {
-			origins = append(origins, Cut(all, r.From, r.To)...)
-		}
-		lines := t.Lines(origins)
-		for _, l := range lines {
-			if l.Source != nil {
-				model := t.model(l.Source.TurnID)
-				models[model] += l.To - l.From
-				sure[model] = sure[model] || !l.Source.ByText
-			}
-		}
-		out.Files = append(out.Files, api.CommitFile{Path: f.Path, Lines: lines, Forgotten: forgotten})
-	}
-	for _, model := range slices.SortedFunc(maps.Keys(models), func(a, b string) int { return cmp.Or(models[b]-models[a], cmp.Compare(a, b)) }) {
-		by := "Assisted-by: cursor-agent" + model
-		if !sure[model] {
-			by += " (a guess by the text)"
-		}
-		out.Trailers = append(out.Trailers, by)
-	}
-	return out, nil
 }
 
 // model returns ":" and a turn's model; "" if it is not known.
@@ -189,4 +139,22 @@ func Moved(origins, others []diffs.Origin, byText bool) (all []diffs.Origin) {
 		}
 	}
 	return all
+}
+
+// mostFormer bounds the former lines of an answer, in bytes.
+const mostFormer = 64 << 10
+
+// Former adds to origins of a review's text what their lines were before, as far as mostFormer allows.
+func Former(lines []diffs.Origin, review *diffs.Review) {
+	most := mostFormer
+	for i := range lines {
+		o := &lines[i]
+		for _, was := range review.Former(*o) {
+			if most -= len(was) + 1; most < 0 {
+				o.WasMore++
+			} else {
+				o.Was = append(o.Was, was)
+			}
+		}
+	}
 }

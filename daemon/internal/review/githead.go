@@ -43,9 +43,10 @@ func (r *Reviewer) committedByPerson(when int64) bool {
 	return true
 }
 
-// headMoved is lookAtHead for a time when a turn may run. It does nothing before the first look.
+// headMoved is lookAtHead for a time when a turn may run. It accepts nothing before the first look.
 func (r *Reviewer) headMoved(counts bool) {
 	if !r.head.Known() {
+		r.answers.Look(counts)
 		return
 	}
 	if when, ok := r.head.Changed(); ok && !counts {
@@ -56,11 +57,13 @@ func (r *Reviewer) headMoved(counts bool) {
 		}
 		counts = r.committedByPerson(when)
 	}
+	r.answers.Look(counts)
 	r.lookAtHead(counts)
 }
 
 // headEnds is headMoved at the end of a turn, when the times of its calls are no longer known.
 func (r *Reviewer) headEnds() {
+	r.answers.Look(r.setup.Running() <= 1) // the turn has done all
 	if r.head.Known() {
 		r.lookAtHead(false)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,31 +21,19 @@ import (
 	"cursord/sessions"
 )
 
-// mostFormer bounds the former lines of an answer, in bytes.
-const mostFormer = 64 << 10
-
 // why is Why, in the reviewer's goroutine.
-func (r *Reviewer) why(name string, from, to int) (lines []diffs.Origin, forgotten bool, err error) {
+func (r *Reviewer) why(name string, from, to int) (t origins.Text, err error) {
+	r.answers.Look(r.setup.Running() == 0)
 	f, review, err := r.reviewOf(name)
 	if err != nil {
-		return nil, false, err
+		return t, err
 	}
-	lines = origins.Cut(r.moved(f, name, string(review.Current().Data), review.Origins()), from, to)
-	left := mostFormer
-	for i := range lines {
-		if to < 0 {
-			break
-		}
-		o := &lines[i]
-		for _, was := range review.Former(*o) {
-			if left -= len(was) + 1; left < 0 {
-				o.WasMore++
-			} else {
-				o.Was = append(o.Was, was)
-			}
-		}
+	t.Path, t.Text, t.Forgotten = r.named(name), string(review.Current().Data), f != nil && f.stored.Dropped
+	t.Lines = origins.Cut(r.moved(f, name, t.Text, review.Origins()), from, to)
+	if to >= 0 {
+		origins.Former(t.Lines, review)
 	}
-	return lines, f != nil && f.stored.Dropped, nil
+	return t, nil
 }
 
 // reviewOf returns the review of a file as it is on the disk. f is nil if nothing is known of it.
@@ -72,20 +61,56 @@ func (r *Reviewer) reviewOf(path string) (f *file, review *diffs.Review, err err
 	return nil, r.setup.Large.New(img.Content), nil
 }
 
-// WhyText is Why for all lines of another text of a file, for instance one of a commit.
-func (r *Reviewer) WhyText(name, text string) (lines []diffs.Origin, forgotten bool, err error) {
-	stopped := r.call(func() {
-		f := r.shared().files[name]
-		review := r.setup.Large.New(diffs.Content{})
-		if f != nil {
-			if _, err = r.refresh(f); err != nil {
-				return
-			}
-			review, forgotten = f.Review, f.stored.Dropped
+// known returns what is known of a text of a file, for instance of a commit, beside the file as it was last seen.
+func (r *Reviewer) known(name, text string) (origins.Known, error) {
+	f, review := r.shared().files[name], r.setup.Large.New(diffs.Content{})
+	if f != nil {
+		if err := r.load(f); err != nil {
+			return origins.Known{}, api.StoreError(err)
 		}
-		lines = r.moved(f, name, text, review.OriginsOf(text))
+		review = f.Review
+	}
+	return origins.Known{Lines: r.moved(f, name, text, review.OriginsOf(text)), Forgotten: f != nil && f.stored.Dropped}, nil
+}
+
+// knownNow is known, beside the file as it is on the disk now.
+func (r *Reviewer) knownNow(name, text string) (known origins.Known, err error) {
+	stopped := r.call(func() {
+		if f := r.shared().files[name]; f != nil {
+			_, err = r.refresh(f)
+		}
+		if err == nil {
+			known, err = r.known(name, text)
+		}
 	})
-	return lines, forgotten, cmp.Or(stopped, err)
+	return known, cmp.Or(stopped, err)
+}
+
+// Answer returns what is known of the lines that a commit adds: what was kept of it, or else what the files' histories say now, which is
+// kept unless an agent may change that.
+func (r *Reviewer) Answer(ctx context.Context, c commits.Commit) (answer origins.Answer, err error) {
+	kept := false
+	stopped := r.call(func() {
+		r.answers.Look(r.setup.Running() == 0)
+		_ = r.setup.Loop.Persist()
+		answer, kept = r.answers.Get(c.ID)
+		for _, of := range c.Files {
+			if f := r.shared().files[of.Path]; kept && f != nil && f.pending() && r.load(f) == nil {
+				answer[c.Dir+of.Path].Pending(f.Review.Origins())
+			}
+		}
+	})
+	if stopped != nil || kept {
+		return answer, stopped
+	}
+	if answer, err = origins.Work(ctx, c, r.knownNow); err != nil || !c.Made {
+		return answer, err
+	}
+	return answer, r.call(func() {
+		if r.setup.Running() == 0 {
+			r.answers.Put(c.ID, answer)
+		}
+	})
 }
 
 // moved returns the origins of a text of a file with those that other files know. Hunks of a copy that were accepted by edits of an
@@ -115,10 +140,8 @@ func (r *Reviewer) moved(f *file, name, text string, lines []diffs.Origin) []dif
 	return diffs.Tell(origins.Moved(lines, origins.Nearest(text, gone), true), text)
 }
 
-// Commit reads a commit of the work tree, as commits.Read says.
-func (r *Reviewer) Commit(ctx context.Context, rev string, amend bool) (commits.Commit, error) {
-	return commits.Read(ctx, git.Tree{Dir: r.setup.Root, Guard: r.setup.Git}, rev, amend)
-}
+// Tree asks git about the work tree.
+func (r *Reviewer) Tree() git.Tree { return git.Tree{Dir: r.setup.Root, Guard: r.setup.Git} }
 
 // inherit gives the history of a copy's file to the file of the work tree, whose content an accept has just written.
 func (r *Reviewer) inherit(f *file, c *treeChange) {
@@ -178,30 +201,28 @@ func (r *Reviewer) Recall(path string, written []diffs.Written, sums []byte) {
 		if f == nil {
 			f = r.add(r.shared(), name, review)
 		}
+		r.answers.Reconsider()
 		f.Unstored = true
 		r.save(f)
 	})
 }
 
-// boundHistory drops the histories that were changed longest ago while all together are larger than the configuration
-// allows, and returns the operations that store that. It tells people of it.
+// boundHistory drops the histories that were changed longest ago, and the answers that were kept longest ago, while all together are larger than
+// the configuration allows, and returns the operations that store that. It tells people of the histories.
 func (r *Reviewer) boundHistory() (ops []sessions.Op) {
-	limit, total := r.setup.Settings().HistorySize, int64(0)
-	for _, t := range r.trees {
-		for _, f := range t.files {
-			if f.stored.Past != nil {
-				total += int64(f.stored.Past.Size)
-			}
-		}
+	limit, total := r.setup.Settings().HistorySize, r.answers.Total()
+	files := slices.DeleteFunc(r.sorted(), func(f *file) bool { return f.stored.Past == nil })
+	for _, f := range files {
+		total += int64(f.stored.Past.Size)
 	}
 	if total <= limit {
 		return nil
 	}
-	files := slices.DeleteFunc(r.sorted(), func(f *file) bool { return f.stored.Past == nil })
 	slices.SortStableFunc(files, func(a, b *file) int { return cmp.Compare(a.stored.Past.At, b.stored.Past.At) })
 	var dropped []string
 	for _, f := range files {
-		if total <= limit {
+		freed, drops := r.answers.Shorten(f.stored.Past.At, total-limit)
+		if ops, total = append(ops, drops...), total-freed; total <= limit {
 			break
 		}
 		total -= int64(f.stored.Past.Size)
@@ -215,10 +236,10 @@ func (r *Reviewer) boundHistory() (ops []sessions.Op) {
 		ops = append(ops, sessions.PutReview{Path: f.path, Session: f.tree.session, State: wire.Encode(f.stored), Blobs: blobs})
 		dropped = append(dropped, f.path)
 	}
-	if len(dropped) == 0 {
-		return nil
+	_, drops := r.answers.Shorten(math.MaxInt64, total-limit)
+	if len(dropped) > 0 {
+		r.setup.Log.Info("histories of files were dropped", "files", strings.Join(dropped, " "))
+		r.setup.Post("history "+r.setup.Root, slog.LevelInfo, origins.Dropped(r.setup.Root, dropped))
 	}
-	r.setup.Log.Info("histories of files were dropped", "files", strings.Join(dropped, " "))
-	r.setup.Post("history "+r.setup.Root, slog.LevelInfo, origins.Dropped(r.setup.Root, dropped))
-	return ops
+	return append(ops, drops...)
 }

@@ -17,6 +17,7 @@ import (
 	"cursord/daemon/internal/diffshape"
 	"cursord/daemon/internal/documents"
 	"cursord/daemon/internal/mailbox"
+	"cursord/daemon/internal/origins"
 	"cursord/daemon/internal/stored"
 	"cursord/daemon/internal/unsaved"
 	"cursord/daemon/internal/views"
@@ -54,6 +55,7 @@ type Reviewer struct {
 	affected  map[*file]bool    // files that a decision about other files may have changed
 	deferred  map[*file]bool    // files to read again once the calls of their agents have ended
 	head      commits.Head
+	answers   origins.Answers // what is known of commits
 	watch     *watch.Files
 	rewatch   bool // the set of pending files may have changed since watch was given its paths
 
@@ -105,7 +107,13 @@ func New(setup Setup) (*Reviewer, error) {
 	r.waiting = waiting.Queue{Call: r.call, Post: r.later.Put}
 	r.trees = []*Worktree{r.newWorktree("")}
 	r.shared().calls.Watch = setup.Saves
-	if err := cmp.Or(r.loadReviews(), r.loadLog()); err != nil {
+	r.answers = origins.Answers{
+		Tree: r.Tree(), Store: setup.Store, Of: r.known, Log: setup.Log, Submit: func(ops ...sessions.Op) { r.submit(nil, ops, nil) },
+		Any: func() bool {
+			return slices.ContainsFunc(r.sorted(), func(f *file) bool { return f.stored.Past != nil })
+		},
+	}
+	if err := cmp.Or(r.loadReviews(), r.loadLog(), r.answers.Load()); err != nil {
 		return nil, err
 	}
 	intents, err := setup.Store.Intents(setup.Root)

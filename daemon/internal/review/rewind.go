@@ -195,9 +195,8 @@ func unsavedStep(f *file) error {
 }
 
 // Why returns where lines of a file come from: those from from to to (exclusive), as far as the file has them; all for to < 0.
-// The runs follow each other without a gap. Only if lines were named, the origins have what the lines were before. forgotten says that
-// a history of the file was dropped.
-func (r *Reviewer) Why(path string, from, to int) (lines []diffs.Origin, forgotten bool, err error) {
-	stopped := r.call(func() { lines, forgotten, err = r.why(path, from, to) })
-	return lines, forgotten, cmp.Or(stopped, err)
+// The runs follow each other without a gap. Only if lines were named, the origins have what the lines were before.
+func (r *Reviewer) Why(path string, from, to int) (t origins.Text, err error) {
+	stopped := r.call(func() { t, err = r.why(path, from, to) })
+	return t, cmp.Or(stopped, err)
 }

@@ -3,6 +3,7 @@
 package authorship
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,12 +32,15 @@ func sourcesOf(w *world.World, e *world.Editor, path string) (who string) {
 	return who
 }
 
-// TestWhyOfACommitFromBeforeAMove: the file's history is at its new name, and knows the lines of the old commit by their text.
+// TestWhyOfACommitFromBeforeAMove: where git keeps no reflog, nobody notices commits. The file's history is at its new name, and knows the lines of
+// the old commit by their text.
 func TestWhyOfACommitFromBeforeAMove(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
 	w.Put("a", "first line\n")
 	w.Commits()
+	w.Git("config", "core.logAllRefUpdates", "false")
+	require.NoError(t, os.RemoveAll(w.Path(".git/logs")))
 	w.Start()
 	e := w.Opens()
 	w.Plays(world.Edits("e", "a", "first line\n", "first line\nthe agent wrote this\nand this line too\n")...)
