@@ -44,7 +44,7 @@ var restricted = map[string][]string{
 		"cursord/daemon/internal/savewatch",
 		"cursord/daemon/internal/watch",
 	},
-	"znkr.io/diff":                          {"cursord/diffs", "cursord/diffs/internal/words"},
+	"znkr.io/diff":                          {"cursord/diffs", "cursord/diffs/words"},
 	"znkr.io/diff/textdiff":                 {"cursord/diffs"},
 	"github.com/spf13/cobra":                {"cursord/cmd/cursord", "cursord/cmd/cursord/internal/arguments", "cursord/cmd/cursord/internal/complete", "cursord/cmd/cursord/internal/permits", "cursord/cmd/cursord/internal/tracefile"},
 	"github.com/invopop/jsonschema":         {"cursord/rpc/internal/schema"},

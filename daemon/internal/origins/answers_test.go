@@ -13,7 +13,7 @@ import (
 	"cursord/sessions"
 )
 
-func edit(s string) *diffs.Source {
+func sourceOf(s string) *diffs.Source {
 	return &diffs.Source{SessionID: "s", TurnID: s, ItemID: s + ":1", Via: diffs.ViaEdit}
 }
 
@@ -21,7 +21,7 @@ func edit(s string) *diffs.Source {
 func TestAnswersAreReadAsTheyWereKept(t *testing.T) {
 	answer := Answer{
 		"sub/a": {Lines: []diffs.Origin{
-			{From: 1, To: 3, Source: edit("t1"), At: 5}, {From: 3, To: 4, Source: edit("t2"), At: 6, ByText: true}, {From: 9, To: 10, Source: edit("t1"), At: 5},
+			{From: 1, To: 3, Source: sourceOf("t1"), At: 5}, {From: 3, To: 4, Source: sourceOf("t2"), At: 6, ByText: true}, {From: 9, To: 10, Source: sourceOf("t1"), At: 5},
 			{From: 10, To: 12, Commit: "c"},
 		}},
 		"b": {Forgotten: true},
@@ -63,7 +63,7 @@ func TestAnswersGoByAge(t *testing.T) {
 
 // TestPartsOfACommit: the lines that a commit adds are covered without a gap.
 func TestPartsOfACommit(t *testing.T) {
-	source := edit("t")
+	source := sourceOf("t")
 	lines := within([]api.LineRange{{From: 0, To: 4}, {From: 6, To: 7}}, []diffs.Origin{{From: 1, To: 2, Source: source}, {From: 6, To: 7, Commit: "c"}})
 	require.Equal(t, []diffs.Origin{{From: 0, To: 1}, {From: 1, To: 2, Source: source}, {From: 2, To: 4}, {From: 6, To: 7, Commit: "c"}}, lines)
 	known := Known{Lines: lines}

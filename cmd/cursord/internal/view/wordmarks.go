@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"cursord/cmd/cursord/internal/term"
-	"cursord/diffs"
+	"cursord/diffs/words"
 )
 
 const (
@@ -71,7 +71,7 @@ func compareWords(old, new string) (oldMarks, newMarks []mark, same float64) {
 		return nil, nil, 0
 	}
 	changed := 0
-	for _, s := range diffs.WordSpans(old[1:], new[1:]) {
+	for _, s := range words.Spans(old[1:], new[1:]) {
 		changed += inkIn(old[1+s.OldFrom:1+s.OldTo]) + inkIn(new[1+s.NewFrom:1+s.NewTo])
 		if s.OldTo > s.OldFrom {
 			oldMarks = append(oldMarks, mark{1 + s.OldFrom, 1 + s.OldTo})
