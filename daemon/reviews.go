@@ -286,14 +286,6 @@ func (l reviewLoop) ForgetClient(client api.ClientID) {
 	_ = l.w.call(func() { delete(l.w.views, client) })
 }
 
-func (l reviewLoop) Remark(session, text string) {
-	_ = l.w.call(func() {
-		var c commit
-		l.w.keepNote(&c, note{SessionID: session, Text: text})
-		l.w.submit(&c)
-	})
-}
-
 func (l reviewLoop) KeepRejections(decision uint64, rejections []decisionlog.Rejection) {
 	_ = l.w.call(func() {
 		var c commit

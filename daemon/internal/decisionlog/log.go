@@ -34,8 +34,8 @@ type Group struct {
 	UndoneAt   int         `json:"undoneAt,omitempty"` // undone: a higher number was undone later
 	At         int64       `json:"at,omitempty"`       // when it was decided, in milliseconds since 1970; 0: an older daemon has not noted it
 	Passed     bool        `json:"passed,omitempty"`   // a step was refused, as its lines have changed: the next one may pass it over
-	Files      []File      `json:"files"`
-	Rejections []Rejection `json:"told,omitempty"` // to agents, of a reject
+	Files      []File      `json:"files"`              // none: it is a comment alone, or its files are lost
+	Rejections []Rejection `json:"told,omitempty"`     // to agents: of a reject, and a person's comment
 }
 
 // A File is the part of a group in one file.
@@ -157,21 +157,24 @@ func (l *Log) Pass(n uint64) []sessions.Op {
 	return []sessions.Op{l.Replace(&g)}
 }
 
-// Push adds a group, numbers it, notes the time, forgets what could have been made again, and returns what to store.
+// Push adds a group, numbers it, notes the time, and returns what to store. It forgets what could have been made again, unless the group
+// decides nothing: then it only has words for agents.
 func (l *Log) Push(g *Group) (ops []sessions.Op) {
 	g.N, g.At = 1, time.Now().UnixMilli()
 	if len(l.groups) > 0 {
 		g.N = l.groups[len(l.groups)-1].N + 1 // also if that one is forgotten now: a number means one decision
 	}
 	l.groups = slices.DeleteFunc(l.groups, func(old *Group) bool {
-		if old.Undone {
+		gone := old.Undone && len(g.Files) > 0
+		if gone {
 			ops = append(ops, sessions.DropDecision{N: old.N})
 		}
-		return old.Undone
+		return gone
 	})
 	for len(l.groups) >= Max {
-		ops = append(ops, sessions.DropDecision{N: l.groups[0].N})
-		l.groups = slices.Delete(l.groups, 0, 1)
+		first := max(slices.IndexFunc(l.groups, func(g *Group) bool { return len(g.Files) == 0 }), 0) // no comment costs a step of undo
+		ops = append(ops, sessions.DropDecision{N: l.groups[first].N})
+		l.groups = slices.Delete(l.groups, first, first+1)
 	}
 	l.groups = append(l.groups, g)
 	return append(ops, put(g))

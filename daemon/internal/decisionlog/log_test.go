@@ -3,6 +3,7 @@ package decisionlog
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,25 @@ func TestNextIsTheLatest(t *testing.T) {
 	ops := l.Push(decided("g"))
 	require.Equal(t, uint64(4), l.Next(true).N, "a number means one decision")
 	require.Equal(t, []sessions.Op{sessions.DropDecision{N: 2}}, ops[:len(ops)-1], "what was undone cannot be made again")
+}
+
+// TestACommentCostsNoStep: it is kept for recaps, and nothing of undo and redo is lost by it.
+func TestACommentCostsNoStep(t *testing.T) {
+	var l Log
+	for range Max {
+		l.Push(decided("f"))
+	}
+	g := *l.Next(true)
+	g.Undone = true
+	l.Replace(&g)
+	say := func() []sessions.Op {
+		return l.Push(&Group{Accept: true, Rejections: []Rejection{{Session: "s", Text: "why?", Comment: true}}})
+	}
+	require.Contains(t, say(), sessions.DropDecision{N: 1}, "there is room for so many")
+	require.Contains(t, say(), sessions.DropDecision{N: Max + 1}, "the older comment goes first")
+	require.Equal(t, uint64(Max), l.Next(false).N)
+	require.Equal(t, uint64(Max-1), l.Next(true).N)
+	require.Len(t, l.Rejected("s", time.Now().UnixMilli()+1), 1)
 }
 
 // TestARedoMakesAgainWhatWasUndoneLast: an editor's undo takes back an older decision first.

@@ -41,11 +41,14 @@ func Plainly(text string) string {
 
 // share shortens a text to the length that one part may have: it removes the middle. Parts of the latest turn may be longer.
 func (r *recap) share(text string, latest bool) string {
-	text = strings.TrimSpace(Plainly(text))
-	share := max(r.limit/8, 128)
 	if latest {
-		share = max(r.limit/4, 256)
+		return shorten(text, max(r.limit/4, 256))
 	}
+	return shorten(text, max(r.limit/8, 128))
+}
+
+func shorten(text string, share int) string {
+	text = strings.TrimSpace(Plainly(text))
 	if len(text) <= share {
 		return text
 	}
@@ -143,7 +146,7 @@ func (v *Review) lines(limit int) string {
 		}
 		for _, said := range g.Rejections {
 			if (said.Session == v.Session || said.Session == "") && !slices.Contains(v.Said, said.Text) {
-				all = append(all, "- "+strings.TrimSpace(Plainly(said.Text))+"\n")
+				all = append(all, "- "+shorten(said.Text, max(limit/4, 128))+"\n")
 			}
 		}
 	}

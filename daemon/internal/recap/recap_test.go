@@ -158,6 +158,10 @@ func TestReviewIsBounded(t *testing.T) {
 		}
 	}
 	require.Empty(t, (&Review{}).lines(1000))
+	v = Review{Decisions: []*decisionlog.Group{{Rejections: []decisionlog.Rejection{{Text: "short"}}}, {Rejections: []decisionlog.Rejection{{Text: strings.Repeat("long ", 5000)}}}}}
+	text := v.lines(4 << 10)
+	require.True(t, strings.HasPrefix(text, "[review]\n- long long "), text)
+	require.True(t, strings.HasSuffix(text, "long\n- short\n"), text)
 }
 
 // TestTheRecapHasItsMarksToItself: no text within a recap looks like the recap's own marks.

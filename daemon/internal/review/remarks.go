@@ -38,7 +38,10 @@ func (r *Reviewer) Comment(hunk, text string) (err error) {
 		var f *file
 		if f, _, err = r.hunk(hunk, 0); err == nil {
 			i := slices.IndexFunc(f.diff.Hunks, func(h sessions.Hunk) bool { return h.ID == hunk })
-			r.setup.Loop.Remark(diffshape.Remark(f.path, f.diff.Hunks[max(i, 0)], text))
+			session, said := diffshape.Remark(f.path, f.diff.Hunks[max(i, 0)], text)
+			g := &decisionlog.Group{Accept: true, Rejections: []decisionlog.Rejection{{Session: session, Text: said, Comment: true}}}
+			r.submit(nil, r.log.Push(g), nil)
+			r.keepRejections(g)
 		}
 	}); stopped != nil {
 		return stopped

@@ -64,9 +64,7 @@ type Loop interface {
 	WhenStored(then func())
 	// ForgetClient drops the client's views of files.
 	ForgetClient(client api.ClientID)
-	// Remark keeps a person's words for the next prompt of a session; for any session if session is "".
-	Remark(session, text string)
-	// KeepRejections keeps a decision's rejections for the next prompts of their sessions.
+	// KeepRejections keeps a decision's rejections for the next prompts of their sessions; for any session's if that is "".
 	KeepRejections(decision uint64, rejections []decisionlog.Rejection)
 	// KeepsRejections reports whether rejections of a decision are kept.
 	KeepsRejections(decision uint64) bool

@@ -77,7 +77,6 @@ func (d *desk) Persist(ops ...sessions.Op) error {
 
 func (d *desk) WhenStored(then func())                         { then() }
 func (d *desk) ForgetClient(api.ClientID)                      {}
-func (d *desk) Remark(string, string)                          {}
 func (d *desk) KeepRejections(uint64, []decisionlog.Rejection) {}
 func (d *desk) KeepsRejections(uint64) bool                    { return true }
 func (d *desk) ForgetRejections(uint64)                        {}
