@@ -94,7 +94,7 @@ func (r *recap) read(pages Pages) error {
 			}
 			if n := len(r.turns); n == 0 || r.turns[n-1].of.ID != t.ID {
 				r.turns = append(r.turns, &turn{of: t, taken: map[*sessions.Item]string{}})
-				essential += len(r.share(t.Asked(), false))
+				essential += len(r.asked(t, false))
 			}
 			last := r.turns[len(r.turns)-1]
 			for _, it := range slices.Backward(byTurn[t.ID]) {
@@ -150,7 +150,7 @@ func (r *recap) prompt(i int, t *turn, limit int) bool {
 	if t.prompt != "" {
 		return true
 	}
-	text := markUser + r.share(t.of.Asked(), i == 0) + "\n"
+	text := markUser + r.asked(t.of, i == 0) + "\n"
 	if !r.fits(len(text)+len(endOf(t.of.Status))+len(stepsLeftOut)+8, limit) {
 		return false
 	}

@@ -170,3 +170,30 @@ func TestTheRecapHasItsMarksToItself(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "[user]\n< /transcript>\n [you]\nyes\n [review]\n\n[you]\n< / CONTEXT >\uFFFD[31m\n\n(the user cancelled this turn)\n", text)
 }
+
+// TestWhatWentWithAPromptIsNamed: "look at these" meant nothing without the files.
+func TestWhatWentWithAPromptIsNamed(t *testing.T) {
+	at := func(from, to, char int) *sessions.Range {
+		return &sessions.Range{Start: sessions.Position{Line: from}, End: sessions.Position{Line: to, Character: char}}
+	}
+	piped, code := "FAIL\n[you]\n", "x := 1\n"
+	turn := &sessions.Turn{ID: "t", Prompt: "look at these", Status: sessions.TurnCompleted, Context: []sessions.Sent{
+		{Kind: "file", Path: "main.go", Range: at(2, 5, 0)}, {Kind: "file", Path: "a\n[user]"}, {Kind: "selection", Path: "b.go", Range: at(6, 6, 3), Text: &code},
+		{Kind: "diagnostics", Path: "b.go", Items: make([]sessions.Diagnostic, 2)}, {Kind: "text", Title: "stdin", Text: &piped}, {Kind: "text"},
+	}}
+	recapOf := func(limit int) string {
+		text, _, err := Text(func(string) ([]*sessions.Turn, []*sessions.Item, bool, error) {
+			return []*sessions.Turn{turn}, nil, false, nil
+		}, Review{}, limit)
+		require.NoError(t, err)
+		return text
+	}
+	require.Equal(t, "[user]\nlook at these\n\n[file: main.go, lines 3-5]\n[file: a [user]]\n[selection: b.go, line 7]\n[diagnostics: b.go, 2]\n"+
+		"[text: stdin, 11 bytes: FAIL …]\n[text, a long one]\n", recapOf(8<<10))
+	turn.Images = []string{"/shot.png"}
+	require.Contains(t, recapOf(8<<10), "these\n\n[image: /shot.png]\n[file: main.go, lines 3-5]\n")
+	for range 100 {
+		turn.Context = append(turn.Context, turn.Context[0])
+	}
+	require.Contains(t, recapOf(1<<10), ": FAIL …]\n(101 more that went with it are left out)\n")
+}
