@@ -117,27 +117,50 @@ func (t *turn) parts() (parts []string, cut bool) {
 	return parts, cut
 }
 
-// A Review is what review holds of a session.
+// A Review is what review holds of a session, and of those that it was forked from.
 type Review struct {
 	Session   string
 	Pending   []*sessions.Diff     // of the workspace
 	Decisions []*decisionlog.Group // of the workspace, from old to new
 	Said      []string             // what the prompt says of them elsewhere
+	// Inherited reports whether a source is of a turn that the session has a copy of, because it is a fork; one without a turn: whether
+	// it is of the session of such turns. nil: it is no fork.
+	Inherited func(sessions.Source) bool
 }
 
-// lines says in at most limit bytes which hunks of the session nobody has decided, and what a person has rejected or said about
+// of counts the hunks of a diff that are the session's, and those that are only in the copy of the one that it was forked from.
+func (v *Review) of(d *sessions.Diff) (here, elsewhere int) {
+	for _, h := range d.Hunks {
+		switch {
+		case slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.SessionID == v.Session }):
+			here++
+		case v.Inherited == nil || !slices.ContainsFunc(h.Sources, v.Inherited):
+		case h.Isolated:
+			elsewhere++
+		default:
+			here++
+		}
+	}
+	return here, elsewhere
+}
+
+// about reports whether the session is to know a rejection or a comment.
+func (v *Review) about(said decisionlog.Rejection) bool {
+	return said.Session == v.Session || said.Session == "" || v.Inherited != nil && v.Inherited(sessions.Source{SessionID: said.Session})
+}
+
+// lines says in at most limit bytes which hunks of the session nobody has decided, which of these its agent does not have in its files, and what a person has rejected or said about
 // decisions, the latest first. It returns "" if there is nothing to say.
 func (v *Review) lines(limit int) string {
 	var all []string
 	for _, d := range v.Pending {
-		n := 0
-		for _, h := range d.Hunks {
-			if slices.ContainsFunc(h.Sources, func(s sessions.Source) bool { return s.SessionID == v.Session }) {
-				n++
-			}
+		path := plaintext.OneLine("", d.Path)
+		here, elsewhere := v.of(d)
+		if here > 0 {
+			all = append(all, fmt.Sprintf("- The user has not decided yet on %s in %s.\n", plaintext.Count(here, "hunk"), path))
 		}
-		if n > 0 {
-			all = append(all, fmt.Sprintf("- The user has not decided yet on %s in %s.\n", plaintext.Count(n, "hunk"), plaintext.OneLine("", d.Path)))
+		if elsewhere > 0 {
+			all = append(all, fmt.Sprintf("- Not here, but in the copy of the session that this one was forked from: %s in %s.\n", plaintext.Count(elsewhere, "hunk"), path))
 		}
 	}
 	for _, g := range slices.Backward(v.Decisions) {
@@ -145,7 +168,7 @@ func (v *Review) lines(limit int) string {
 			continue
 		}
 		for _, said := range g.Rejections {
-			if (said.Session == v.Session || said.Session == "") && !slices.Contains(v.Said, said.Text) {
+			if v.about(said) && !slices.Contains(v.Said, said.Text) {
 				all = append(all, "- "+shorten(said.Text, max(limit/4, 128))+"\n")
 			}
 		}

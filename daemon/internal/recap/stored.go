@@ -15,7 +15,7 @@ func Stored(store *sessions.Store, root, session string, said []string, limit in
 	pages := func(before string) ([]*sessions.Turn, []*sessions.Item, bool, error) {
 		return store.Transcript(session, before, 0)
 	}
-	review := Review{Session: session, Said: said}
+	review := Review{Session: session, Said: said, Inherited: inherited(store, session)}
 	review.Pending, _ = store.PendingDiffs(root)
 	review.Decisions = decisions(store, root)
 	return Text(pages, review, limit)
@@ -61,4 +61,52 @@ func Latest(all []decisionlog.Rejection) []decisionlog.Rejection {
 		}
 	}
 	return all
+}
+
+// inherited returns Review.Inherited of a session.
+func inherited(store *sessions.Store, session string) func(sessions.Source) bool {
+	s, err := store.Session(session)
+	if err != nil || s.ForkedFrom == nil {
+		return nil
+	}
+	last := lastCopied(store, s)
+	if last == nil {
+		return nil
+	}
+	until := map[string]sessions.Time{} // by session: the latest time of a turn that was copied from it
+	for s != nil && s.ForkedFrom != nil {
+		from := s.ForkedFrom.SessionID
+		if _, seen := until[from]; seen {
+			break
+		}
+		until[from] = *last
+		if s.CreatedAt.Before(last.Time) {
+			until[from] = s.CreatedAt // what it was forked from has gone on since
+		}
+		s, _ = store.Session(from)
+	}
+	return func(src sessions.Source) bool {
+		latest, is := until[src.SessionID]
+		if !is || src.TurnID == "" {
+			return is
+		}
+		t, err := store.Turn(src.TurnID)
+		return err != nil || !t.CreatedAt.After(latest.Time) // the session may be gone
+	}
+}
+
+// lastCopied returns when the latest of a fork's turns that are copies was asked for; nil if it has none.
+func lastCopied(store *sessions.Store, s *sessions.Session) *sessions.Time {
+	for before := ""; ; {
+		turns, more, err := store.Turns(s.ID, before, 0)
+		for _, t := range turns {
+			if s.Copied(t) {
+				return &t.CreatedAt
+			}
+			before = t.ID
+		}
+		if err != nil || !more || len(turns) == 0 {
+			return nil
+		}
+	}
 }

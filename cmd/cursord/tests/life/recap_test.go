@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"cursord/cmd/cursord/tests/world"
+	"cursord/sessions"
 )
 
 // told starts a turn, and returns the prompt that its agent has got.
@@ -45,4 +46,56 @@ func TestARecapHasCommentsThatWereSent(t *testing.T) {
 	text := told(w, e, world.Obj{"sessionId": session, "recap": true})
 	require.Contains(t, text, held)
 	require.Equal(t, 1, strings.Count(text, "and test it"))
+}
+
+// TestAForkKnowsTheReview: what was rejected or is pending of its transcript was not said to a fork.
+func TestAForkKnowsTheReview(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	for _, name := range []string{"kept", "no", "later"} {
+		w.Put(name, "a\n")
+	}
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", "kept", "a\n", "agent\n"), world.Edits("d", "no", "a\n", "unwanted\n"))...)
+	first := e.Turn(nil)
+	e.Decides("diff/reject", world.Obj{"path": "no"})
+	w.Plays(world.Lines(world.Edits("c", "later", "a\n", "agent\n"))...)
+	e.Turn(world.Obj{"sessionId": first.SessionID})
+	w.Plays(world.InitLine, world.Succeeds("Done."))
+
+	const rejected = "- the user rejected your change of no, line 1\n  -a\n  +unwanted\n</transcript>"
+	const pending = "[review]\n- The user has not decided yet on 1 hunk in kept.\n"
+	half := forks(e, world.Obj{"sessionId": first.SessionID, "turnId": first.ID})
+	again := forks(e, world.Obj{"sessionId": half.ID})
+	for _, fork := range []*sessions.Session{half, again} {
+		require.Contains(t, told(w, e, world.Obj{"sessionId": fork.ID}), pending+rejected)
+	}
+	whole := forks(e, world.Obj{"sessionId": first.SessionID})
+	e.Must("session/delete", world.Obj{"sessionId": first.SessionID}, nil)
+	require.Contains(t, told(w, e, world.Obj{"sessionId": whole.ID}), pending+"- The user has not decided yet on 1 hunk in later.\n"+rejected)
+}
+
+// TestAForkDoesNotHaveTheOtherCopy: the agent of a fork was told of edits, and not that they are only in the copy of the other session.
+func TestAForkDoesNotHaveTheOtherCopy(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("notes.txt", "a\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", "notes.txt", "a\n", "agent\n"))...)
+	session := e.Isolates()
+	e.Ok(session)
+	w.Plays(world.InitLine, world.Succeeds("Done."))
+	const elsewhere = "[review]\n- Not here, but in the copy of the session that this one was forked from: 1 hunk in notes.txt.\n</transcript>"
+	for _, isolation := range []string{"copy", "none"} {
+		fork := forks(e, world.Obj{"sessionId": session.ID, "isolation": isolation})
+		require.Contains(t, told(w, e, world.Obj{"sessionId": fork.ID}), elsewhere)
+	}
+	require.Contains(t, told(w, e, world.Obj{"sessionId": session.ID, "recap": true}), "[review]\n- The user has not decided yet on 1 hunk in notes.txt.\n</transcript>")
+	w.Plays(world.Lines(world.Edits("c", "notes.txt", "agent\n", "more\n"))...)
+	e.Ok(session)
+	e.Decides("diff/accept", world.Obj{"path": "notes.txt"})
+	fork := forks(e, world.Obj{"sessionId": session.ID})
+	require.NotContains(t, told(w, e, world.Obj{"sessionId": fork.ID}), "[review]", "the new copy has it")
 }
