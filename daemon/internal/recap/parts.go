@@ -144,6 +144,11 @@ func (v *Review) of(d *sessions.Diff) (here, elsewhere int) {
 	return here, elsewhere
 }
 
+func (v *Review) concerns(d *sessions.Diff) bool {
+	here, elsewhere := v.of(d)
+	return here+elsewhere > 0
+}
+
 // about reports whether the session is to know a rejection or a comment.
 func (v *Review) about(said decisionlog.Rejection) bool {
 	return said.Session == v.Session || said.Session == "" || v.Inherited != nil && v.Inherited(sessions.Source{SessionID: said.Session})

@@ -39,14 +39,20 @@ type recap struct {
 }
 
 // Text returns the conversation of a session's ended turns with what review holds, and a sentence for people about it. Both
-// are "" if there was no conversation. The text has at most limit bytes, and says where something is left out. An error comes
-// from pages.
+// are "" if there was no conversation and nothing of the session is pending. The text has at most limit bytes, and says where something
+// is left out. An error comes from pages.
 func Text(pages Pages, review Review, limit int) (text, remark string, err error) {
 	r := &recap{limit: limit}
-	if err := r.read(pages); err != nil || len(r.turns) == 0 {
+	if err := r.read(pages); err != nil {
 		return "", "", err
 	}
 	about := review.lines(limit / 4)
+	if len(r.turns) == 0 {
+		if !slices.ContainsFunc(review.Pending, review.concerns) {
+			return "", "", nil
+		}
+		return about, "a fresh chat has begun, with what waits in review as context", nil // a rewind was undone: the work is back, not its turns
+	}
 	r.size = len(about) + len(leftOut) + 1
 	r.choose()
 	told, cut := 0, false

@@ -144,6 +144,19 @@ func TestWhatMattersMostStays(t *testing.T) {
 	require.Contains(t, text, "[you]\nyes\n")
 }
 
+// TestWorkWithoutTurns: after a rewind of all turns, and its undo, the next agent was not told of what is pending again.
+func TestWorkWithoutTurns(t *testing.T) {
+	review := Review{Session: "s", Decisions: []*decisionlog.Group{{Rejections: []decisionlog.Rejection{{Session: "s", Text: "no"}}}}}
+	text, about, err := Text(pagesOf(9), review, 1<<10)
+	require.NoError(t, err)
+	require.Empty(t, text+about, "it was of turns that are gone")
+	review.Pending = []*sessions.Diff{{Path: "a.go", Hunks: []sessions.Hunk{{Sources: []sessions.Source{{SessionID: "s"}}}}}}
+	text, about, err = Text(pagesOf(9), review, 1<<10)
+	require.NoError(t, err)
+	require.Equal(t, "[review]\n- The user has not decided yet on 1 hunk in a.go.\n- no\n", text)
+	require.Equal(t, "a fresh chat has begun, with what waits in review as context", about)
+}
+
 // TestReviewIsBounded: what does not fit of it is counted.
 func TestReviewIsBounded(t *testing.T) {
 	v := Review{Session: "s"}

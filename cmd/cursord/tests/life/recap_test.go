@@ -99,3 +99,20 @@ func TestAForkDoesNotHaveTheOtherCopy(t *testing.T) {
 	fork := forks(e, world.Obj{"sessionId": session.ID})
 	require.NotContains(t, told(w, e, world.Obj{"sessionId": fork.ID}), "[review]", "the new copy has it")
 }
+
+// TestWorkWhoseTurnsAreGoneIsTold: after a rewind of all turns, and its undo, the next prompt had nothing of the hunks that are pending again.
+func TestWorkWhoseTurnsAreGoneIsTold(t *testing.T) {
+	t.Parallel()
+	w := world.New(t)
+	w.Put("a.go", "a\n")
+	w.Start()
+	e := w.Opens()
+	w.Plays(world.Lines(world.Edits("c", "a.go", "a\n", "agent\n"))...)
+	turn := e.Turn(nil)
+	e.Must("session/rewind", world.Obj{"sessionId": turn.SessionID, "turnId": turn.ID}, nil)
+	w.Plays(world.InitLine, world.Succeeds("Done."))
+	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
+	require.Equal(t, "agent\n", w.Get("a.go"))
+	text := told(w, e, world.Obj{"sessionId": turn.SessionID, "prompt": "go on"})
+	require.Equal(t, "<context>\n<transcript>\n[review]\n- The user has not decided yet on 1 hunk in a.go.\n</transcript>\n</context>\n\ngo on", text)
+}

@@ -145,12 +145,13 @@ func TestRewindKeepsWhatPeopleWrote(t *testing.T) {
 	e.Must("diff/undo", world.Obj{"workspace": w.Root}, nil)
 	require.Equal(t, then, w.Listing())
 
-	// The session is without turns now, and goes on anew.
+	// The session is without turns now, and goes on anew: the agent gets only what waits in review.
 	require.Equal(t, -32001, e.Fails("session/rewind", world.Obj{"sessionId": turn.SessionID, "turnId": turn.ID}).Code)
 	w.Plays(commands("true")...)
 	e.Turn(world.Obj{"prompt": "anew", "sessionId": turn.SessionID})
 	runs := w.Runs()
-	require.Equal(t, "anew", runs[len(runs)-1].Prompt)
+	const waits = "- The user has not decided yet on 1 hunk in "
+	require.Equal(t, "<context>\n<transcript>\n[review]\n"+waits+"g.\n"+waits+"made.\n"+waits+"mine.\n</transcript>\n</context>\n\nanew", runs[len(runs)-1].Prompt)
 }
 
 // TestRewindOfTheTranscriptAlone leaves the files, and refuses what it cannot do.
