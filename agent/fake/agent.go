@@ -59,6 +59,11 @@ These say what the agent does, and the lines come in the words of a build and of
     {"fake":"plan","text":T}                   propose a plan
     {"fake":"todos","params":[…]}              set the todos
 
+An agent that has lost the chat of the session begins with another session_id. These take the place of begin and finish:
+
+    {"type":"system","subtype":"init","session_id":"another","model":"m"}
+    {"type":"result","subtype":"success","result":"T"}
+
 As ` + "`cursor-agent acp`" + ` it serves ACP on stdin and stdout, and plays the script for each prompt: "ask" then asks
 for permission, also of an edit, {"fake":"edit","lost":true,…} announces an edit that is never made,
 {"fake":"request","method":M,"params":{…}} asks the client for M and says the answer, and
