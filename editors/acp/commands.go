@@ -220,22 +220,6 @@ func hunkText(d *sessions.Diff, h *sessions.Hunk) string {
 	return text + protocol.Fenced("diff", body) + "\n"
 }
 
-// recapCommand is the way on where the agent has lost the chat of a session.
-func (s *Server) recapCommand(at *session, r *request, _ string) {
-	call(s, "turn/list", rpc.TurnListParams{SessionID: at.info.ID, Limit: 1}, func(list rpc.TurnList, err error) {
-		switch {
-		case r.answered: // cancelled
-		case err != nil:
-			s.saysError(at, r, err)
-		case len(list.Turns) == 0:
-			s.says(at, r, "The session has no prompt to ask again.")
-		default:
-			r.patient = true
-			s.asks(at, r, rpc.TurnStartParams{Prompt: list.Turns[0].Prompt, Recap: true}, nil)
-		}
-	})
-}
-
 func (s *Server) decideCommand(at *session, r *request, rest, method string) {
 	s.pending(at, r, func(diffs []*sessions.Diff) {
 		ids, left, others, err := chosen(at, diffs, rest, method == "diff/reject")

@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 
+	"cursord/agent/plaintext"
 	"cursord/editors/lsp/protocol"
 	"cursord/rpc"
 	"cursord/sessions"
@@ -42,7 +43,7 @@ func (s *Server) recapCommand(t *target) (any, error) {
 	return nil, nil
 }
 
-// askAgain asks the last prompt of a session once more, in a fresh chat that gets the transcript.
+// askAgain asks the last prompt of a session once more, with what went with it, in a fresh chat that gets the transcript.
 func (s *Server) askAgain(w *workspace, session string) {
 	call(s, "turn/list", rpc.TurnListParams{SessionID: session, Limit: 1}, func(list rpc.TurnList, err error) {
 		switch {
@@ -51,7 +52,11 @@ func (s *Server) askAgain(w *workspace, session string) {
 		case len(list.Turns) == 0:
 			s.show(levelInfo, "cursord: the session has no prompt to ask again")
 		default:
-			p := s.newPrompt(w, &target{Prompt: list.Turns[0].Prompt, Session: session}, nil)
+			context, lost := rpc.Again(list.Turns[0])
+			if lost > 0 {
+				s.show(levelWarning, "cursord: without %s, too long to be kept", plaintext.Count(lost, "text"))
+			}
+			p := s.newPrompt(w, &target{Prompt: list.Turns[0].Prompt, Session: session}, context)
 			p.params.Recap = true
 			s.startTurn(p)
 		}

@@ -143,19 +143,13 @@ func (e *Edit) Context(given []rpc.Context, errOut io.Writer) (with []rpc.Contex
 		if c.Range != nil {
 			name += fmt.Sprintf(":%d-%d", c.Range.Start.Line+1, max(c.Range.End.Line, c.Range.Start.Line+1))
 		}
+		one, kept := rpc.AgainOne(&c)
 		switch {
 		case (c.Kind == "file" || c.Kind == "selection") && isGiven("file"):
 			continue
-		case (c.Kind == "text" || c.Kind == "selection") && c.Text == nil:
+		case !kept:
 			fmt.Fprintf(errOut, "without %s, which was too long to be kept\n", name)
 			continue
-		}
-		one := rpc.Context{Kind: c.Kind, Path: &c.Path, Range: c.Range, Text: c.Text, Title: c.Title}
-		if c.Path == "" {
-			one.Path = nil
-		}
-		if c.Kind == "diagnostics" {
-			one.Items = &c.Items
 		}
 		names, with = append(names, name), append(with, one)
 	}

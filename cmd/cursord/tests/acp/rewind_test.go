@@ -132,13 +132,18 @@ func TestRecapCommand(t *testing.T) {
 	require.Contains(t, said(c.goesThrough(s, "/recap"), "agent_message_chunk"), "no prompt to ask again")
 	c.prompts(s, "remember the word")
 	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
-	notice := said(c.goesThrough(s, "which word"), "agent_message_chunk")
+	mark := c.mark()
+	id := c.sends("session/prompt", world.Obj{"sessionId": s, "prompt": []world.Obj{
+		{"type": "text", "text": "which word of "}, {"type": "resource_link", "name": "a.go", "uri": "file://" + w.Path("a.go") + "#L3-7"},
+	}})
+	require.Equal(t, "end_turn", c.stops(id))
+	notice := said(c.updates(s, mark, id), "agent_message_chunk")
 	require.Contains(t, notice, "send `/recap`")
 	require.NotContains(t, notice, "turn/start")
 	require.Equal(t, "end_turn", c.prompts(s, "/recap"))
 	runs := w.Runs()
 	require.Len(t, runs, 3)
-	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
+	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "</transcript>\n<file path=\"a.go\" lines=\"3-7\" />\n</context>\n\nwhich word of @a.go"), runs[2].Prompt)
 	require.Contains(t, runs[2].Prompt, "The word is plum.")
 }
 

@@ -45,7 +45,7 @@ func TestLSPRecap(t *testing.T) {
 			c.hearsAfter(mark, "window/showMessage", "done")
 			w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
 			mark = c.mark()
-			c.does("cursord.ask", "which word")
+			c.does("cursord.ask", world.Obj{"prompt": "which word", "path": w.Path("a.go"), "line": 3})
 			switch {
 			case test.without:
 				c.hearsAfter(mark, "window/showMessage", "the agent has lost the chat – cursord.recap asks again with the transcript")
@@ -61,6 +61,7 @@ func TestLSPRecap(t *testing.T) {
 			again := w.Runs()[2]
 			require.True(t, strings.HasSuffix(strings.TrimSpace(again.Prompt), "which word"), again.Prompt)
 			require.Contains(t, again.Prompt, "The word is plum.")
+			require.Contains(t, again.Prompt, "</transcript>\n<file path=\"a.go\" lines=\"3\" />\n</context>")
 			var list struct{ Sessions []*sessions.Session }
 			w.Joins().Must("session/list", world.Obj{"workspace": w.Root}, &list)
 			require.Len(t, list.Sessions, 1)
