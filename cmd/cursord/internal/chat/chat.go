@@ -357,8 +357,10 @@ func (c *Chat) send(ctx context.Context, text string, add func(*rpc.TurnStartPar
 		if begun.Session != nil {
 			c.View.goOn(begun.Session.ID)
 		}
-		c.begins, c.Params.Context = false, nil
-		c.View.attach(nil)
+		if c.begins = false; !params.Recap { // that had what went with it before
+			c.Params.Context = nil
+			c.View.attach(nil)
+		}
 		return nil
 	})
 }

@@ -58,7 +58,7 @@ func init() { // in init, because /help refers to the list that contains it
 		{name: "trust", about: "let agents run in this folder", do: (*Chat).trust},
 		{name: "steer", args: "TEXT", about: "add to the turn that is shown; where its agent cannot: the next turn", do: (*Chat).steer, raw: true},
 		{name: "edit", about: "edit the last prompt, and send it in place of its turn", do: (*Chat).edit},
-		{name: "recap", about: "ask the last prompt again, in a fresh chat that gets the transcript", do: (*Chat).recap, inTurn: true},
+		{name: "recap", about: "where the agent has lost the chat: ask the last prompt again, with the transcript", do: (*Chat).recap, inTurn: true},
 		{name: "rewind", args: "[TURN]", about: "take back from a turn on, with the files; alone: the last one", do: (*Chat).rewind, find: complete.Turns},
 		{name: "fork", args: "[copy|none] [TURN]", about: "go on in another session, in a copy, with what was said up to TURN (@2 is the last but one); alone: with all", do: (*Chat).fork, inTurn: true, words: isolations, find: complete.Turns},
 		{name: "search", args: "WORDS", about: "find words in all sessions", do: (*Chat).search, raw: true},

@@ -11,6 +11,7 @@ import (
 	"cursord/cmd/cursord/internal/naming"
 	"cursord/cmd/cursord/internal/permits"
 	"cursord/cmd/cursord/internal/term"
+	"cursord/daemon/api"
 	"cursord/rpc"
 	"cursord/sessions"
 )
@@ -41,7 +42,8 @@ func (c *Chat) edit(ctx context.Context, _ []string) error {
 	return c.lend(cmd)
 }
 
-// recap asks the session's last prompt again, in a fresh chat that begins with what matters of the transcript.
+// recap asks the session's last prompt again, with what went with it, in a fresh chat that begins with what matters of the transcript. It
+// refuses that where the agent has the chat.
 func (c *Chat) recap(ctx context.Context, _ []string) error {
 	session := c.View.typed()
 	if session == "" || c.begins {
@@ -54,7 +56,34 @@ func (c *Chat) recap(ctx context.Context, _ []string) error {
 	if len(list.Turns) == 0 {
 		return errors.New("the session has no prompt to ask again")
 	}
-	return c.send(ctx, list.Turns[0].Prompt, func(params *rpc.TurnStartParams) { params.SessionID, params.Recap = session, true })
+	page, err := lastPage(ctx, c.Client, session)
+	if err != nil {
+		return err
+	}
+	if !lost(page) {
+		return fmt.Errorf("the agent has lost no chat in the last turn: /edit changes its prompt, and a fresh chat with the transcript begins with: "+
+			"cursord run --recap --session %s PROMPT", session)
+	}
+	with, left := rpc.Again(list.Turns[0])
+	if left > 0 {
+		c.View.line("without what was too long to be kept")
+	}
+	return c.send(ctx, list.Turns[0].Prompt, func(params *rpc.TurnStartParams) {
+		params.SessionID, params.Recap, params.Context = session, true, with
+	})
+}
+
+// lost reports whether the last turn that has come to a good end, or one since, began without the chat of the session.
+func lost(page *api.Transcript) bool {
+	for _, t := range slices.Backward(page.Turns) {
+		if slices.ContainsFunc(page.Items, func(it *sessions.Item) bool { return it.TurnID == t.ID && it.Reason == sessions.ReasonChatLost }) {
+			return true
+		}
+		if t.Status == sessions.TurnCompleted {
+			return false
+		}
+	}
+	return false
 }
 
 // rewind shows what it would take back, from the named turn or else the last one of the session on, and asks the person.

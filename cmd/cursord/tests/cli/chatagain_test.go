@@ -94,10 +94,12 @@ func TestChatAgain(t *testing.T) {
 	holds(tm, "don't stop\n")
 }
 
-// TestChatRecap: where the agent has lost the chat, the notice offers /recap, which asks the prompt again with the transcript.
+// TestChatRecap: where the agent has lost the chat, the notice offers /recap, which asks the prompt again with the transcript and with what
+// went with it. Elsewhere it once asked the same again without a word.
 func TestChatRecap(t *testing.T) {
 	t.Parallel()
 	w := world.New(t)
+	w.PutAll(world.Tree{"words": "1\n2\n3\n4\n5\n", "later": "b\n"})
 	w.Plays(`{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
 	w.Start()
 	w.Trusts()
@@ -106,20 +108,30 @@ func TestChatRecap(t *testing.T) {
 	holds(tm, "\nthere is no session here yet\n")
 	types("remember the word")
 	holds(tm, "The word is plum.\n— completed in ")
+	says := func(what string) {
+		tm.Poll(what, func() bool { return strings.Contains(strings.Join(strings.Fields(tm.Screen()), " "), what) })
+	}
+	types("/recap")
+	says("> /recap the agent has lost no chat in the last turn: /edit changes its prompt, and")
 	w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
+	types("/file words:3-5")
 	types("which word")
-	tm.Poll("the offer", func() bool {
-		return strings.Contains(strings.Join(strings.Fields(tm.Screen()), " "), "type /recap: that asks your prompt again")
-	})
+	says("type /recap: that asks your prompt again")
 	tm.Poll("the end of the second turn", func() bool { return strings.Count(tm.Screen(), "— completed in ") == 2 })
 	require.NotContains(t, tm.Screen(), "turn/start")
+	types("/file later")
 	types("/recap")
-	tm.Poll("the end of the third turn", func() bool { return strings.Count(tm.Screen(), "— completed in ") == 3 })
-	require.Equal(t, 2, strings.Count(tm.Screen(), "\n> which word\n"), tm.Screen())
+	says("> /recap > which word note: a fresh chat has begun, with the transcript of 2 earlier turns as context ok — completed in ")
 	runs := w.Runs()
 	require.Len(t, runs, 3)
 	require.True(t, strings.HasSuffix(strings.TrimSpace(runs[2].Prompt), "which word"), runs[2].Prompt)
 	require.Contains(t, runs[2].Prompt, "The word is plum.")
+	require.Contains(t, runs[2].Prompt, "</transcript>\n<file path=\""+w.Path("words")+"\" lines=\"3-5\" />\n</context>")
+	types("/recap")
+	says("PROMPT with the next prompt: later >")
+	types("and then")
+	tm.Poll("the fourth turn", func() bool { return len(w.Runs()) == 4 })
+	require.Equal(t, "<context>\n<file path=\""+w.Path("later")+"\" />\n</context>\n\nand then", strings.TrimSpace(w.Runs()[3].Prompt), "what is attached waits for the next prompt")
 }
 
 // TestChatForks: /fork goes on in another session, with all turns or up to a turn, and in a copy; the session stays as it is.

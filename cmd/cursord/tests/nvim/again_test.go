@@ -17,14 +17,15 @@ func TestNvimAsksAgainWithTheTranscript(t *testing.T) {
 	t.Parallel()
 	anNvim(t, func(t *testing.T, bin string) {
 		w := world.New(t)
+		w.PutAll(world.Tree{"f": "one\ntwo\nthree\n"})
 		w.Plays(`{"fake":"begin"}`, `{"fake":"say","text":"The word is plum."}`, `{"fake":"finish"}`)
 		w.Start()
 		w.Trusts()
-		n := neovim(w, t, bin, "")
+		n := neovim(w, t, bin, "", "f")
 		n.turn("remember the word")
 		w.Plays(`{"type":"system","subtype":"init","session_id":"another","model":"m"}`, world.Done)
 		n.lua("said = {}")
-		n.ex("Cursord ask which word")
+		n.ex("1,2Cursord ask which word")
 		n.until("its end", "return said[1] ~= nil")
 		n.until("the notice", "local t = (function() "+transcript+" end)() return t and t:find('press R here: that asks your prompt again', 1, true) ~= nil")
 		n.lua(`for _, win in ipairs(vim.api.nvim_list_wins()) do
@@ -37,6 +38,7 @@ func TestNvimAsksAgainWithTheTranscript(t *testing.T) {
 		last := w.Runs()[2]
 		require.True(t, strings.HasSuffix(strings.TrimSpace(last.Prompt), "which word"), last.Prompt)
 		require.Contains(t, last.Prompt, "The word is plum.")
+		require.Contains(t, last.Prompt, "</transcript>\n<selection path=\"f\" lines=\"1-2\">\none\ntwo\n</selection>\n</context>")
 		n.until("its end", "return #require('cursord.workspace').find():busy() == 0")
 		n.lua("said = {}")
 		n.keys("R")
