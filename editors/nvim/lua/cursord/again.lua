@@ -28,7 +28,7 @@ local function last(ws)
   return found and lost[found.id] and found or nil
 end
 
---- Sends the prompt once more. The agent begins a fresh chat and gets the transcript.
+--- Sends the prompt once more, with what went with it. The agent begins a fresh chat and gets the transcript.
 function M.send()
   local ws = workspace.find()
   local turn = ws and last(ws)
@@ -36,17 +36,23 @@ function M.send()
     return rpc.say('the agent knows this chat; e edits the last prompt', vim.log.levels.WARN)
   end
   lost[turn.id] = nil
-  turns.start(
-    ws,
-    { workspace = ws.root, sessionId = ws.current, prompt = turn.prompt, recap = true },
-    function(result)
-      if result then
-        ws.mine[result.turn.id] = true
-      else
-        lost[turn.id] = true
-      end
+  local with, long = require('cursord.context').all(turn)
+  if long then
+    rpc.say('without a text that was too long to be kept', vim.log.levels.WARN)
+  end
+  turns.start(ws, {
+    workspace = ws.root,
+    sessionId = ws.current,
+    prompt = turn.prompt,
+    context = #with > 0 and with or nil,
+    recap = true,
+  }, function(result)
+    if result then
+      ws.mine[result.turn.id] = true
+    else
+      lost[turn.id] = true
     end
-  )
+  end)
 end
 
 return M

@@ -228,6 +228,25 @@ function M.again(ws, turn)
   return out, lost
 end
 
+--- What went with a turn's prompt, also what its words name, and its images.
+--- @param turn cursord.Turn
+--- @return table[]
+--- @return boolean # whether a text was too long to be kept
+function M.all(turn)
+  local out, lost = {}, false
+  for _, one in ipairs(turn.context or {}) do
+    if (one.kind == 'selection' or one.kind == 'text') and not one.text then
+      lost = true
+    else
+      out[#out + 1] = one
+    end
+  end
+  for _, path in ipairs(turn.images or {}) do
+    out[#out + 1] = { kind = 'image', path = path }
+  end
+  return out, lost
+end
+
 --- The words of all tokens, with explanations.
 --- @return { word: string, menu: string }[]
 function M.tokens()
