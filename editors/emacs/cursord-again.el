@@ -28,10 +28,22 @@
         (user-error "Nothing was asked in this session"))))
 
 (defun cursord--last-prompt (ws turn)
-  "Return the prompt of TURN in WS: (PROMPT . CONTEXT).
-CONTEXT is nil if another Emacs or program has started TURN."
+  "Return the prompt of TURN in WS, and what went with it: (PROMPT . CONTEXT).
+If another Emacs or program has started TURN, that is what the daemon knows."
   (or (cdr (assoc (plist-get turn :id) (cursord-workspace-sent ws)))
-      (list (plist-get turn :prompt))))
+      (let* ((sent (plist-get turn :context))
+             (kept (seq-remove #'cursord--too-long-p sent)))
+        (when (< (length kept) (length sent))
+          (cursord-say "without a text that was too long to be kept"))
+        (cons (plist-get turn :prompt)
+              (append kept
+                      (mapcar (lambda (path) (list :kind "image" :path path))
+                              (plist-get turn :images)))))))
+
+(defun cursord--too-long-p (one)
+  "Return non-nil if the text of ONE, a part of a turn's context, was not kept."
+  (and (member (plist-get one :kind) '("selection" "text"))
+       (null (plist-get one :text))))
 
 (defun cursord--lost-in-p (ws turn)
   "Return non-nil if the agent had lost the chat of the session in TURN of WS.
@@ -90,10 +102,7 @@ Of a turn that this Emacs has started, these are the images."
     (append
      (unless (assoc (plist-get turn :id) (cursord-workspace-sent ws))
        (seq-remove (lambda (one)
-                     (or (member one named)
-                         (and (member (plist-get one :kind)
-                                      '("selection" "text"))
-                              (null (plist-get one :text)))))
+                     (or (member one named) (cursord--too-long-p one)))
                    (plist-get turn :context)))
      (mapcar (lambda (path) (list :kind "image" :path path))
              (seq-remove (lambda (path) (member path paths))

@@ -244,12 +244,17 @@
       (cursord-test-until "the end of the third run"
         (and (= 3 (funcall runs)) (cursord-turn-ended-p (cursord--last-turn ws))
              (null (cursord-busy-turns ws))))
-      ;; An Emacs that has not sent it says so.
+      ;; An Emacs that does not know what went along says so.
       (let ((sent (cursord-workspace-sent ws)))
         (setf (cursord-workspace-sent ws) nil)
-        (should (string-match-p "has not sent.*@region"
-                                (cadr (should-error (cursord-retry)
-                                                    :type 'user-error))))
+        (cl-letf (((symbol-function 'cursord--last-turn)
+                   (lambda (ws)
+                     (list :id "x" :sessionId (cursord-workspace-current ws)
+                           :prompt "what is @region" :status "completed"
+                           :context '((:kind "selection" :path "f"))))))
+          (should (string-match-p "has not sent.*@region"
+                                  (cadr (should-error (cursord-retry)
+                                                      :type 'user-error)))))
         (setf (cursord-workspace-sent ws) sent))
       (cursord-compose)
       (erase-buffer)
@@ -279,6 +284,11 @@
         (should (equal '((:kind "text" :text "piped" :title "stdin")
                          (:kind "image" :path "/a.png"))
                        (cursord--context-again ws turn)))
+        (should (equal `("why @f" ,file
+                         (:kind "text" :text "piped" :title "stdin")
+                         (:kind "image" :path "/a.png"))
+                       (cursord--last-prompt ws turn)))
+        (cursord-test-hears "without a text that was too long to be kept")
         (should (member file (cursord--context-again
                               ws (append '(:prompt "why") turn)))))
       (erase-buffer))))
