@@ -17,16 +17,6 @@ type Range struct {
 	End   Position `json:"end"`
 }
 
-// Lines returns the first and the last line that a range touches, counted from 1. One that ends before the first character of a line does
-// not touch that line.
-func (r *Range) Lines() (first, last int) {
-	first, last = r.Start.Line+1, r.End.Line+1
-	if r.End.Character == 0 {
-		last--
-	}
-	return first, max(first, last)
-}
-
 // A Position is LSP's.
 type Position struct {
 	Line      int `json:"line"`

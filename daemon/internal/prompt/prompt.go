@@ -100,15 +100,19 @@ func Compose(remarks []string, context []api.Context, prompt string) string {
 	return b.String()
 }
 
+// lines says which lines a range touches; a range that ends before the first character of a line does not touch that line.
 func lines(r *api.Range) string {
 	if r == nil {
 		return ""
 	}
-	first, last := r.Lines()
-	if first == last {
-		return fmt.Sprintf(" lines=\"%d\"", first)
+	last := r.End.Line
+	if r.End.Character == 0 && last > r.Start.Line {
+		last--
 	}
-	return fmt.Sprintf(" lines=\"%d-%d\"", first, last)
+	if last == r.Start.Line {
+		return fmt.Sprintf(" lines=\"%d\"", last+1)
+	}
+	return fmt.Sprintf(" lines=\"%d-%d\"", r.Start.Line+1, last+1)
 }
 
 func closed(text string) string {

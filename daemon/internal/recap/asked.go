@@ -33,7 +33,7 @@ func sent(s *sessions.Sent) string {
 		line += ": " + strings.Join(strings.Fields(plaintext.Cut(name, lineMax)), " ")
 	}
 	if s.Range != nil {
-		first, last := s.Range.Lines()
+		first, last := lines(s.Range)
 		if first == last {
 			line += fmt.Sprintf(", line %d", first)
 		} else {
@@ -52,4 +52,14 @@ func sent(s *sessions.Sent) string {
 		}
 	}
 	return line
+}
+
+// lines returns the first and the last line that a range touches, counted from 1. One that ends before the first character of a line
+// does not touch that line.
+func lines(r *sessions.Range) (first, last int) {
+	first, last = r.Start.Line+1, r.End.Line+1
+	if r.End.Character == 0 {
+		last--
+	}
+	return first, max(first, last)
 }
