@@ -54,39 +54,55 @@ func Parse(text string) (Rule, error) {
 	return Rule{steps: steps}, nil
 }
 
-// Always is Parse for a command that a person has allowed for good: the rule is exact, unless the line only reads and prints, whatever more
-// words it has. Most programs can run others by some argument, and no list of them is complete.
+// Always is Parse for a command that a person has allowed for good. The rule is exact if more words could name another command, or belong to
+// another file: the last command of the line sets a variable, is redirected, or is a program that runs what its arguments name.
 func Always(command string) (Rule, error) {
 	r, err := Parse(command)
-	for i, s := range r.steps {
-		last := i == len(r.steps)-1
-		reads := s.words[0].plain && slices.Contains(readers, s.words[0].text) || !last && s.words[0].text == "cd"
-		r.exact = r.exact || !reads || len(s.assigns) > 0 || last && len(s.redirects) > 0
-	}
+	r.exact = len(r.steps) > 0 && r.steps[len(r.steps)-1].runsArguments()
 	return r, err
 }
 
 // Exact reports whether the rule allows no more words than its own.
 func (r Rule) Exact() bool { return r.exact }
 
-// readers only read and print: no argument has them run a program of its choice, or write a file. So sort (--compress-program), uniq (its second
-// file) and tree (-o) are not here, nor printf and test, in which bash evaluates an index: printf -v 'a[$(x)]'. A path is not one of them: ./ls may
-// be anything.
-var readers = []string{
-	"basename", "cat", "cksum", "cmp", "comm", "cut", "df", "diff", "dirname", "du", "echo", "egrep", "expand", "false", "fgrep", "fold", "grep", "head",
-	"id", "join", "ls", "md5sum", "nl", "nproc", "od", "paste", "ps", "pwd", "readlink", "realpath", "rev", "seq", "sha1sum", "sha256sum", "sleep", "stat",
-	"tac", "tail", "tr", "true", "uname", "wc", "which", "whoami",
-}
-
 var (
 	// runners run the command that begins behind their options.
-	runners = []string{
-		"bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "lua", "nice", "node", "nohup", "npx", "perl", "php", "python",
-		"python3", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo", "time", "timeout", "uvx", "xargs", "zsh",
-	}
+	runners = append([]string{
+		"bash", "builtin", "command", "dash", "doas", "env", "eval", "exec", "fish", "ksh", "nice", "nohup", "npx", "setsid", "sh", "stdbuf", "strace", "sudo", "time",
+		"timeout", "uvx", "xargs", "zsh",
+	}, interpreters...)
+	interpreters = []string{"lua", "node", "perl", "php", "python", "python3", "ruby"}
 	// anywhere are those whose command may also stand behind other words, such as find's -exec.
 	anywhere = []string{"find", "parallel", "script", "ssh", "su", "watch"}
+	// hosts run, with some arguments, a command that these name: in another environment, for an option, or in a language of their own.
+	hosts = []string{
+		".", "[", "ack", "alias", "ar", "at", "awk", "batch", "bundle", "busybox", "bwrap", "capsh", "chroot", "chrt", "conda", "coproc", "crontab", "dbus-run-session",
+		"deno", "docker", "emacs", "entr", "ex", "expect", "fakeroot", "fd", "fdfind", "firejail", "flatpak", "flock", "fzf", "gawk", "gdb", "gosu", "hash",
+		"hyperfine", "ionice", "ip", "ksu", "kubectl", "less", "lldb", "ltrace", "man", "mawk", "more", "nc", "ncat", "nix", "nix-shell", "nsenter", "numactl", "nvim",
+		"perf", "pkexec", "podman", "poetry", "printf", "prlimit", "psql", "rg", "rsync", "run0", "runuser", "scp", "screen", "sed", "setarch", "setpriv", "sftp", "sg",
+		"socat", "source", "split", "sqlite3", "start-stop-daemon", "systemd-run", "tar", "taskset", "tclsh", "test", "tini", "tmux", "toybox", "trap", "unbuffer",
+		"unshare", "uv", "valgrind", "vi", "view", "vim", "xvfb-run", "zip",
+	}
+	// tools have commands of their own. What these do is named by the next word, save for those in open.
+	tools = []string{"bun", "cargo", "cmake", "git", "go", "gradle", "hg", "jj", "just", "make", "mvn", "ninja", "npm", "pip", "pnpm", "rake", "svn", "task", "yarn"}
+	open  = []string{"bisect", "config", "difftool", "dlx", "exec", "filter-branch", "help", "mergetool", "rebase", "run", "submodule", "tool", "worktree", "x"}
 )
+
+// runsArguments reports whether a command could run any other one if more words followed.
+func (s step) runsArguments() bool {
+	name := path.Base(s.words[0].text)
+	is := func(lists ...[]string) bool {
+		return slices.ContainsFunc(lists, func(l []string) bool { return slices.Contains(l, name) })
+	}
+	switch {
+	case !s.words[0].plain || len(s.assigns) > 0 || len(s.redirects) > 0:
+		return true
+	case is(tools, interpreters): // python3 FILE has the file do what it does
+		return len(s.words) < 2 || !s.words[1].plain || isOption(s.words[1].text) || len(s.words) < 3 && slices.Contains(open, s.words[1].text) ||
+			name == "git" && slices.Contains(open, s.words[1].text)
+	}
+	return is(runners, anywhere, hosts) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld.so")
+}
 
 // RunsAny reports whether the words that the rule takes behind its own could name any other command: those of "sudo" and "env -i" could,
 // but not those of "sudo make", which are make's.

@@ -139,7 +139,7 @@ async function asks() {
 	await s.until(() => s.questions.length === 1);
 	const [first] = s.questions;
 	ok(first.message.includes("echo ran >>ran"), first.message);
-	same(first.titles, ["Look again later", "Reject", "Allow once", "Allow always", "Always here (prefix)", "Only remind me"]);
+	same(first.titles, ["Look again later", "Reject", "Allow once", "Allow always", "Always here", "Only remind me"]);
 	first.answer(null);
 	await s.until(() => s.messages.some((m) => m.includes("the agent waits for the answer")));
 	ok(!ran());
