@@ -17,8 +17,7 @@
 ;;                                    with it (cursord-await.el)
 ;;   (cursord-workspace-find)         the same if it is in use already, else
 ;;                                    nil; cheap, for mode lines and hooks
-;;   (cursord-request WS METHOD PARAMS :then FN :else FN)
-;;                                    asynchronous, always
+;;   (cursord-request WS METHOD PARAMS :then FN :else FN)  asynchronous, always
 ;;   (cursord-call WS METHOD PARAMS)  waits; for commands only
 ;;   (cursord-notify WS METHOD PARAMS)
 ;;   (cursord-workspace-diffs WS)     hash table from path to Diff, the pending
@@ -28,8 +27,7 @@
 ;;   (cursord-workspace-sessions WS)  hash table from id to Session
 ;;   (cursord-put-diff WS DIFF)       stores a Diff of an answer
 ;;   (cursord-pending WS)             (HUNKS . FILES)
-;;   (cursord-state WS)               `off' `idle' `queued' `working' `review'
-;;                                    `error'
+;;   (cursord-state WS)  `off' `idle' `queued' `working' `review' `error'
 ;;   (cursord-file WS PATH), (cursord-path WS FILE), (cursord-uri WS FILE)
 ;;
 ;; `cursord-event-functions' has the listeners.  cursord.el does not load this
