@@ -23,7 +23,7 @@ func (r *Review) writers(lines []atom) []lineWriter {
 			all[i].by, all[i].moved = a.ins, false
 		}
 	}
-	if r.past == nil || len(r.past.Dead) == 0 {
+	if len(r.past.Graves()) == 0 {
 		return all
 	}
 	back := make([]bool, len(lines))

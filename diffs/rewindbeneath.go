@@ -87,7 +87,7 @@ func (r *Review) nearest() func(text string, at int, can func(*atom) bool) (id u
 // align moves the removed lines that come back to the lines of others that replace them. It changes neither the baseline nor the content.
 func (r *Review) align(of map[int32]bool, back *history.Back, under beneath) {
 	nearest, place := r.nearest(), map[uint64]int{}
-	for _, g := range r.past.Dead {
+	for _, g := range r.past.Graves() {
 		for _, d := range g.Lines {
 			place[nearest(d.Text, g.At, func(a *atom) bool { return a.del == d.Del })] = g.At
 		}

@@ -28,3 +28,32 @@ func TestARewindOfWhatCameAndWentIsRedone(t *testing.T) {
 		})
 	}
 }
+
+// TestRewindWithoutAHistory rewinds what is pending of a file whose history was dropped for its size: the text stays, and no decision fails.
+func TestRewindWithoutAHistory(t *testing.T) {
+	for name, acts := range map[string][]act{
+		"lines of one turn": {func(r *Review) { r.Observe(file("a\nB2\nc\n"), by("s", "2")) }},
+		"lines over another turn's": {
+			func(r *Review) { r.Observe(file("a\nB1\nc\n"), by("s", "1")) }, func(r *Review) { r.Observe(file("a\nB2\nnew\nc\n"), by("s", "2")) },
+		},
+		"beside a person's": {func(r *Review) { r.Observe(file("a\nB2\nc\n"), by("s", "2")) }, func(r *Review) { r.Observe(file("mine\na\nB2\nc\n"), nil) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := New(file("a\nb\nc\n"))
+			for _, act := range acts {
+				act(r)
+			}
+			before := r.Current()
+			r.ForgetHistory()
+			d, _, err := r.Rewind(Undone{Session: "s", Turns: []string{"2"}})
+			require.NoError(t, err)
+			require.Equal(t, before, r.Current(), "nobody knows what was there before")
+			require.NoError(t, r.Undo(d))
+			require.Equal(t, before, r.Current())
+			accepted, err := r.Decide([]uint64{r.Hunks()[0].ID}, true, nil)
+			require.NoError(t, err)
+			require.NoError(t, r.Undo(accepted))
+			require.Equal(t, before, r.Current())
+		})
+	}
+}

@@ -153,6 +153,14 @@ func (f *File) Empty() bool {
 	return f == nil || len(f.Runs)+len(f.Dead)+len(f.Ops)+len(f.Touched)+len(f.Lost) == 0 && f.Asleep == nil
 }
 
+// Graves returns the dead lines, in the order of their places; none without a history.
+func (f *File) Graves() []Grave {
+	if f == nil {
+		return nil
+	}
+	return f.Dead
+}
+
 // Bury adds a line that was removed in front of a present line, which is not before any other such line.
 func (f *File) Bury(line int, d Dead) {
 	if n := len(f.Dead); n == 0 || f.Dead[n-1].At != line {
