@@ -83,7 +83,7 @@ var (
 		"socat", "source", "split", "sqlite3", "start-stop-daemon", "systemd-run", "tar", "taskset", "tclsh", "test", "tini", "tmux", "toybox", "trap", "unbuffer",
 		"unshare", "uv", "valgrind", "vi", "view", "vim", "xvfb-run", "zip",
 	}
-	// tools have commands of their own. What these do is named by the next word, save for those in open.
+	// tools have commands of their own, which the next word names. Those in open run what a later word names.
 	tools = []string{"bun", "cargo", "cmake", "git", "go", "gradle", "hg", "jj", "just", "make", "mvn", "ninja", "npm", "pip", "pnpm", "rake", "svn", "task", "yarn"}
 	open  = []string{"bisect", "config", "difftool", "dlx", "exec", "filter-branch", "help", "mergetool", "rebase", "run", "submodule", "tool", "worktree", "x"}
 )
@@ -98,8 +98,10 @@ func (s step) runsArguments() bool {
 	case !s.words[0].plain || len(s.assigns) > 0 || len(s.redirects) > 0:
 		return true
 	case is(tools, interpreters): // python3 FILE has the file do what it does
-		return len(s.words) < 2 || !s.words[1].plain || isOption(s.words[1].text) || len(s.words) < 3 && slices.Contains(open, s.words[1].text) ||
-			name == "git" && slices.Contains(open, s.words[1].text)
+		if len(s.words) < 2 || !s.words[1].plain || isOption(s.words[1].text) {
+			return true
+		}
+		return slices.Contains(open, s.words[1].text) && (len(s.words) == 2 || name == "git") // npm run build has named what runs
 	}
 	return is(runners, anywhere, hosts) || strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld.so")
 }
